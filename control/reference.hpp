@@ -11,8 +11,8 @@
 
 namespace sluice::control {
 
-/// Queue length that a controller aims at, in the operator's unit: radio frames (the papers' unit), bytes, or time at
-/// the current mean service rate. A time suits links from EV-DO to LTE without retuning. Never negative.
+/// Target length of a queue, in the operator's unit: radio frames (the papers' unit), bytes, or time at the current
+/// mean service rate. A target in time suits links from EV-DO to LTE without retuning. Never negative.
 class Reference {
  public:
   enum class Unit : std::uint8_t { frames, bytes, time };
@@ -44,7 +44,7 @@ class Reference {
     }
     return 0;
   }
-  /// Returns the reference as a text that parse() reads back.
+  /// Returns the value as a text that parse() accepts.
   [[nodiscard]] std::string to_string() const;
 
   constexpr bool operator==(const Reference&) const = default;

@@ -11,8 +11,8 @@
 
 namespace sluice::control {
 
-/// Explanation of a broken rule, formatted only when needed, because controllers are created for connections as they
-/// open.
+/// Explanation of a broken rule, which is formatted only when it is used. A controller is created for each new
+/// connection, and most validations find no broken rule.
 template <typename... Parts>
 class Explanation {
  public:
@@ -33,8 +33,8 @@ template <typename... Parts>
   return Explanation<std::decay_t<const Parts>...>(parts...);
 }
 
-/// Collects the rules that parameters break, for the validate() functions. These are never inlined, because controllers
-/// are created in the packet path, one compilation unit, from which their texts stay out.
+/// Collects the rules that parameters break, for the validate() functions. These functions are not inlined, so that
+/// their texts stay out of the packet path, which creates controllers.
 class RuleChecker {
  public:
   /// Records a violation of `rule` if `holds` is false. `parameter` is the member that the rule is mainly about.

@@ -9,8 +9,8 @@
 namespace sluice::emulator {
 
 /// The emulator's only source of randomness: xoshiro256** (Blackman and Vigna, 2018), seeded by splitmix64. Every
-/// distribution is implemented here, so a seed gives the same numbers with any standard library. One seed serves a
-/// whole run. Each model draws from its own stream, so that adding a model does not change the others.
+/// distribution is implemented here, so a seed gives equal numbers with any standard library. A run has one seed. Each
+/// model draws from a separate stream, so that adding a model does not change the numbers of other models.
 class Random {
  public:
   /// Creates a generator whose state derives from `seed`.

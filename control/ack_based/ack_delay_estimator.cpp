@@ -8,9 +8,10 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-/// Smallest mean ACK delay at which the uplink counts as one that delays ACKs, because timestamps are not more exact.
+/// Smallest mean ACK delay for which the uplink counts as delaying ACKs. Shorter delays are below the resolution of TCP
+/// timestamps.
 constexpr Duration min_significant_ack_delay = milliseconds(2);
-/// Largest ACK delay that counts: ACKs may wait behind an upload of the same UE in its modem's buffer.
+/// Largest ACK delay that counts. ACKs may wait this long in the UE's modem behind an upload of the UE.
 constexpr Duration ack_delay_limit = seconds(1);
 /// Time constant with which the greatest ACK delay decays.
 constexpr Duration max_ack_delay_decay_time = milliseconds(500);

@@ -6,23 +6,23 @@
 
 namespace sluice::control {
 
-/// Estimates the ACK delay of a UE: how long its ACKs wait for the uplink, by the UE's timestamps. A scheduled uplink
-/// delays ACKs, and so does an upload of the same UE. That delay is not in the radio queue, so it is subtracted from
-/// round trips. State and work are constant. Reads no clock; thread: its owner's.
+/// Estimates the ACK delay of a UE from the UE's TCP timestamps: the time that its ACKs wait for the uplink. A
+/// scheduled uplink delays ACKs, and so does an upload of the UE. That delay is not in the radio queue, so it is
+/// subtracted from round trips. State and work are constant. Reads no clock; thread: its owner's.
 class AckDelayEstimator {
  public:
-  /// Adds the sample's ACK delay, and returns the round trip without the ACK delay; zero while the round trip is
-  /// unknown. `since`: time since the previous sample. `delivery` gives the link's rate, which bounds the greatest
-  /// delay: a longer delay contains a stall of the link.
+  /// Adds the ACK delay of a sample, and returns the round trip without that delay; zero while the round trip is
+  /// unknown. `since` is the time since the previous sample. `delivery` gives the link's rate, which bounds the
+  /// greatest delay: a longer delay contains a stall of the link.
   Duration adjust_rtt(const AckSample& ack_sample, Duration since, const DeliveryEstimator& delivery);
 
-  /// Returns the delay of the newest ACK whose delay is known; zero if none was known within a second.
+  /// Returns the newest known ACK delay; zero if none was known within the last second.
   [[nodiscard]] Duration newest() const { return newest_; }
   /// Returns the exponential mean of the ACK delay over about 32 ACKs.
   [[nodiscard]] Duration mean() const { return mean_; }
   /// Returns the greatest recent ACK delay, which decays with a time constant of 0.5 s; zero if none is known.
   [[nodiscard]] Duration max() const { return max_ack_delay_; }
-  /// True if the UE's timestamps show the ACK delay.
+  /// True if the UE's TCP timestamps give its ACK delay.
   [[nodiscard]] bool is_known() const;
   /// True if the ACK delay is known and at least 2 ms on average.
   [[nodiscard]] bool is_significant() const;

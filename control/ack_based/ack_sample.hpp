@@ -8,17 +8,17 @@
 
 namespace sluice::control {
 
-/// Input of the ACK-based controller from one ACK, or from several that come at once. Sums cover all connections of the
-/// UE.
+/// Input of the ACK-based controller from one ACK, or from several ACKs that arrive together. Sums cover all
+/// connections of the UE.
 struct AckSample {
   Instant now;
   Bytes delivered;  ///< bytes newly received by the UE, > 0
-  /// RTT of the newest acknowledged segment that was sent only once (Karn); zero if there is none.
+  /// RTT of the newest acknowledged segment that was sent only once (Karn's algorithm); zero if there is none.
   Duration round_trip{};
   Bytes in_flight;              ///< bytes in flight, without those considered lost
   std::uint32_t flows = 1;      ///< connections that share the window, ≥ 1
   bool window_limited = false;  ///< true if data waits because the window is full
-  /// Delay of the ACK beyond the smallest observed delay (TimestampOneWayDelay); negative: unknown.
+  /// Delay of the ACK beyond the smallest observed one, from class TimestampOneWayDelay; negative if unknown.
   Duration ack_delay{-1};
   Bytes cross_traffic{};  ///< bytes sent to the UE since the last sample that the window does not limit, such as UDP
   Duration control_loop_delay{};  ///< time from a change of the window to the arrival of the data it allows, ≥ 0
@@ -26,7 +26,7 @@ struct AckSample {
   double reference_factor = 1;  ///< factor of the reference (intended queue), 0 … 1; below 1 while a short flow waits
 };
 
-/// Longest time between two ACKs that counts as observed, because a longer one may be an outage.
+/// Longest time between two ACKs that counts in full. A longer time may be an outage.
 inline constexpr Duration max_observed_gap = std::chrono::milliseconds(100);
 
 }  // namespace sluice::control

@@ -6,7 +6,7 @@
 namespace sluice::control {
 namespace {
 
-/// Share of all bytes to the UE from which on cross traffic counts as competition.
+/// Share of cross traffic in all bytes to the UE above which cross traffic counts as competition.
 constexpr double competition_threshold = 0.2;
 /// Time constant of both rates: about one oscillation of a queue that cross traffic fills.
 constexpr Duration rate_memory = std::chrono::milliseconds(500);

@@ -7,13 +7,13 @@
 
 namespace sluice::control {
 
-/// Estimates which traffic fills a UE's radio queue: its controlled connections, or cross traffic (UDP, QUIC,
-/// connections that are not split). The rates are exponential means over 0.5 s, pauses included. State and work are
+/// Estimates which traffic fills a UE's radio queue: the connections that the proxy controls, or cross traffic (UDP,
+/// QUIC, other connections). The rates are exponential means over 0.5 s, which include pauses. State and work are
 /// constant. Reads no clock; thread: its owner's.
 class CrossTrafficEstimator {
  public:
-  /// Adds `controlled` acknowledged bytes of controlled traffic and `cross` bytes of cross traffic. `since`: time since
-  /// the previous call, ≥ 0. Several calls at one instant each count in full.
+  /// Adds `controlled` acknowledged bytes of controlled connections and `cross` bytes of cross traffic. `since` is the
+  /// time since the previous call, ≥ 0. Several calls at one instant each count in full.
   void on_bytes(Bytes controlled, Bytes cross, Duration since);
   /// Adds a round trip of controlled traffic, > 0.
   void on_round_trip(Duration rtt);
@@ -26,9 +26,9 @@ class CrossTrafficEstimator {
   [[nodiscard]] double srtt() const { return srtt_; }
   /// True if more than a fifth of the bytes to the UE is cross traffic, so cross traffic may have filled the queue.
   [[nodiscard]] bool has_competition() const;
-  /// Returns the fair share of `connections` controlled connections in bytes in flight. With n connections it is 0.9 ·
-  /// n / (n + 1) of the bytes in flight of all traffic, because all cross traffic counts as one connection. The bytes
-  /// in flight of all traffic are its rate times the round trip, of at most 0.5 s.
+  /// Returns the number of bytes in flight that is a fair share for `connections` controlled connections. All cross
+  /// traffic counts as one more connection. So n connections get 0.9 · n / (n + 1) of all bytes in flight. All bytes in
+  /// flight are the total rate times the round trip, of at most 0.5 s.
   [[nodiscard]] double fair_share(std::uint32_t connections) const;
 
   /// Calls `visit` with each state member and its name, for recorded decisions (control/decision_log/states.hpp).

@@ -47,17 +47,17 @@ constexpr double longest_standing = 1.25;
 /// limits it then; at most `longest_to_ignore` seconds.
 constexpr double loops_to_ignore = 3;
 constexpr double longest_to_ignore = 1;
-/// Factor of rate times ACK delay in the window, because the link continues while an ACK waits for the uplink. The
+/// Factor of rate times ACK delay in the window. The link continues to transmit while an ACK waits for the uplink. The
 /// value was chosen on recorded links with a scheduled uplink, as a compromise between link use and delay.
 constexpr double ack_delay_gain = 1.35;
 /// Parts of the reference (intended queue) that are left out while the window grows between ACKs, because the growth
 /// replaces them: with an uplink that delays ACKs, and on a bursty link.
 constexpr double reference_for_gap = 0.5;
 constexpr double reference_for_bursts = 0.25;
-/// Factor of a clump in the window, minus the bytes of one ACK, if the UE has no usable timestamps. A clump is the
-/// bytes of ACKs that arrive within 1 ms. It shows that the uplink delays ACKs, but not for how long.
+/// Factor, in the window, of the bytes acknowledged within 1 ms, minus the bytes of one ACK. Used if the UE has no
+/// usable timestamps. ACKs that arrive together show that the uplink delays them, but not for how long.
 constexpr double aggregation_unexplained = 1.5;
-/// Mean number of segments per ACK above which the UE does not acknowledge each segment.
+/// Mean number of segments per ACK above which the UE counts as not acknowledging each segment.
 constexpr double prompt_ack_stretch = 1.25;
 /// Usual difference between the clock estimates of a UE's connections, which know the minimum from other segments.
 constexpr Duration clock_tolerance = milliseconds(30);
@@ -69,8 +69,8 @@ Duration time_for(Bytes queue, double rate) {
   return rate > 0 ? from_seconds(std::min(static_cast<double>(queue.count()) / rate, longest)) : Duration::zero();
 }
 
-/// True if the packets of slow start may have waited for an outage or for each other. Later packets would not correct
-/// the base delay, because the window then keeps a queue of the same length.
+/// True if the packets of slow start may have waited for the end of an outage or behind each other. The base delay is
+/// then too long. Later packets would not correct it, because the window keeps a queue of the same length.
 bool may_have_waited(Duration base, Duration first_window) {
   return first_window > slow_first_window && (base > suspicious_base_delay || base < first_window);
 }
@@ -181,7 +181,7 @@ void DelayBasedController::on_acknowledged(const AckSample& raw) {
 }
 
 /// True if the link limits the delivery rate of the sample, and not the source: data waits for the window, or has
-/// waited in the queue. False while a drain measures the base delay, because the window is the limit then.
+/// waited in the queue. False during a drain, because the window is the limit then.
 bool DelayBasedController::is_link_limited(const AckSample& ack_sample) const {
   if (min_rtt_.probing()) return false;
   if (ack_sample.window_limited && ack_delay_.newest() <= base_delay() && !slow_start_.refilling()) return true;
@@ -189,8 +189,8 @@ bool DelayBasedController::is_link_limited(const AckSample& ack_sample) const {
   return waited > parameters_.reference && waited > reference_delay();
 }
 
-/// Updates the base delay from a sample's round trip, and requests a drain if round trips stay long although fewer
-/// bytes are in flight.
+/// Updates the base delay from a sample's round trip. Requests a drain of the queue if round trips stay long although
+/// fewer bytes are in flight.
 void DelayBasedController::record_round_trip(const AckSample& ack_sample, Duration observed) {
   if (ack_sample.round_trip <= Duration::zero()) return;
   if (!min_rtt_.known()) min_rtt_.confirm(ack_sample.now);
@@ -266,8 +266,8 @@ void DelayBasedController::on_report(Instant now, Bytes queue) {
   if (const auto longer = path_change_.on_report(now, unexplained, long_enough)) raise_min_rtt(base_delay() + *longer);
 }
 
-/// Continues slow start until a packet has waited longer than intended, or the rate stops growing. The second condition
-/// is needed because a short buffer drops packets before any of them waits that long.
+/// Continues slow start until a packet has waited longer than the target delay, or the rate stops growing. The second
+/// condition is needed because a short buffer drops packets before any of them waits that long.
 void DelayBasedController::advance_slow_start(const AckSample& ack_sample) {
   if (ack_sample.window_limited) slow_start_.on_delivered(ack_sample.delivered);
   if (!min_rtt_.known()) return;
@@ -295,13 +295,13 @@ void DelayBasedController::exit_slow_start() {
   min_rtt_.clamp(delivery_.rate().time_for(parameters_.segment * min_segments));
 }
 
-/// Returns the bytes in flight to which the queue is drained: the larger of a part of rate times base delay and the
-/// minimum, plus the bytes whose ACKs wait for the uplink.
+/// Returns the bytes in flight down to which a drain reduces the window: the larger of a part of rate times base delay
+/// and a minimum, plus the bytes whose ACKs wait for the uplink.
 ///
 /// - The part is 1/2, so that a base delay of up to twice the true one is corrected. It is 3/4 if the last drain has
 ///   confirmed the base delay, because that costs less use of the link and still detects an error.
-/// - The minimum is two segments, because the ACK of a single one may be delayed. For end-to-end connections the
-///   minimum applies to each one, because none may have less.
+/// - The minimum is two segments, because the UE may delay the ACK of a single segment. For end-to-end connections each
+///   connection has this minimum.
 /// - An unvalidated base delay may be wrong by any factor, so the queue is drained to the minimum.
 double DelayBasedController::drain_window() const {
   const std::int64_t apart = control_loop_delay_ > Duration::zero() ? flows_ : 1;
@@ -406,13 +406,14 @@ void DelayBasedController::update_loss_bound(const AckSample& ack_sample) {
   if (losses_.on_acknowledged(sample) && in_slow_start()) exit_slow_start();
 }
 
-/// Returns the bytes that must be in flight beyond rate times base delay while losses limit the window. ACK delay
-/// counts for at most half of rate times base delay, because cross traffic may have caused the rest.
+/// Returns the bytes that must be in flight beyond rate times base delay while losses limit the window. The ACK delay
+/// counts at most as half of rate times base delay, because cross traffic may have caused the rest.
 double DelayBasedController::beyond_bdp_under_loss() const {
   return beyond_bdp(delivery_.rate().bytes_per_second() * to_seconds(base_delay()) / 2);
 }
 
-/// Returns the model window of a measured link in bytes, before its bounds apply (class comment).
+/// Returns the window in bytes that the formula in the class comment gives for a measured link, before the bounds
+/// listed there.
 double DelayBasedController::model_window() const {
   const double saved = extrapolates() ? reference_for_gap : bursty_link_ ? reference_for_bursts : 0;
   const double factor = (1 - saved) * reference_factor_;

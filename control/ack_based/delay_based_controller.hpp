@@ -29,7 +29,7 @@ struct DelayBasedParameters {
   double reference_share = 0.35;  ///< smallest intended delay as a share of the base delay, 0 … 4
   double gain = 1.25;  ///< factor of the measured rate in the window, 1 … 4; above 1 it detects a faster link
   Duration memory = std::chrono::milliseconds(80);  ///< time constant of the mean rate, > 0
-  double clumps = 0.35;  ///< share of a clump (bytes of ACKs within 1 ms) that is sent before its ACKs arrive, 0 … 2
+  double clumps = 0.35;  ///< share of the bytes acknowledged within 1 ms that is sent before their ACKs arrive, 0 … 2
   Bytes segment{1500};   ///< bytes of a full packet towards the UE, > 0
   Bytes initial{14600};  ///< window at the start of slow start (RFC 6928), ≥ 2 segments
   Duration forget_after = std::chrono::seconds(10);  ///< pause after which the link's state is discarded, > 0
@@ -40,53 +40,56 @@ struct DelayBasedParameters {
 /// Returns the rules that the parameters break; empty if there are none.
 [[nodiscard, gnu::cold, gnu::noinline]] std::vector<Violation> validate(const DelayBasedParameters& parameters);
 
-/// Limits the bytes in flight to one UE so that its radio queue holds the reference. Its input is the UE's ACKs;
-/// reports of a Node-B are optional (configured by `law: acks`). The window of a known link, called the model, is:
+/// Limits the bytes in flight to one UE so that its radio queue holds the target delay `reference`. Its input is the
+/// UE's ACKs; reports of a Node-B are optional. It is selected by `law: acks`. The window of a known link, called the
+/// model, is:
 ///
 ///     gain · rate · (base delay + factor · reference) + two segments + (n − 1) · d + a
 ///
 /// - rate: mean delivery rate over `memory` (DeliveryEstimator).
 /// - base delay: round trip through an empty radio queue (MinRttEstimator). Bytes beyond rate · base delay wait in it.
-/// - reference: the larger of `reference` and `reference_share` · (base delay + control loop delay).
-///   On a steady link (SteadyLinkDetector) `reference_share` is 0.1 and gain is 1.1, if they are not less anyway.
+/// - reference: the larger of `reference` and `reference_share` · (base delay + control loop delay). On a steady link
+///   (SteadyLinkDetector) `reference_share` is at most 0.1 and gain at most 1.1.
 /// - factor: AckSample::reference_factor. It is halved if the window grows between late ACKs (see below). It is
 ///   multiplied by 0.75 if the window grows in the idle gaps of a bursty link.
 /// - n: number of connections. d: bytes of one connection that the UE may leave unacknowledged. On split connections d
-///   is one segment. End to end it is the ACK stretch less one segment if that is more, because a connection cannot
-///   use another one's window there.
+///   is one segment. On end-to-end connections it is the ACK stretch less one segment if that is more, because a
+///   connection cannot use another one's window there.
 /// - a: bytes that cover ACKs which come late or together. A clump is the bytes of ACKs within 1 ms, an ACK stretch
 ///   those of one ACK. The term is the largest of three:
 ///   - `clumps` · (clump − two segments),
 ///   - ACK stretch − two segments,
 ///   - rate · the larger of 1.35 · newest ACK delay and (greatest ACK delay − base delay / 2). Without the UE's
-///     timestamps it is 1.5 · (clump − the larger of ACK stretch and two segments) instead.
+/// timestamps it is 1.5 · (clump − the larger of ACK stretch and two segments) instead.
 ///
-/// Bounds apply in this order, and each may override the ones before:
+/// These bounds of the window apply in this order, and each may override those before it:
 ///
-/// 1. While the path may have become longer, the model is at least what kept the earlier rate (StandingDelayDetector).
+/// 1. While the path may have become longer, the model is at least the bytes that the earlier rate needs
+///    (StandingDelayDetector).
 /// 2. In slow start the window is at least that of SlowStart, which doubles per round trip.
 /// 3. After losses it is at most their bound (LossBound).
-/// 4. Under cross traffic of a fifth of all bytes or more, it is at least two segments plus a fair share
-///    (CrossTrafficEstimator). The queue is not drained then, because a drain would measure the queue of others.
-/// 5. In a drain it is at most what lets the queue empty. In the refill that follows it is at most the refill window,
-///    which doubles per round trip.
+/// 4. If a fifth of all bytes or more is cross traffic, it is at least two segments plus a fair share
+///    (CrossTrafficEstimator). The queue is not drained then, because a drain would measure the queue of cross traffic.
+/// 5. In a drain it is small enough that the queue empties. In the refill after a drain it is at most the refill
+///    window, which doubles per round trip.
 /// 6. It is never less than two segments, and exactly that if all bytes in flight are considered lost.
 ///
-/// Between ACKs window(now) can exceed this in three cases. The first two need split connections, because the window
-/// of an end-to-end connection travels in ACKs. They do not apply in slow start, in a drain, or under the bound of
-/// losses.
+/// Between ACKs window(now) can exceed window() in three cases. The first two need split connections, because the
+/// window of an end-to-end connection travels in ACKs. None applies in slow start, in a drain, or while losses bound
+/// the window.
 ///
-/// - The uplink delays ACKs by 2 ms or more on average, while the link continues. The window grows by 0.9 of the rate,
-///   until the next ACK is 15 ms later than usual. A longer silence may be a stall of the link itself.
-/// - The link sends in bursts, and pauses for longer than 1.5 times the reference. The window grows from half a usual
-///   gap on, for the length of a pause, so that each burst finds data. Without timestamps the gaps of a late uplink
-///   look like pauses. Growth is right then, too, because the link has carried data in them.
-/// - Everything in flight should have been acknowledged long ago. Its tail may be lost, and no ACK would show that
-///   before a timeout that an outage has made long. One segment more may therefore be sent, as in RFC 8985 section 7.
+/// - The uplink delays ACKs by 2 ms or more on average, while the link continues to transmit. The window grows by 0.9
+///   of the rate until the next ACK is 15 ms later than usual. A longer gap may be a stall of the link.
+/// - The link sends in bursts, and pauses for longer than 1.5 times the target delay. The window begins to grow after
+///   half a usual gap, and grows for the length of a pause, so that each burst finds data. Without timestamps the gaps
+///   of a late uplink look like pauses. Growth is right then too, because the link has transmitted in them.
+/// - All bytes in flight should have been acknowledged long ago. The last ones may be lost, and no ACK would show that
+///   before a retransmission timeout. One more segment may therefore be sent, as in RFC 8985 section 7.
 ///
-/// The base delay is measured again from time to time with the queue drained. This happens at the same instants for all
-/// UEs, because they may share a queue. A drain after one that confirmed it leaves more in flight. A slow link is
-/// drained right after slow start if its first packets may have met an outage or each other.
+/// The queue is drained from time to time so that the base delay can be measured again. All UEs are drained at the same
+/// instants, because they may share a queue. After a drain that confirmed the base delay, the next one leaves more
+/// bytes in flight. A slow link is drained right after slow start if its first packets may have waited for an outage or
+/// behind each other.
 ///
 /// State and work are constant. Reads no clock; thread: its owner's.
 class DelayBasedController {
@@ -97,19 +100,21 @@ class DelayBasedController {
 
   /// Updates all estimates and the window from one ACK sample.
   void on_acknowledged(const AckSample& ack_sample);
-  /// Handles a Node-B's report of the bytes in the UE's queue, cross traffic included. Reports may come at any
-  /// interval. They distinguish a queue of cross traffic from a longer path, for which ACKs alone would need a drain.
+  /// Handles a Node-B's report of the bytes in the UE's queue, which include cross traffic. Reports may come at any
+  /// interval. They show whether cross traffic fills the queue or the path has become longer. With ACKs alone that
+  /// needs a drain.
   void on_report(Instant now, Bytes queue);
   /// Returns how long `queue` bytes wait in the radio queue, at the recent rate of all traffic; zero while unknown.
   [[nodiscard]] Duration time_in_queue(Bytes queue) const;
-  /// Returns the minimum time that `queue` bytes wait, at the larger of the recent rate of all traffic and the link's
-  /// rate. The first is too small if sources send little. Zero while the link's rate is unknown.
+  /// Returns the minimum time for which `queue` bytes wait. It is computed with the recent rate of all traffic or the
+  /// link's rate, whichever is larger. The recent rate is too small if sources send little. Zero while the link's rate
+  /// is unknown.
   [[nodiscard]] Duration min_time_in_queue(Bytes queue) const;
   /// Returns the delay after which ACKs show a change of the radio queue; zero while unknown. It is the base delay plus
   /// the larger of two times: the mean ACK delay, and what a clump (ACKs within 1 ms) takes on the link.
   [[nodiscard]] Duration feedback_delay() const;
-  /// Records that sending resumes while nothing is in flight: after a pause, or because all bytes in flight are
-  /// considered lost.
+  /// Records that sending resumes while no bytes are in flight, after a pause or because all of them are considered
+  /// lost.
   void on_resumed(Instant now);
   /// Raises the mean rate to at least `rate`, which an earlier controller has measured. Zero changes nothing.
   void seed(Instant now, Rate rate) { delivery_.seed(now, rate); }
@@ -117,10 +122,10 @@ class DelayBasedController {
   /// bytes in flight.
   void adopt_in_flight(Bytes in_flight);
 
-  /// Returns the number of bytes that may be in flight after the newest call; at least two segments.
+  /// Returns the number of bytes that may be in flight after the newest ACK; at least two segments.
   [[nodiscard]] Bytes window() const { return window_; }
-  /// Returns the number of bytes that may be in flight at `now`, which is not before the newest call. Includes the
-  /// growth between ACKs, and a probe segment if an ACK is overdue.
+  /// Returns the number of bytes that may be in flight at `now`, which is not before the newest ACK. The result
+  /// includes the growth between ACKs, and one probe segment if an ACK is overdue.
   [[nodiscard]] Bytes window(Instant now) const;
   /// Returns the instant after `now` at which window(now) allows one segment beyond `in_flight`, if no ACK arrives
   /// before; `never` if only an ACK can allow the segment.
@@ -137,8 +142,8 @@ class DelayBasedController {
   [[nodiscard]] Duration ack_delay() const { return ack_delay_.newest(); }
   /// Returns the greatest recent ACK delay, which decays with a time constant of 0.5 s; zero if none is known.
   [[nodiscard]] Duration max_ack_delay() const { return ack_delay_.max(); }
-  /// Returns the greatest possible ACK delay of a segment with this round trip: its excess over the base delay.
-  /// Duration::max() if the round trip or the base delay is unknown.
+  /// Returns the largest possible ACK delay of a segment with this round trip: the round trip minus the base delay.
+  /// Duration::max() if either is unknown.
   [[nodiscard]] Duration ack_delay_bound(Duration round_trip) const {
     if (!min_rtt_.known() || round_trip <= Duration::zero()) return Duration::max();
     return std::max(round_trip - base_delay(), Duration::zero());
@@ -165,7 +170,7 @@ class DelayBasedController {
   static void fields(Self& self, Visit& visit);
 
  private:
-  /// Interval, measured from the newest ACK, in which the window grows.
+  /// Interval after the newest ACK in which the window grows.
   struct AckGap {
     Duration from;
     Duration until;

@@ -23,7 +23,7 @@ constexpr Duration min_wait = milliseconds(1);
 /// Minimum of the probe timeout, after which one segment may be sent although ACKs are missing. A receiver may delay an
 /// ACK for this time (RFC 8985 section 7.2).
 constexpr Duration min_probe_timeout = milliseconds(200);
-/// Limit of the transmission time in the probe timeout, because this time has no bound at a rate near zero.
+/// Limit of the transmission time in the probe timeout. At a rate near zero the transmission time has no bound.
 constexpr Duration longest_carried = seconds(1);
 /// Interval at which the timer checks again whether a flow can send the probe segment that tests for a lost tail.
 constexpr Duration probe_interval = milliseconds(10);
@@ -44,15 +44,15 @@ void DelayBasedController::update_bursty_link() {
                  delivery_.idle_gap() * 2 > reference_delay() * 3;
 }
 
-/// True if the window grows between ACKs now. False in slow start, in a drain, while losses limit the window, after an
-/// outage, and with nothing in flight.
+/// True if the window may grow between ACKs now. False in slow start, in a drain, while losses limit the window, after
+/// an outage, and with no bytes in flight.
 bool DelayBasedController::extrapolates_in_gap() const {
   return (extrapolates() || bursty_link_) && !loss_limited_ && !in_slow_start() && !draining() && !all_lost_ && !idle_;
 }
 
-/// Returns when the window grows after an ACK. If the uplink delays ACKs, growth begins at once and ends when the next
-/// ACK would be unusually late. On a bursty link it begins after half a usual gap, so that data is in flight before the
-/// burst.
+/// Returns the interval after an ACK in which the window grows. If the uplink delays ACKs, it begins at once and ends
+/// when the next ACK would be unusually late. On a bursty link it begins after half a usual gap, so that data is in
+/// flight before the burst.
 DelayBasedController::AckGap DelayBasedController::ack_gap() const {
   if (extrapolates()) {
     const Duration until = ack_delay_.mean() + unusual_late - ack_delay_.newest();
@@ -97,8 +97,8 @@ Instant DelayBasedController::grows_at(Instant now, Bytes in_flight) const {
   return std::max(last_ack_ + ack_gap().from + (delivery_.rate() * gap_gain).time_for(lacks), now + min_wait);
 }
 
-/// Returns when a probe segment may be sent; `never` if one is in flight already, which shows as `in_flight` beyond the
-/// window.
+/// Returns when a probe segment may be sent; `never` if one is in flight. A probe is in flight if `in_flight` exceeds
+/// the window.
 Instant DelayBasedController::probe_at(Instant now, Bytes in_flight) const {
   const Duration after = probe_timeout();
   if (after == Duration::max() || in_flight > std::max(window_ + extrapolated(Duration::max()), in_flight_))

@@ -8,7 +8,7 @@
 namespace sluice::control {
 namespace {
 
-/// Largest distance of two deliveries in one clump (ACKs that arrive together). ACKs of one uplink TTI arrive together,
+/// Largest interval between two ACKs that count as arriving together (a clump). ACKs of one uplink TTI arrive together,
 /// but a poll thread may read them in several bursts.
 constexpr Duration aggregation_span = std::chrono::milliseconds(1);
 
@@ -18,7 +18,7 @@ constexpr double min_weight = 0.2;
 
 /// Longest gap between ACKs that counts in the mean gaps, because in a longer one the link has stalled.
 constexpr Duration longest_idle_gap = std::chrono::milliseconds(80);
-/// Time constant of the time-weighted mean gap between ACKs, s.
+/// Time constant in s of the time-weighted mean gap between ACKs.
 constexpr double idle_gap_memory = 2;
 /// Number of gaps between clumps (ACKs within 1 ms) over which the plain mean gap is averaged.
 constexpr double gap_aggregations = 64;

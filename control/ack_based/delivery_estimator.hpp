@@ -9,9 +9,9 @@
 
 namespace sluice::control {
 
-/// Estimates the delivery rate of one UE's radio link from its ACKs alone. ACKs report all bytes that left the radio
-/// queue, but delayed and often several at once. ACKs that arrive within 1 ms form a clump. A clump does not prove that
-/// the link sends in bursts. State and work are constant. Reads no clock; thread: its owner's.
+/// Estimates the delivery rate of one UE's radio link from its ACKs alone. ACKs cover all bytes that left the radio
+/// queue, but arrive delayed and often several at once. ACKs that arrive within 1 ms form a clump. A clump does not
+/// prove that the link sends in bursts. State and work are constant. Reads no clock; thread: its owner's.
 class DeliveryEstimator {
  public:
   /// Makes an estimator without samples. `memory` > 0 is the time constant of the mean rate. A gap between ACKs counts
@@ -22,7 +22,7 @@ class DeliveryEstimator {
   /// that it may lower the mean.
   /// An application-limited sample can only raise it.
   void on_delivered(Instant now, Bytes newly, bool link_limited);
-  /// Records that no data is in flight, so the time until the next delivery does not describe the link.
+  /// Records that no data is in flight. The time until the next delivery then does not describe the link.
   void on_idle() { busy_ = false; }
   /// Raises the mean rate to at least `rate`, which is known from another source.
   void seed(Instant now, Rate rate);
@@ -35,12 +35,12 @@ class DeliveryEstimator {
   [[nodiscard]] Rate rate() const { return Rate::bytes_per_second(mean_); }
   /// Returns the largest mean rate of the last five to ten seconds.
   [[nodiscard]] Rate max_rate() const { return max_rate_.known() ? Rate::bytes_per_second(max_rate_.value()) : Rate(); }
-  /// Returns the usual size of a clump (bytes of ACKs within 1 ms), as a mean over bytes: the size of the clump that a
-  /// random byte belongs to.
+  /// Returns the usual number of bytes acknowledged within 1 ms. Each group of ACKs is weighted by its bytes, so this
+  /// is the size of the group that a random byte belongs to.
   [[nodiscard]] Bytes ack_aggregation() const { return Bytes(ack_aggregation_); }
-  /// Returns the usual number of bytes that one ACK acknowledges, as a mean over bytes.
+  /// Returns the usual number of bytes that one ACK acknowledges. Each ACK is weighted by its bytes.
   [[nodiscard]] Bytes ack_stretch() const { return Bytes(ack_stretch_); }
-  /// Returns the mean time from one clump of ACKs to the next, without stalls; zero while unknown.
+  /// Returns the mean time from one group of ACKs (within 1 ms) to the next, without stalls; zero while unknown.
   [[nodiscard]] Duration gap() const { return from_seconds(gap_); }
   /// Returns the time-weighted mean gap: the length of the gap that a random instant lies in. On a link that alternates
   /// between sending and pausing this is about one pause.
@@ -54,11 +54,12 @@ class DeliveryEstimator {
   static void fields(Self& self, Visit& visit);
 
  private:
-  /// Adds `bytes` to the current clump, or begins a new clump and records the last one.
+  /// Adds `bytes` to the current clump (ACKs within 1 ms), or begins a new clump and records the last one.
   void record_aggregation(Instant now, double bytes);
   /// Updates both mean gaps with the time from one clump of ACKs to the next.
   void record_gap(Duration gap);
-  /// Updates a byte-weighted mean with a sample of `bytes`, weighted against the bytes delivered within the memory.
+  /// Updates a mean that is weighted by bytes with a sample of `bytes`. Older bytes lose weight over the averaging time
+  /// `memory`.
   void update_byte_mean(double& mean, double bytes) const;
   void measure(Instant now, double bytes);
   /// Returns the mean delivery rate in bytes/s without its lower bound; zero while too little was observed.
@@ -72,9 +73,9 @@ class DeliveryEstimator {
   double ack_stretch_ = 0;
   double gap_ = 0;          ///< mean gap between clumps of ACKs in s
   double idle_gap_ = 0;     ///< time-weighted mean gap between clumps of ACKs in s
-  double byte_weight_ = 0;  ///< amount in 1/s that one byte adds to the mean rate, since the last time step
+  double byte_weight_ = 0;  ///< weight in 1/s that one delivered byte adds to the mean rate since the last time step
   double delivered_ = 0;    ///< mean delivery rate in bytes/s, times weight_
-  double weight_ = 0;       ///< sum of the weights of past samples in `delivered_`, approaching 1
+  double weight_ = 0;       ///< sum of the weights of the samples in `delivered_`; it approaches 1
   double mean_ = 0;         ///< bytes/s
   double floor_ = 0;        ///< lower bound of `mean_`, set by application-limited samples; zero: no bound
   HalfWindowExtreme<double, std::greater<>> max_rate_;

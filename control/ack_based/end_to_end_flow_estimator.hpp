@@ -10,9 +10,9 @@
 
 namespace sluice::control {
 
-/// One direction of a regulated connection, observed between its ends: RTT to the receiver, delay from a window to the
-/// data it allows, and whether the window limits the sender. Amounts are positions (StreamPosition). Constant space:
-/// with more bytes in flight the recorded instants lie farther apart, and data between distant instants is not timed.
+/// Estimates values of one direction of a connection that passes through the proxy unsplit. These are the RTT to the
+/// receiver, the delay from a window to the data it allows, and whether the window limits the sender. Amounts are
+/// positions (StreamPosition). Memory is constant: with more bytes in flight the recorded times lie farther apart.
 /// Reads no clock; thread: its flow's.
 class EndToEndFlowEstimator {
  public:
@@ -21,13 +21,13 @@ class EndToEndFlowEstimator {
     Bytes acked;
     Bytes sent;  ///< ≥ acked
   };
-  /// Starts the observation. `control_loop_delay` is the delay from a window to its data, by the handshake; zero while
-  /// unknown.
+  /// Starts the observation. `control_loop_delay` is the delay from a window to the data it allows, as the handshake
+  /// shows it; zero while unknown.
   EndToEndFlowEstimator(Instant now, const Start& start, Duration control_loop_delay);
 
   /// Records that data up to position `end` passed for the first time.
   void on_data(Instant now, Bytes end);
-  /// Records a retransmission. The bytes in flight at this time give no RTT (Karn).
+  /// Records a retransmission. The bytes in flight at this time give no RTT (Karn's algorithm).
   void on_retransmission();
 
   /// Sample from one ACK.
@@ -37,17 +37,18 @@ class EndToEndFlowEstimator {
   };
   /// Records an ACK up to `ack`.
   [[nodiscard]] Acked on_ack(Instant now, Bytes ack);
-  /// Records a duplicate ACK, which stands for about `segment` bytes received out of order.
+  /// Records a duplicate ACK, which shows that the receiver got about `segment` bytes out of order.
   [[nodiscard]] Acked on_duplicate(Bytes segment);
-  /// Records that the sender receives a window with right edge `edge`. It sends whole segments of size `segment` and
-  /// waits for space for one (RFC 9293 section 3.8.6.2.1).
+  /// Records that a window with right edge `edge` is forwarded to the sender. The sender sends segments of size
+  /// `segment`, and waits for space for a whole one (RFC 9293 section 3.8.6.2.1).
   void on_window(Instant now, Bytes edge, Bytes segment);
 
-  /// Returns the bytes that passed and that the receiver has not received, as far as ACKs show.
+  /// Returns the bytes that passed the proxy and that the receiver does not have yet, as far as ACKs show.
   [[nodiscard]] Bytes in_flight() const { return sent_ - acked_ - out_of_order_; }
   [[nodiscard]] Bytes sent() const { return sent_; }
   [[nodiscard]] Bytes acked() const { return acked_; }
-  /// Returns the smallest delay from a window that passes to the first data that needs this window; zero while unknown.
+  /// Returns the smallest delay from a window that is forwarded to the first data that needs this window; zero while
+  /// unknown.
   [[nodiscard]] Duration control_loop_delay() const {
     return control_loop_delay_.known() ? control_loop_delay_.value() : Duration::zero();
   }

@@ -47,7 +47,7 @@ constexpr double max_random_loss = 0.05;
 
 }  // namespace
 
-/// Returns true if more bytes were lost than are tolerated, so that the bound must be lowered.
+/// Returns true if more bytes were lost than are tolerated. The bound must be lowered then.
 bool LossBound::is_excessive() const {
   return excess_ > segment_ * (excess_segments + excess_per_random_loss * random_loss_);
 }
@@ -82,7 +82,7 @@ double LossBound::floor(double beyond_bdp) const {
   return reserve * bdp + beyond_bdp;
 }
 
-/// Estimates random loss: the losses while no queue exists. The estimate is halved if no loss occurs within several
+/// Estimates random loss from the losses while no queue exists. The estimate is halved if no loss occurs within several
 /// times the usual distance of two losses.
 void LossBound::measure_random_loss(bool is_clear) {
   if (is_clear) {
@@ -135,8 +135,8 @@ bool LossBound::end_trial(const Sample& sample) {
   return false;
 }
 
-/// Sets the bound to `level` bytes. It grows from there by CUBIC's function, with the most bytes in flight of this
-/// round as W_max.
+/// Sets the bound to `level` bytes. From there it grows by CUBIC's function, whose W_max is the largest number of bytes
+/// in flight of this round.
 void LossBound::lower(const Sample& sample, double level) {
   w_max_ = max_in_flight_;
   cubic_k_ = std::cbrt(std::max(w_max_ - level, 0.0) / segment_ / cubic_c);

@@ -7,20 +7,21 @@
 
 namespace sluice::control {
 
-/// Upper bound that losses set on the bytes in flight to one UE. A delay-based window alone would permanently overfill
-/// a buffer that holds less than its reference, or a policer, because these show loss and no delay.
+/// Upper bound that losses set on the bytes in flight to one UE. It is needed for a buffer shorter than the target
+/// queue, and for a policer. These show loss and no delay, so a window based on delay would overfill them permanently.
 ///
-/// Losses are counted per round. A round ends when all bytes in flight at its start are delivered or lost. Lost bytes
-/// beyond a small share and the path's random loss add up over rounds. Two such segments lower the bound to 0.7 of the
-/// bytes in flight (RFC 9438 section 4.6), but not below the floor. An AQM that drops one packet per round therefore
-/// lowers the bound as an overflowing buffer does. The bound then grows with time by CUBIC's function (RFC 9438
-/// section 4.2).
+/// Losses are counted per round. A round ends when all bytes in flight at its start are delivered or lost. A small
+/// share of lost bytes is tolerated, and so is the path's random loss. Further lost bytes add up over rounds. Two such
+/// segments lower the bound to 0.7 of the bytes in flight (RFC 9438 section 4.6), but not below a floor. So an AQM that
+/// drops one packet per round lowers the bound as an overflowing buffer does. Then the bound grows with time by CUBIC's
+/// function (RFC 9438 section 4.2).
 ///
-/// The floor is the number of bytes that fill the path without a queue: the rate of the last two rounds times the base
-/// delay, plus `beyond_bdp`. If losses continue at the floor, a trial limits the bytes in flight to 0.8 of the floor.
-/// If the losses stop in the trial, the queue is too short for the floor, and the bound grows from the trial's level.
-/// If they continue, they are random loss of the path: they are tolerated from then on, and the bound returns to the
-/// floor. If a trial loses more than a twentieth, cross traffic overloads the path, and the bound is lowered further.
+/// The floor is the number of bytes that fill the path without a queue. It is the rate of the last two rounds times the
+/// base delay, plus `beyond_bdp`. If losses continue at the floor, a trial limits the bytes in flight to 0.8 of the
+/// floor. If the losses stop in the trial, the path's buffer is too short for the floor, and the bound grows from the
+/// trial's level. If they continue, they count as random loss of the path. That loss is tolerated from then on, and the
+/// bound returns to the floor. If a trial loses more than a twentieth, cross traffic overloads the path, and the bound
+/// is lowered further.
 ///
 /// State and work are constant. The class reads no clock; thread: its owner's.
 class LossBound {
@@ -40,7 +41,7 @@ class LossBound {
   /// Makes a bound without losses. `segment` is the size of a full packet in bytes, > 0.
   explicit LossBound(double segment) : segment_(segment) {}
 
-  /// Returns true if the sample has lowered the bound.
+  /// Processes a sample. Returns true if its losses have lowered the bound.
   bool on_acknowledged(const Sample& sample);
   /// Returns the bound on the bytes in flight at `now`; unbounded if no loss has set one. `beyond_bdp`: see
   /// Sample::beyond_bdp.
@@ -84,7 +85,7 @@ class LossBound {
   double sent_ = 0;                  ///< bytes delivered or lost in this round
   double lost_ = 0;                  ///< lost bytes that `sent_` contains
   double max_in_flight_ = 0;         ///< most bytes in flight in this round
-  bool predates_reduction_ = false;  ///< true if the data of this round was sent before the bound was lowered
+  bool predates_reduction_ = false;  ///< true if the data of this round was sent before the last reduction of the bound
 };
 
 }  // namespace sluice::control

@@ -30,19 +30,20 @@ constexpr Duration max_drain_distance = 2 * slot + seconds(1);
 /// Time in which every round trip exceeded the longest intended one. After it the base delay is replaced without a
 /// drain.
 constexpr Duration reset_after = seconds(20);
-/// Limit of the wait after a requested drain that confirmed the base delay; the wait doubles each time.
+/// Limit of the wait after a requested drain that has confirmed the base delay. The wait doubles each time up to this
+/// limit.
 constexpr Duration max_suspicion_wait = seconds(8);
 /// Longest time, plus two base delays, in which a drain must empty the queue. A longer drain has met an outage and is
 /// cancelled, except after slow start, which may have filled a slow link.
 constexpr Duration longest_drain = seconds(1);
 /// Number of measured round trips after which a drain (the queue is emptied to measure the path) ends.
 constexpr std::uint8_t enough_probes = 4;
-/// Time after which a drain ends although the UE may have delayed the ACKs of all measured round trips.
+/// Longest time for which a drain measures round trips whose ACKs may be delayed. After it the drain ends.
 constexpr Duration longest_probing = milliseconds(200);
-/// Longest time for which a UE delays an ACK: 40 ms in Linux, plus a tick of its timer.
+/// Longest time for which a UE delays an ACK: 40 ms in Linux, plus one tick of its timer.
 constexpr Duration longest_delay = milliseconds(50);
 
-/// Returns the number of the 5 s slot that contains `at`.
+/// Returns the number of the slot of 5 s that contains the time `at`.
 std::int64_t slot_of(Instant at) {
   return at.time_since_epoch() / slot;
 }

@@ -9,22 +9,21 @@
 
 namespace sluice::control {
 
-/// Estimates the base delay of a UE: the round trip through an empty radio queue, as a minimum of round trips. The
-/// minimum is too long if the queue never empties, and too short after the path has become longer. The owner therefore
-/// drains the queue from time to time, and the base delay is measured again.
+/// Estimates the base delay of a UE, which is its round trip through an empty radio queue, as the minimum of round
+/// trips. The minimum is too long if the queue never empties, and too short after the path has become longer. So the
+/// owner drains the queue from time to time: it lowers the bytes in flight, and the base delay is measured again.
 ///
 /// Routine drains begin at multiples of five seconds, for all UEs of all threads. UEs that share a queue (a thin
 /// backhaul, two addresses of one host) then drain it together. A single UE would drain its own bytes only, and the
-/// delay by bytes of other UEs would count as path. Drains that confirm the base delay become rarer, down to one in
-/// eight slots of
-/// five seconds. Every slot has one while no round trip is near the base delay. Between slots a drain begins if round
-/// trips stay long although less is in flight (StandingDelayDetector).
+/// delay by bytes of other UEs would count as path delay. Drains that confirm the base delay become rarer, down to one
+/// in eight slots of five seconds. Every slot has a drain while no round trip is near the base delay. Between slots a
+/// drain begins if round trips stay long although fewer bytes are in flight (StandingDelayDetector).
 ///
-/// A longer path is accepted after two routine drains, or after a routine one and a requested one that agree with the
-/// suspicion. State and work are constant. Reads no clock; thread: its owner's.
+/// A longer path is accepted after two routine drains that found it. One routine drain and one requested drain also
+/// suffice if they agree with the suspected delay. State and work are constant. Reads no clock; thread: its owner's.
 class MinRttEstimator {
  public:
-  /// True if there is a base delay.
+  /// True if a base delay has been measured.
   [[nodiscard]] bool known() const { return value_ > Duration::zero(); }
   /// Returns the base delay; zero while unknown.
   [[nodiscard]] Duration value() const { return value_; }
@@ -42,27 +41,27 @@ class MinRttEstimator {
     if (!draining()) drain_began_ = now;
     mark_fresh();
   }
-  /// Adds a round trip that may be too long. `observed` is the observed time since the last ACK; it counts as time
-  /// without a near round trip if the round trip is long. `margin` is added to the limit of is_near(), and `most` is
-  /// the longest intended round trip.
+  /// Adds a round trip that may be too long. `observed` is the observed time since the last ACK. If the round trip is
+  /// long, this time counts as time without a round trip near the base delay. `margin` is added to the limit of
+  /// is_near(), and `most` is the longest intended round trip.
   void add_sample(Duration round_trip, Duration observed, Duration margin, Duration most);
-  /// Returns for how long every round trip has been longer than the longest intended one.
+  /// Returns for how long all round trips have exceeded the longest intended one.
   [[nodiscard]] Duration above_target_for() const { return above_target_for_; }
-  /// Accepts a longer base delay and ends a drain. The owner restarts slow start, and calls clamp() when slow start
-  /// ends.
+  /// Accepts a longer base delay and ends a drain. The owner then restarts slow start, and calls clamp() when slow
+  /// start ends.
   void raise(Duration value);
   /// True from raise(), which accepts a longer base delay, until clamp().
   [[nodiscard]] bool was_raised() const { return before_raise_ > Duration::zero(); }
-  /// Subtracts `excess` from a base delay that was set by raise(), because it contains this transmission time. The
+  /// Subtracts `excess` from a base delay that raise() has set, because that delay contains transmission time. The
   /// result is at least the base delay before raise().
   void clamp(Duration excess);
   /// Discards the base delay and all drain results, because the path may have changed.
   void forget();
 
-  /// Sets whether the base delay of slow start is valid. It is not if packets of slow start may have waited for an
-  /// outage or for each other.
+  /// Sets whether the base delay measured in slow start is valid. It is not if packets of slow start may have waited
+  /// for an outage or behind each other.
   void mark_validated(bool validated) { unvalidated_ = !validated; }
-  /// True until a drain validates the base delay of slow start.
+  /// True until a drain has validated the base delay measured in slow start.
   [[nodiscard]] bool is_unvalidated() const { return unvalidated_; }
   /// True if a drain (emptied queue) has confirmed the present base delay.
   [[nodiscard]] bool is_confirmed() const { return slots_per_drain_ > 1; }
@@ -79,8 +78,8 @@ class MinRttEstimator {
   /// True if a routine drain is due, because a 5 s slot with a drain has just begun. The drain may also replace one in
   /// progress.
   [[nodiscard]] bool is_routine(Instant now) const;
-  /// Begins a drain. `rtt` is the present round trip, ≥ 0. After this time, bytes that other UEs sent before their own
-  /// drains have left a shared queue.
+  /// Begins a drain. `rtt` is the current round trip, ≥ 0. After this time a shared queue contains no bytes that other
+  /// UEs sent before their own drains.
   void begin_drain(Instant now, Duration rtt);
   /// Ends a drain (emptied queue) without a result.
   void cancel_drain() {
@@ -90,22 +89,25 @@ class MinRttEstimator {
   /// Values of one ACK during a drain.
   struct Probe {
     Instant now;
-    Duration round_trip{};        ///< RTT of the newest segment sent once (Karn); zero if there is none
-    Bytes in_flight;              ///< bytes in flight after the ACK
-    bool may_be_delayed = false;  ///< true if the UE may have delayed this ACK, so a long round trip proves nothing
-    bool is_alone = true;         ///< true if the UE has one connection, so an ACK that is not delayed follows soon
+    /// RTT of the newest segment that was sent only once (Karn's algorithm); zero if there is none.
+    Duration round_trip{};
+    Bytes in_flight;  ///< bytes in flight after the ACK
+    /// True if the UE may have delayed this ACK, so that a long round trip is not the path's.
+    bool may_be_delayed = false;
+    bool is_alone = true;  ///< true if the UE has one connection, so that an undelayed ACK follows soon
   };
-  /// Processes an ACK while the window drains the queue to `in_flight` bytes in flight. Returns true if the drain has
-  /// measured enough round trips and is over; call finish_probe() next. `margin` is added to the limit of is_near().
+  /// Processes an ACK during a drain, in which at most `in_flight` bytes may be in flight. Returns true if the drain
+  /// has measured enough round trips; call finish_probe() next. `margin` is added to the limit of is_near().
   bool on_drained(const Probe& probe, double in_flight, Duration margin);
   /// Result of a drain.
   enum class DrainResult : std::uint8_t {
-    confirmed,     ///< the measured base delay is equal or shorter; value() is the new one
-    unclear,       ///< all measured round trips were long: a longer path, a stalled link, or a queue of other UEs
-    as_suspected,  ///< all round trips that a requested drain measured were long, and agree with the suspected delay
+    confirmed,  ///< the measured base delay is equal or shorter; value() is the new one
+    /// All measured round trips were long: the path is longer, the link stalls, or other UEs have a queue.
+    unclear,
+    as_suspected,  ///< all round trips that a requested drain measured were long, and equal the suspected delay
     longer,        ///< a longer path is confirmed by a second drain; candidate() is its base delay
   };
-  /// Evaluates the round trips measured in a drain that is over. `margin` is added to the limit of is_near().
+  /// Evaluates the round trips measured in a drain that has ended. `margin` is added to the limit of is_near().
   DrainResult finish_probe(Instant now, Duration margin);
   /// Returns the longer base delay that a drain has measured or that is suspected; zero if the last drain has confirmed
   /// value().
@@ -122,8 +124,8 @@ class MinRttEstimator {
   static void fields(Self& self, Visit& visit);
 
  private:
-  /// Phase of a drain: `drain` until few bytes are in flight, then `probe_rtt` until segments sent after that are
-  /// acknowledged.
+  /// Phases of a drain. `drain` lasts until few bytes are in flight. `probe_rtt` lasts until segments sent after that
+  /// are acknowledged.
   enum class Phase : std::uint8_t { none, drain, probe_rtt };
 
   /// First wait after a requested drain that has confirmed the base delay, before another one is requested; the wait
@@ -148,7 +150,7 @@ class MinRttEstimator {
   Duration suspicion_wait_ = first_suspicion_wait;  ///< wait after a requested drain that has confirmed the base delay
   Duration probed_{};                               ///< shortest round trip measured in this drain; zero: none yet
   Instant probed_at_{};      ///< time at which the first packet sent into the empty queue was acknowledged
-  Duration candidate_{};     ///< longer delay that a drain has measured or suspect() has named; zero: none
+  Duration candidate_{};     ///< longer delay that a drain has measured or suspect() was called with; zero: none
   Instant candidate_at_{};   ///< begin of the drain that measured `candidate_`, or the time of suspect()
   Duration before_raise_{};  ///< base delay before raise(); zero after clamp()
   std::uint32_t drains_ = 0;
@@ -156,7 +158,8 @@ class MinRttEstimator {
   std::uint8_t slots_per_drain_ = 1;  ///< number of 5 s slots per routine drain, a power of two
   Phase phase_ = Phase::none;
   bool unvalidated_ = false;  ///< true if packets of slow start may have waited, so a drain is due
-  /// True if `candidate_` is the result of a routine drain, or of a requested drain that agrees with the suspicion.
+  /// True if `candidate_` is the result of a routine drain, or of a requested drain whose result equals the suspected
+  /// delay.
   bool candidate_measured_ = false;
   bool requested_ = false;            ///< true if suspect() has requested the present or the next drain
   bool has_undelayed_probe_ = false;  ///< true if the UE cannot have delayed all ACKs of this drain

@@ -8,9 +8,9 @@
 
 namespace sluice::control {
 
-/// Checks a Node-B's reports of a UE against the UE's own ACKs. An authentic report can still be wrong: it may describe
+/// Checks a Node-B's reports of a UE against the UE's own ACKs. An authentic report can be wrong: it may describe
 /// another UE or cell, or its counter may not advance. Acknowledged bytes must have been transmitted before, and no
-/// acknowledged segment can have queued longer than its RTT. Reports that contradict this for two periods of two
+/// acknowledged segment can have waited longer than its RTT. Reports that contradict this for two periods of two
 /// seconds are distrusted until they agree for five such periods. State and work are constant. Reads no clock; thread:
 /// its owner's.
 class ReportCheck {

@@ -8,7 +8,7 @@
 namespace sluice::control {
 
 /// Detects that round trips stay long although the data in flight has been halved. The delay is then not in a queue
-/// that this sender fills: the path has become longer, or cross traffic fills the queue. Until this is decided,
+/// that this sender fills. Either the path has become longer, or cross traffic fills the queue. Until this is decided,
 /// min_window() keeps as many bytes in flight as the earlier rate needs. State and work are constant. Reads no clock;
 /// thread: its owner's.
 class StandingDelayDetector {
@@ -21,11 +21,11 @@ class StandingDelayDetector {
     double rate = 0;            ///< mean delivery rate, bytes/s
     Duration above_target_for;  ///< time since a round trip was last as short as the controller intends
   };
-  /// Returns the round trip if it shows a standing delay, else nothing. Its segment was sent after the data in flight
-  /// had been halved, and it is at least 0.9 of the earlier round trips. Round trips have also been long for 0.4 s and
-  /// four round trips. After a result detection starts over.
+  /// Returns the round trip if it shows that the delay remains although the data in flight was halved, else nothing.
+  /// The segment was sent after that, and its round trip is at least 0.9 of the earlier ones. Round trips have also
+  /// been long for 0.4 s and four round trips. After a result detection restarts.
   std::optional<Duration> on_long(const Sample& sample);
-  /// Restarts detection, because a round trip is as short as intended or measures something else.
+  /// Restarts detection, because a round trip is as short as intended, or does not measure this queue.
   void restart() { max_in_flight_ = Bytes{}; }
 
   /// Sets min_window() to the bytes in flight that the earlier rate needs, because a drain (emptied queue) has measured
@@ -49,7 +49,7 @@ class StandingDelayDetector {
   Duration min_rtt_{};      ///< shortest round trip since round trips exceed the intended ones
   double rate_ = 0;         ///< delivery rate while max_in_flight_ was in flight, bytes/s
   Instant halved_ = never;  ///< time at which at most half of `max_in_flight_` was in flight; `never`: not yet
-  double needed_ = 0;       ///< bytes in flight that the earlier rate needs, according to the newest detection
+  double needed_ = 0;       ///< bytes in flight that the earlier rate needs, as computed at the newest detection
   double min_window_ = 0;   ///< bytes, see min_window()
 };
 

@@ -13,7 +13,8 @@ namespace {
 /// links of Verizon and AT&T deviate by 0.1 or more in 99 % of their time.
 constexpr double steady = 0.04;
 constexpr double varying = 0.1;
-/// Time constants in s: of the mean rate, of the decay of the greatest deviation, and of the shortest round trip.
+/// Time constants in s: this one of the mean rate, the next ones of the decay of the greatest deviation and of the
+/// shortest round trip.
 constexpr double mean_memory = 0.5;
 constexpr double variation_memory = 2;
 constexpr double round_trip_memory = 0.2;

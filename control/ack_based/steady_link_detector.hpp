@@ -10,19 +10,19 @@ namespace sluice::control {
 /// clock; thread: its owner's.
 class SteadyLinkDetector {
  public:
-  /// Adds the mean delivery rate `rate` > 0 of a sample that the link limited. `observed`: time since the sample
-  /// before, without outages.
+  /// Adds the mean delivery rate `rate` > 0 of a sample that the link limited. `observed` is the time since the
+  /// previous sample, without outages.
   void on_rate(Instant now, Duration observed, double rate);
   /// Adds a round trip in s, > 0.
   void on_round_trip(Duration observed, double round_trip);
-  /// Ignores rates until `until`, because they show what the sender changes, and not the link.
+  /// Ignores rates until the time `until`, because until then the sender's own changes determine the rate.
   void ignore_until(Instant until) { ignored_until_ = until; }
   /// Returns how steady the link's rate of the last seconds is: 1 if it deviates by 4 % at most from its mean, 0 from
   /// 10 % on.
   [[nodiscard]] double steadiness() const;
   /// Returns the shortest round trip of about the last 0.2 s, in s; zero while unknown.
   [[nodiscard]] double min_round_trip() const { return min_round_trip_; }
-  /// Discards all samples, because the link may be another one.
+  /// Discards all samples. Called if the UE may use another link now.
   void forget() { *this = SteadyLinkDetector{}; }
 
   /// Calls `visit` with each state member and its name, for recorded decisions (control/decision_log/states.hpp).

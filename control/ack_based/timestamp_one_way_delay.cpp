@@ -16,8 +16,8 @@ constexpr Duration check_again_every = std::chrono::seconds(4);
 /// Half of the time over which the minimum delay is taken, so a minimum counts for 5 to 10 s.
 constexpr Duration half_window = std::chrono::seconds(5);
 /// Ratio of elapsed time to the largest growth of the minimum delay. Clocks drift by a hundredth of this growth. A path
-/// that has become 40 ms longer is measured after 40 s. An upload that fills a modem's buffer for a minute hides at
-/// most 60 ms.
+/// that has become 40 ms longer is fully included after 40 s. An upload that fills a modem's buffer for a minute adds
+/// at most 60 ms to the minimum.
 constexpr std::int64_t min_growth_divisor = 1000;
 /// Largest change of a segment's delay between two checks of the peer's clock, while the clock's rate is not confirmed.
 constexpr Duration max_delay_change = std::chrono::milliseconds(350);
@@ -82,8 +82,8 @@ Duration TimestampOneWayDelay::excess_delay(Instant now, std::uint32_t ticks, Du
   return delay - min_delay_;
 }
 
-/// True if either an outage may have delayed the segment, or the peer's clock was set. The segments of the next second
-/// show which one. Until then the segment has no result, because an outage stalls the link to the peer, too.
+/// True if an outage may have delayed the segment, or the peer's clock was set. The segments of the next second show
+/// which. Until then the segment has no result, because an outage may stall the link to the peer too.
 bool TimestampOneWayDelay::may_be_outage(Instant now, Duration late) {
   if (late <= max_delay_change_confirmed || late > max_outage_delay || !in_milliseconds_) {
     outage_since_ = Instant{};
@@ -114,8 +114,8 @@ void TimestampOneWayDelay::record_min(Instant now, Duration delay) {
   min_at_ = now;
 }
 
-/// Checks whether a tick of the clock is 1 ms: the ticks must equal the local time within 10 % and the possible change
-/// of delay. Moves the origin to the newest timestamp, because ticks wrap.
+/// Checks whether a tick of the peer's clock is 1 ms. The ticks must equal the local time within 10 % and the possible
+/// change of the delay. Then measures from the newest timestamp, because ticks wrap.
 void TimestampOneWayDelay::check_rate(Instant now, std::uint32_t ticks) {
   const Duration passed = now - checked_;
   if (passed < (in_milliseconds_ ? check_again_every : check_every)) return;

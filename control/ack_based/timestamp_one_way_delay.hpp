@@ -6,10 +6,10 @@
 
 namespace sluice::control {
 
-/// Measures the one-way delay of one connection's segments from its peer beyond the minimum, by their timestamps
-/// (TSval, RFC 7323 section 3). For an ACK this is the time that it waits for the uplink; the queue towards the peer is
-/// not included. The clock's origin is arbitrary. Its tick must be 1 ms: another tick, or a clock that was set, is
-/// detected within seconds. All-zero memory is a valid object without samples. State and work are constant. Reads no
+/// Measures the one-way delay of the segments from one connection's peer, beyond the minimum, by their timestamps
+/// (TSval, RFC 7323 section 3). For an ACK this is the time that it waits for the uplink. The queue towards the peer is
+/// not included. The peer's clock may start at any value. Its tick must be 1 ms: another tick, or a clock that was set,
+/// is detected within seconds. All-zero memory is a valid object without samples. State and work are constant. Reads no
 /// clock; thread: its owner's.
 class TimestampOneWayDelay {
  public:
@@ -21,17 +21,18 @@ class TimestampOneWayDelay {
   /// the peer's other connections, ≥ 0. `most`: largest possible delay of this segment by its round trip, ≥ 0. It
   /// corrects an assumed delay that is larger.
   Duration excess_delay(Instant now, std::uint32_t ticks, Duration first = {}, Duration most = Duration::max());
-  /// Starts again, because the newest delay was longer than the round trip that contains it. A clock that was set back
-  /// shows that once. After three times the clock is taken for one that loses time, and no delay is known by it again.
+  /// Restarts the measurement, because the newest delay was longer than the round trip that contains it. A clock that
+  /// was set back causes that once. If it happens three times, the clock loses time, and its timestamps are not used
+  /// again.
   void reject();
 
  private:
   /// True if an outage may have delayed the segment.
   [[nodiscard]] bool may_be_outage(Instant now, Duration late);
-  /// Starts with a first segment that is assumed to have waited for `waited`.
+  /// Starts the measurement with a first segment, which is assumed to have waited for `waited`.
   void begin(Instant now, std::uint32_t ticks, Duration waited);
-  /// Corrects an assumed minimum delay with a segment that can have waited for at most `most`. The assumption ends with
-  /// the first segment whose delay is below the assumed minimum.
+  /// Corrects an assumed minimum delay with a segment that can have waited for at most `most`. The minimum is no longer
+  /// assumed once a segment has a smaller delay.
   void correct(Duration delay, Duration most);
   /// Updates the minimum delay.
   void record_min(Instant now, Duration delay);

@@ -12,8 +12,8 @@
 #include "control/window_laws/law_tables.hpp"
 #include "control/window_laws/queue_view.hpp"
 
-/// Lists the fields that a decision log records, one list per type: parameters of the controllers, their inputs and
-/// their results. A parameter has the name that it has in the configuration.
+/// Lists the fields that a decision log records, one list per type. The types are parameters of the controllers, their
+/// inputs and their results. Each parameter has its name in the configuration.
 namespace sluice::control {
 
 template <typename Self, typename T>
@@ -38,8 +38,8 @@ struct EnumWords<FlowControllerKind> {
 
 // --- parameters
 
-/// Substitute for config::Section: with it, parameters that describe their own configuration keys list their fields for
-/// a decision log.
+/// Replacement for config::Section. Parameters that describe their configuration keys to this class list their fields
+/// for a decision log.
 template <typename Visit>
 struct DescribedFields {
   Visit& visit;
@@ -134,8 +134,8 @@ void each_field(Self& p, Visit& visit) {
   visit("largest", p.largest);
 }
 
-/// Visits only the decay λ and the interval Δ. The policy is fixed by the controller's type, and the buffer size comes
-/// from the queue's state.
+/// Visits only the decay λ and the interval Δ of GWA. The policy is fixed by the controller's type, and the buffer size
+/// comes from the queue's state.
 template <Either<GwaParameters> Self, typename Visit>
 void each_field(Self& p, Visit& visit) {
   visit("decay", p.decay);

@@ -56,8 +56,7 @@ void LawTrace::add_owner(const LawOwner& owner) {
 }
 
 /// Ends the current line and passes it to the sink; returns true if the sink accepted it. If a line is lost, a reader
-/// cannot know which controller it belongs to. Therefore the state of every controller is recorded again before its
-/// next call.
+/// cannot determine its controller. Therefore the state of every controller is recorded again before its next call.
 bool LawTrace::end_line() {
   line_.close('}');
   line_.end_line();

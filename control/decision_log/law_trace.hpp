@@ -17,11 +17,11 @@ namespace sluice::control {
 class LineSink {
  public:
   virtual ~LineSink() = default;
-  /// Stores a line. Returns false if there is no space; nothing of the line is then stored. Never blocks.
+  /// Stores a line. Returns false if there is no space; then no part of the line is stored. Never blocks.
   [[nodiscard]] virtual bool put(std::string_view line) = 0;
 };
 
-/// Addresses that a recorded controller belongs to: all connections of a UE, or one connection.
+/// Addresses that identify to which connections a recorded controller belongs: all of one UE, or a single one.
 struct LawOwner {
   IpAddress ue;
 
@@ -40,7 +40,7 @@ struct LawIdentity {
 template <typename Origin>
 LawIdentity(LawOwner, Origin) -> LawIdentity<Origin>;
 
-/// Writes the arguments of a controller's call to a line of JSON, in the form that Replay reads.
+/// Writes the arguments of a call of a controller to a line of JSON, in the form that class Replay reads.
 template <typename Call, typename... Arguments>
 void write_arguments(LineWriter& line, const Arguments&... arguments) {
   line.name("in");
@@ -51,8 +51,8 @@ void write_arguments(LineWriter& line, const Arguments&... arguments) {
   line.close('}');
 }
 
-/// Writes the outcome of a controller's call: the call's result, if it has one, and the values that the controller
-/// exposes afterwards.
+/// Writes the outcome of a call of a controller: the result, if there is one, and the values that the controller
+/// returns afterwards.
 template <typename Law, typename WriteResult>
 void write_outcome(LineWriter& line, const Law& law, const WriteResult& write_result) {
   line.name("out");
@@ -76,10 +76,10 @@ auto call_and_write(LineWriter& line, Law& law, const Arguments&... arguments) {
   }
 }
 
-/// Records every call of a controller as a line of JSON: its arguments and its outcome. Before the first recorded call
-/// of a controller, and again after lines were lost, its whole state is recorded. Replay can then continue from that
-/// state with the same results. Records the controllers of one UE, or of one connection of that UE. Allocates nothing.
-/// Thread: that of the controllers.
+/// Records every call of a controller as a line of JSON with its arguments and its outcome. The whole state of a
+/// controller is recorded before its first recorded call, and again after lines were lost. Replay can then continue
+/// from that state with equal results. Records the controllers of one UE, or of one connection of that UE. Allocates
+/// nothing. Thread: that of the controllers.
 class LawTrace {
  public:
   /// Largest number of controllers that are recorded at once; calls of further controllers are not recorded.
@@ -92,7 +92,7 @@ class LawTrace {
     IpAddress ue;
     std::optional<std::uint16_t> ue_port;  ///< records only connections with this port at the UE, if set
   };
-  /// Numbers given to the recorded controllers: the first one is `first`, each further one is `step` ≥ 1 greater.
+  /// Numbers of the recorded controllers: the first number is `first`, each later one is greater by `step` ≥ 1.
   struct Numbers {
     std::uint32_t first = 1;
     std::uint32_t step = 1;
@@ -101,10 +101,10 @@ class LawTrace {
   LawTrace(LineSink& sink, const Wanted& wanted, Numbers numbers = {1, 1});
 
   [[nodiscard]] const Wanted& wanted() const { return wanted_; }
-  /// Sets the time that the following lines state.
+  /// Sets the time that the next lines contain.
   void set_time(Instant now) { now_ = now; }
 
-  /// Calls the controller and records the call if the controller is selected. `identify` returns a
+  /// Calls the controller, and records the call if the controller is selected for recording. `identify` returns a
   /// LawIdentity<TracedLaw<Law>::Origin>.
   template <typename Call, typename Law, typename Identify, typename... Arguments>
   [[gnu::cold, gnu::noinline]] auto record(Law& law, const Identify& identify, const Arguments&... arguments) {
@@ -134,7 +134,7 @@ class LawTrace {
 
   /// Returns the entry of a recorded controller, or null if there is none.
   [[nodiscard]] Followed* followed_by(const void* law);
-  /// Adds an entry for a controller; returns null if there is no place.
+  /// Adds an entry for a controller; returns null if all entries are used.
   [[nodiscard]] Followed* follow(const void* law, std::string_view word);
   /// True if controllers of this owner are recorded.
   [[nodiscard]] bool wants(const LawOwner& owner) const;

@@ -11,9 +11,9 @@
 /// and types of its arguments, and the name of its result if it has one.
 namespace sluice::control {
 
-/// Describes a controller for the decision log. Origin holds the parameters from which it is constructed, and make()
-/// constructs it. word() returns its name in the log. outcome() visits the values it exposes after a call. Calls lists
-/// its calls.
+/// Describes a type of controller for the decision log. Origin holds the parameters from which it is constructed, and
+/// make() constructs it. word() returns its name in the log. outcome() visits the values it returns after a call. Calls
+/// lists its calls.
 template <typename Law>
 struct TracedLaw;
 
@@ -183,7 +183,7 @@ struct TracedLaw<FlowController> {
   }
   static constexpr std::string_view word(const Origin& origin) { return text_of(origin.law).word; }
 
-  /// Visits nothing, because the result of a per-flow controller's call contains all that it decides.
+  /// Visits nothing, because the result of a per-flow controller's call contains all of its outcome.
   template <typename Visit>
   static void outcome(const FlowController&, Visit& /*visit*/) {}
 

@@ -21,7 +21,7 @@ class LineWriter {
   [[nodiscard]] bool fits() const { return fits_; }
   [[nodiscard]] std::string_view text() const { return {room_.data(), used_}; }
 
-  /// Writes the opening bracket of an object `{` or of a list `[`; close() writes the closing one.
+  /// Writes the opening bracket of an object `{` or of a list `[`. close() writes the matching bracket.
   void open(char bracket);
   void close(char bracket);
   void name(std::string_view text);

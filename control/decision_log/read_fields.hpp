@@ -30,7 +30,7 @@ struct FieldPlace {
   std::string_view name;
 
   [[nodiscard]] std::string path() const;
-  /// Throws ReplayError, whose text states this place and what was expected here.
+  /// Throws ReplayError, whose text states the position in the log and what was expected there.
   [[noreturn]] void refuse(std::string_view expected) const;
 };
 
@@ -48,7 +48,7 @@ struct FieldPlace {
 [[nodiscard]] std::size_t read_word(const nlohmann::json& json, std::span<const std::string_view> words,
                                     const FieldPlace& place);
 
-/// Limit of times in a decision log, in nanoseconds; the sum and the difference of two such times do not overflow.
+/// Limit of times in a decision log, in nanoseconds. The sum and the difference of two such times do not overflow.
 inline constexpr std::int64_t furthest = std::int64_t{1} << 61U;
 /// Limit of bytes and of bytes per second, beyond any link and its queue. Such a rate multiplied by the longest
 /// duration does not overflow.
@@ -57,7 +57,7 @@ inline constexpr double largest = 1e12;
 template <typename T>
 void read_value(const nlohmann::json& json, T& value, const FieldPlace& place);
 
-/// Reads the fields of an object from JSON, which must contain each of them and no other.
+/// Reads the fields of a JSON object, which must contain each of the expected fields and no other.
 class FieldReader {
  public:
   /// Starts reading the JSON `object` at `place`. Both must outlive the reader. Throws ReplayError if it is no JSON

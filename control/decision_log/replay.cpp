@@ -18,7 +18,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// Largest number of controllers in one replay; a decision log records fewer at once.
+/// Largest number of controllers in one replay. A decision log records fewer at once.
 constexpr std::size_t max_laws = 4096;
 constexpr std::uint64_t format = 1;
 

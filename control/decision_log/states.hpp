@@ -7,7 +7,7 @@
 #include "control/smvs/smvs.hpp"
 #include "control/window_laws/flow_controller.hpp"
 
-/// Lists the state members of each controller: every member that changes after construction. tests/lint reports a
+/// Lists for each type of controller its state: every member that changes after construction. tests/lint reports a
 /// member that is missing here.
 namespace sluice::control {
 

@@ -14,7 +14,7 @@ namespace sluice::control {
 template <typename Enum>
 struct EnumWords;
 
-/// Reference to an amount of bytes that may be Bytes::max(), which means no limit.
+/// Amount of bytes, held by reference, that may be Bytes::max() to state that there is no limit.
 template <typename Amount>
 struct OrUnlimited {
   Amount& amount;
@@ -22,7 +22,7 @@ struct OrUnlimited {
 template <typename Amount>
 OrUnlimited(Amount&) -> OrUnlimited<Amount>;
 
-/// Reference to a time that may be `never`.
+/// Time, held by reference, that may be `never`.
 template <typename When>
 struct OrNever {
   When& when;
@@ -41,9 +41,9 @@ struct Between {
   double most;
 };
 
-/// True if the class has a static member `fields`, which lists its members for writing and for reading. fields(object,
-/// visit) calls visit(name, value) for each member. It calls visit(name, value, most) or visit(name, value, Between) if
-/// only some numbers are valid.
+/// True if the class has a static function `fields`, which lists its members for writing and for reading.
+/// fields(object, visit) calls visit(name, value) for each member. It calls visit(name, value, most) or visit(name,
+/// value, Between) if only some numbers are valid.
 template <typename T, typename Visit>
 concept HasFields = requires(T& object, Visit& visit) {
   std::remove_const_t<T>::fields(object, visit);

@@ -19,8 +19,8 @@ enum class TagAlgorithm : std::uint8_t {
   aes_256_gmac   ///< tag by AES-256-GMAC with a key per session; the header must contain a session id
 };
 
-/// Shared secret, named by a number for key rotation: configure the new key on both sides, switch the senders, then
-/// remove the old key.
+/// Shared secret with a number, so that keys can be rotated: configure the new key on both sides, switch the senders,
+/// then remove the old key.
 struct Key {
   std::uint32_t id = 0;
   std::vector<std::uint8_t> secret;  ///< bytes of the shared secret: at least 16, 32 recommended

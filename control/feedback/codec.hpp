@@ -26,25 +26,25 @@ enum class MessageType : std::uint8_t {
 
 /// Optional features that the sender of a message accepts.
 struct Abilities {
-  bool changes = false;  ///< accepts REPORTs that leave out UEs without changes
+  bool changes = false;  ///< accepts REPORT datagrams that omit UEs whose state has not changed
   bool large = false;    ///< accepts datagrams above default_max_datagram, up to largest_datagram bytes
 };
 
 /// Header fields of a datagram.
 struct Header {
   MessageType type = MessageType::report;
-  bool poll = false;  ///< true if the sender requests an immediate answer for all bearers
+  bool poll = false;  ///< true if the sender requests the status of all bearers at once
   std::uint32_t key_id = 0;
   std::uint16_t records = 0;
   std::uint64_t sender = 0;    ///< id of the sender, stable over its restarts
   std::uint64_t epoch = 0;     ///< epoch of the sender: increases with every restart; never 0
   std::uint64_t sequence = 0;  ///< sequence number of the datagram: increases with every datagram of the epoch, from 1
   Duration sender_time{};      ///< time on the sender's monotonic clock; only differences are meaningful
-  Duration period{};           ///< Ts: time until the sender's next regular message; 0 = none is announced
-  Abilities takes;             ///< optional features that the sender accepts
+  Duration period{};           ///< Ts: time until the sender's next regular message; 0 if the sender announces none
+  Abilities takes;             ///< optional features that the sender of the datagram accepts
 
-  /// Longest interval between two reports of a UE, in a REPORT that leaves out unchanged UEs; 0 if it contains all.
-  /// Transmitted as an omission record, so it is known only after all records were read.
+  /// Longest interval between two reports of a UE, in a REPORT that omits unchanged UEs; 0 if no UE is omitted. An
+  /// omission record contains it, so it is known only after all records were read.
   Duration refresh{};
 };
 
@@ -59,8 +59,8 @@ class DatagramWriter {
   /// Adds one record to the datagram; returns false if it does not fit.
   [[nodiscard]] bool add(const BearerReport& report);
   [[nodiscard]] bool add(const BearerStatus& status);
-  /// Adds the record which states that the message leaves out unchanged UEs; see Header::refresh. Returns false if it
-  /// does not fit.
+  /// Adds the omission record, which states that the message omits unchanged UEs; see Header::refresh. Returns false if
+  /// it does not fit.
   [[nodiscard]] bool add_omission(Duration refresh);
   [[nodiscard]] std::uint16_t records() const { return records_; }
   /// Writes the header, whose `records` is the number of records added, and returns the datagram without its tag.
@@ -78,14 +78,15 @@ class DatagramWriter {
 /// Number of bytes that the record of add_omission() occupies in a datagram.
 inline constexpr std::size_t omission_size = 14;
 
-/// Returns how many of the records, from the first one on, fit one datagram of `max_datagram` bytes including the tag.
+/// Returns how many of the reports, from the first one on, fit in one datagram of `max_datagram` bytes including the
+/// tag.
 [[nodiscard]] std::size_t fitting(std::span<const BearerReport> reports, std::size_t max_datagram);
 [[nodiscard]] std::size_t fitting(std::span<const BearerStatus> statuses, std::size_t max_datagram);
-/// Returns the number of datagrams that Session::send_reports() makes of these reports if each has `room` bytes for
-/// records (without header and tag). `leaves_out` is true if a refresh interval is given.
+/// Returns the number of datagrams in which Session::send_reports() sends these reports if each has `room` bytes for
+/// records (without header and tag). `leaves_out` is true if unchanged UEs are omitted.
 [[nodiscard]] std::uint64_t datagrams_of(std::span<const BearerReport> reports, std::size_t room, bool leaves_out);
-/// Returns a record with the values that its receiver reads: rates in whole bit/s and nothing below zero. Used if
-/// records are passed without being encoded.
+/// Returns the report with the values that its receiver decodes: rates in whole bit/s and nothing below zero. Used if
+/// reports are passed on without being encoded.
 [[nodiscard]] BearerReport as_received(BearerReport report);
 [[nodiscard]] BearerStatus as_received(BearerStatus status);
 
@@ -99,11 +100,11 @@ struct Decoded {
 /// Receiver of the headers and records that a datagram contains.
 class RecordHandler {
  public:
-  /// Called when a whole datagram was accepted, before its records, if there are any.
+  /// Called when a whole datagram was accepted, before any of its records is passed.
   virtual void on_message(const Header& /*header*/) {}
   virtual void on_report(const Header& header, const BearerReport& report) = 0;
   virtual void on_status(const Header& header, const BearerStatus& status) = 0;
-  /// Called while records are read, if the message leaves out UEs. Session does not call this function; it passes
+  /// Called while records are read, if the message omits unchanged UEs. Session does not call this function; it passes
   /// `refresh` in the header of on_message().
   virtual void on_omission(Duration /*refresh*/) {}
 

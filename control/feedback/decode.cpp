@@ -18,7 +18,7 @@ using Octets = std::span<const std::uint8_t>;
 constexpr std::size_t record_header_size = 4;
 constexpr std::size_t field_header_size = 2;
 constexpr auto largest_signed = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
-/// Longest period that a sender may announce.
+/// Longest report period that a sender may announce.
 constexpr auto longest_period = static_cast<std::uint64_t>(Duration(std::chrono::minutes(1)).count());
 
 /// Reads the value of one field of a record, and stores the first failure.
@@ -142,7 +142,7 @@ Failure read_status(Octets fields, const Header& header, RecordHandler* handler)
   return failure;
 }
 
-/// Contents of the record which states that a message leaves out unchanged UEs.
+/// Contents of the omission record, which states that a message omits unchanged UEs.
 struct Omission {
   Duration refresh{};
 };
@@ -159,7 +159,8 @@ Failure read_omission(Octets fields, RecordHandler* handler) {
   return failure == Failure::missing_address ? Failure::malformed_record : failure;
 }
 
-/// Reads a record. Records of a kind that does not belong to the message's type are skipped like unknown ones.
+/// Reads a record. Records of a kind that does not belong to the message's type are skipped, and so are records of an
+/// unknown kind.
 Failure read_any(std::uint16_t kind, Octets fields, const Header& header, RecordHandler* handler) {
   if (header.type == MessageType::report && kind == static_cast<std::uint16_t>(RecordKind::report)) {
     return read_report(fields, header, handler);

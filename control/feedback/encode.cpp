@@ -35,7 +35,7 @@ std::uint64_t on_wire(Rate rate) {
 /// Buffer size of a record in bytes. The largest one, a report with every field and an IPv6 address, has 161 bytes.
 constexpr std::size_t room_for_record = 192;
 
-/// Builds one record in a buffer of its own: the record header, then the fields whose value is not zero. The buffer is
+/// Builds one record in a separate buffer: the record header, then the fields whose value is not zero. The buffer is
 /// large enough for every record; only the finished record is compared with the space in the datagram.
 class RecordWriter {
  public:

@@ -8,7 +8,7 @@
 namespace sluice::control::feedback {
 
 /// Table of the reasons for which a datagram is refused: X(name, text). Rows from `none` to `bad_tag` apply before the
-/// tag is verified; the rows after `bad_tag` only apply to authenticated datagrams.
+/// tag is verified. Later rows apply to authenticated datagrams only.
 #define SLUICE_FEEDBACK_FAILURES(X)                                                                      \
   X(none, "accepted")                                                                                    \
   X(too_short, "shorter than a header and a tag")                                                        \

@@ -114,8 +114,8 @@ class GmacSessions::Cipher {
   std::unique_ptr<EVP_CIPHER_CTX, FreeCipherContext> context_{EVP_CIPHER_CTX_new()};
 };
 
-/// Returns some bytes of the session id as hash. That is safe, because session ids are random and only those from
-/// holders of the secret are cached.
+/// Returns some bytes of the session id as hash. Attackers cannot choose them to cause collisions, because only ids
+/// from holders of the secret are cached.
 std::size_t GmacSessions::HashOfIdentity::operator()(const Identity& identity) const noexcept {
   std::size_t hash = 0;
   std::memcpy(&hash, identity.data() + identity.size() - sizeof hash, sizeof hash);
@@ -130,8 +130,8 @@ GmacSessions::~GmacSessions() {
   OPENSSL_cleanse(secret_.data(), secret_.size());
 }
 
-/// Returns the header fields that select a session key. Returns nothing if the datagram is shorter than it states or
-/// has no session id.
+/// Returns the header fields that select a session key. Returns nothing if the datagram is shorter than its header
+/// states, or has no session id.
 std::optional<GmacSessions::Identity> GmacSessions::identity_of(std::span<const std::uint8_t> datagram) {
   constexpr std::size_t least = session_at + sizeof(SessionId);
   if (datagram.size() < least || read_number<std::uint16_t>(datagram.subspan(length_at)) < least) return std::nullopt;

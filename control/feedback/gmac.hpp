@@ -22,11 +22,11 @@ using SessionId = std::array<std::uint8_t, 16>;
 
 /// Computes and verifies AES-256-GMAC tags (NIST SP 800-38D) of whole datagrams, with one shared secret.
 ///
-/// Two datagrams with the same key and nonce would reveal the key, so the secret itself never signs. Each session has
-/// its own key, derived by HKDF-SHA-256 (RFC 5869). The inputs are the secret, the session id, and the type, key id,
-/// sender and epoch of the header. The nonce of a datagram is its sequence number, and a number not greater than the
-/// last is not signed. A sender that restarts draws another session id, so its numbers may restart too, whatever its
-/// clock shows.
+/// Two datagrams with equal key and nonce would reveal the key, so the secret itself never signs. Each session has its
+/// own key, derived by HKDF-SHA-256 (RFC 5869). Its inputs are the secret, the session id, and the type, key id, sender
+/// and epoch of the header. The nonce of a datagram is its sequence number, and a number not greater than the last one
+/// is not signed. A sender that restarts draws another session id. Its numbers may then start again, whatever its clock
+/// shows.
 ///
 /// Thread: one.
 class GmacSessions {

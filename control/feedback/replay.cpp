@@ -10,7 +10,7 @@
 namespace sluice::control::feedback {
 namespace {
 
-/// True if the epoch is ahead of the local clock by more than ReplayGuard::lead.
+/// True if the epoch (start time of its sender) is later than the local clock by more than ReplayGuard::lead.
 bool is_ahead(std::uint64_t epoch, const ReceivedAt& at) {
   constexpr auto lead = static_cast<std::uint64_t>(ReplayGuard::lead.count());
   return epoch > at.wall_clock_ns && epoch - at.wall_clock_ns > lead;
@@ -38,7 +38,7 @@ bool ReplayWindow::take(std::uint64_t sequence) {
   return true;
 }
 
-/// Checks a datagram's sequence number against this epoch. A datagram with a greater epoch replaces the epoch.
+/// Checks a datagram's sequence number against this sender's epoch. A datagram with a greater epoch replaces the epoch.
 Failure ReplayGuard::Newest::take(std::uint64_t of_epoch, std::uint64_t sequence, Instant now) {
   if (of_epoch < epoch) return Failure::stale_epoch;
   if (of_epoch > epoch) *this = Newest{of_epoch, {}, now};

@@ -38,17 +38,18 @@ struct ReceivedAt {
 /// Detects replayed datagrams: keeps the newest epoch of every sender and the sequence numbers received in it. Only
 /// authenticated datagrams may be passed to it.
 ///
-/// No datagram is accepted twice, so a recording is useless to an attacker. A holder of the key may claim any epoch and
-/// any number of senders, but cannot exclude a legitimate sender:
+/// No datagram is accepted twice, so an attacker gains nothing by recording datagrams. A holder of the key may claim
+/// any epoch and any number of senders. Two rules prevent that this excludes a legitimate sender.
 ///
 /// First rule: a sender's newest epoch replaces the epoch before it, whose datagrams are refused from then on. An epoch
-/// of 2^64 − 1 would thus be the last. An epoch is the clock at start, or the last epoch plus one, so a legitimate one
-/// is not far ahead of the local clock. An epoch ahead by more than `lead` is kept separately. It replaces no other
-/// epoch and is accepted only while the sender is silent in any other. If the local clock is wrong and all epochs are
-/// ahead, they are compared with each other as usual. An epoch that is no longer ahead keeps its received numbers.
+/// of 2^64 − 1 would thus be the last. An epoch is the sender's clock at its start, or the last epoch plus one. So a
+/// legitimate epoch is not far ahead of the local clock. An epoch ahead by more than `lead` is kept separately. It
+/// replaces no other epoch, and is accepted only while the sender uses no other. If the local clock is wrong and all
+/// epochs are ahead, they are compared with each other as usual. An epoch that is no longer ahead keeps its received
+/// numbers.
 ///
-/// Second rule: if there are more senders than `max_senders`, the sender with the longest silence is discarded,
-/// provided that it has been silent for `forgettable`. From then on an unknown sender must have a greater epoch than
+/// Second rule: if there are more senders than `max_senders`, the one without a datagram for the longest time is
+/// discarded. That time must be at least `forgettable`. From then on an unknown sender must have a greater epoch than
 /// any discarded sender had. Recorded datagrams of the discarded senders do not have one.
 class ReplayGuard {
  public:
@@ -62,11 +63,12 @@ class ReplayGuard {
 
   explicit ReplayGuard(std::size_t max_senders) : max_senders_(max_senders) {}
 
-  /// Returns Failure::none if this datagram is new, else stale_epoch, epoch_ahead, replayed, too_many_senders or
-  /// malformed_header (epoch or sequence zero). A datagram of a new sender may cost a walk over all known senders.
+  /// Returns Failure::none if this datagram is new, and otherwise the reason for refusing it: stale_epoch, epoch_ahead,
+  /// replayed, too_many_senders or malformed_header (epoch or sequence zero). A datagram of a new sender may cost a
+  /// scan of all known senders.
   [[nodiscard]] Failure take(std::uint64_t sender, std::uint64_t epoch, std::uint64_t sequence, const ReceivedAt& at);
-  /// Returns the epoch that makes `epoch` of this sender stale: a newer one of the sender, or the greatest one of the
-  /// discarded senders.
+  /// Returns the epoch because of which `epoch` of this sender is stale. It is a newer epoch of the sender, or the
+  /// greatest epoch of the discarded senders.
   [[nodiscard]] std::uint64_t newer_epoch(std::uint64_t sender, std::uint64_t epoch) const;
   [[nodiscard]] std::size_t senders() const { return senders_.size(); }
 
@@ -87,7 +89,8 @@ class ReplayGuard {
   using Senders = std::unordered_map<std::uint64_t, Sender>;
 
   [[nodiscard]] Failure take(Sender& known, std::uint64_t epoch, std::uint64_t sequence, const ReceivedAt& at) const;
-  /// Discards the sender with the longest silence. Returns false if all senders were received within `forgettable`.
+  /// Discards the sender without a datagram for the longest time. Returns false if each sender has sent one within
+  /// `forgettable`.
   bool make_room(Instant now);
 
   std::size_t max_senders_;

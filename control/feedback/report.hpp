@@ -15,7 +15,7 @@ namespace sluice::control::feedback {
 
 enum class RadioState : std::uint8_t { normal = 0, outage = 1, handover = 2, released = 3 };
 
-/// State of CLAMP's access-router agent, which prices the queue (TMC 2008 section 3).
+/// State of the CLAMP agent at the Node-B, which computes a price from the length of the queue (TMC 2008 section 3).
 struct ClampPrice {
   Bytes mean_queue;  ///< q̄: mean queue length in bytes
   Duration price{};  ///< p: price of the queue as a time; in seconds in the paper
@@ -25,7 +25,7 @@ struct ClampPrice {
 struct BearerReport {
   IpAddress ue;
   RadioState state = RadioState::normal;
-  Bytes queue;  ///< bytes waiting in the queue now; whole frames if the cell queues frames
+  Bytes queue;  ///< bytes that wait in the queue now; counted in whole frames if the cell queues frames
   std::uint32_t queue_frames = 0;
   Bytes buffer;                   ///< capacity of the queue in bytes; 0 = unlimited
   std::uint64_t arrived = 0;      ///< IP bytes that arrived for the queue, dropped ones included
@@ -43,9 +43,9 @@ struct BearerReport {
   std::optional<Bytes> allowance;
 };
 
-/// True if two reports of a UE agree in everything that belongs to the UE, so the second may be left out. active_users
-/// belongs to the cell and is not compared. The allowance is not compared while the queue is empty. The earlier
-/// allowance then remains valid until `arrived` shows that it is spent.
+/// True if two reports of a UE agree in all values of that UE, so that the second one may be omitted. The value
+/// active_users describes the cell and is not compared. The allowance is not compared while the queue is empty. The
+/// earlier allowance then remains valid until `arrived` shows that it is used up.
 [[nodiscard]] inline bool same_but_for_others(const BearerReport& a, const BearerReport& b) {
   const auto queue = [](const BearerReport& r) { return std::tie(r.state, r.queue, r.queue_frames, r.buffer); };
   const auto counters = [](const BearerReport& r) {
@@ -59,8 +59,8 @@ struct BearerReport {
          a.gwa_window == b.gwa_window && a.service_rate == b.service_rate && a.mean_service_rate == b.mean_service_rate;
 }
 
-/// Upper limits of valid amounts and rates, beyond any radio link and its queue; sums and products of such values do
-/// not overflow.
+/// Upper limits of valid amounts and rates. They exceed any radio link and its queue, and sums and products of such
+/// values do not overflow.
 inline constexpr Bytes max_plausible{1'000'000'000'000};
 inline constexpr Rate fastest_plausible = Rate::bits_per_second(1e15);
 
@@ -74,7 +74,7 @@ inline void bound(BearerReport& report) {
   if (report.allowance) report.allowance = std::min(*report.allowance, max_plausible);
 }
 
-/// Largest values that a UE's radio link and queue can have, used to check reports.
+/// Largest rate and queue that a UE's radio link can have, used to check reports.
 struct CellRange {
   Rate rate = Rate::bits_per_second(20e9);  ///< peak rate of a 5G cell (3GPP TR 38.913 section 7.1)
   Bytes queue{std::int64_t{1} << 30};
@@ -87,8 +87,8 @@ struct CellRange {
   return Bytes(static_cast<std::int64_t>(std::min<std::uint64_t>(waits, INT64_MAX)));
 }
 
-/// True if the values of a report that a controller uses are possible in such a cell. The buffer and the GWA window may
-/// have any value, because an unlimited queue has a large one.
+/// True if the values of a report that a controller uses are possible in a cell with the limits `cell`. The buffer and
+/// the GWA window may have any value, because an unlimited queue has a large one.
 [[nodiscard]] inline bool plausible(const BearerReport& report, const CellRange& cell) {
   const auto fits = [&cell](Bytes amount) { return amount <= cell.queue; };
   return report.service_rate <= cell.rate && report.mean_service_rate <= cell.rate && fits(report.queue) &&
@@ -104,8 +104,8 @@ struct BearerStatus {
   Bytes backlog;                       ///< bytes that the proxy holds for this bearer and has not sent
   Bytes allowance_left;                ///< bytes of the applied allowance that were unused when the status was sent
   std::uint32_t active_flows = 0;
-  /// Sender id of the Node-B whose sequence numbers applied_sequence refers to. Absent if the proxy has received no
-  /// report, or does not state it.
+  /// Sender id of the Node-B that assigned applied_sequence. Absent if the proxy has received no report, or does not
+  /// state it.
   std::optional<std::uint64_t> reporter = std::nullopt;
 };
 

@@ -7,8 +7,8 @@
 
 namespace sluice::control::feedback {
 
-/// One report of a UE's radio queue that a source has accepted. The fields besides `bearer` order the reports of a
-/// sender. A source whose messages lack them counts its messages itself.
+/// One report of a UE's radio queue that was received and accepted. All fields but `bearer` order the reports of one
+/// sender. For a format without such fields, the source of the reports numbers them itself.
 struct ReportArrival {
   BearerReport bearer;
   std::uint64_t sender = 0;    ///< id of the Node-B that sent the report, stable over its restarts
@@ -18,12 +18,13 @@ struct ReportArrival {
   Duration period{};           ///< reporting period Ts that the Node-B announced
 };
 
-/// Header of a report that leaves out UEs whose state has not changed. The notice applies to all UEs of the sender.
+/// Notice that a Node-B omits UEs whose state has not changed from its reports. The notice applies to all UEs of this
+/// Node-B.
 struct OmissionNotice {
   std::uint64_t sender = 0;
   std::uint64_t epoch = 0;
   std::uint64_t sequence = 0;
-  std::uint64_t since = 0;  ///< sequence number from which on every datagram of the sender was received
+  std::uint64_t since = 0;  ///< smallest sequence number from which on no datagram of the sender is missing
   Duration sender_time{};
   Duration period{};   ///< reporting period Ts that the Node-B announced
   Duration refresh{};  ///< longest time between two reports of a UE, as the Node-B announced

@@ -19,12 +19,12 @@ namespace sluice::control::feedback {
 /// Receiver of all reports that a source accepts.
 class ReportReceiver {
  public:
-  /// Takes a report of an authenticated message. Returns false if the report is lost, because it is implausible or
-  /// because its queue is full.
+  /// Processes a report of an authenticated message. Returns false if the report is discarded, because it is
+  /// implausible or because the receiver's queue is full.
   virtual bool on_report(const ReportArrival& report) = 0;
-  /// Takes the notice that a sender leaves unchanged UEs out of its reports.
+  /// Processes the notice that a Node-B omits unchanged UEs from its reports.
   virtual void on_omission(const OmissionNotice& notice) = 0;
-  /// Takes the request of a sender to state the status of every bearer now.
+  /// Processes a Node-B's request for the status of every bearer.
   virtual void on_poll() = 0;
 
  protected:
@@ -40,15 +40,16 @@ struct SourceCounter {
   std::string detail{};   ///< description of the newest event counted, appended to the warning
 };
 
-/// Settings of a source. A source uses those that apply to it, and at least the local address, the keys and the clock.
+/// Settings of a report source. Each source uses those that apply to it, at least the local address, the keys and the
+/// clock.
 struct ReportSourceConfig {
   SessionConfig session;
   UdpEndpointConfig endpoint;
 };
 
-/// Source of reports about radio queues: receives messages of one format, authenticates and decodes them, and passes
-/// every accepted report to its receiver. Messages are hostile input. A source checks bounds first, counts each refused
-/// message under a reason, and ends for no error of the network. Thread: that of its io_context.
+/// Source of reports about radio queues. It receives messages of one format, authenticates and decodes them, and passes
+/// every accepted report to a receiver. Messages are hostile input: a source checks bounds first, and counts each
+/// refused message under a reason. No network error ends it. Thread: that of its io_context.
 class ReportSource {
  public:
   ReportSource() = default;
@@ -59,13 +60,13 @@ class ReportSource {
   /// Starts receiving. After stop() the receiver is not called any more.
   virtual void start() = 0;
   virtual void stop() = 0;
-  /// Sends the statuses of bearers to the senders of reports; `period` is the time until the next call. Does nothing
-  /// in a source whose format has no statuses.
+  /// Sends the statuses of bearers to the senders of reports; `period` is the time until the next call. Does nothing if
+  /// the source's message format has no statuses.
   virtual void send_statuses(std::span<const BearerStatus> /*statuses*/, Instant /*now*/, Duration /*period*/) {}
 
   /// Returns the address at which the source receives.
   [[nodiscard]] virtual boost::asio::ip::udp::endpoint local() const = 0;
-  /// Returns the number of places to which statuses are sent.
+  /// Returns the number of addresses to which statuses are sent.
   [[nodiscard]] virtual std::size_t destinations() const { return 0; }
   /// Returns the number of messages accepted.
   [[nodiscard]] virtual std::uint64_t accepted() const = 0;

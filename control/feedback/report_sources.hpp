@@ -7,8 +7,9 @@
 #include <memory>
 #include <string_view>
 
-/// Sources of reports: X(name, word, factory, description). `word` selects the source in the configuration. `factory`
-/// is the function that creates it, with the parameters of make_report_source() except the first.
+/// Table of the kinds of report sources: X(name, word, factory, description). `word` selects the source in the
+/// configuration. `factory` is the function that creates it, with the parameters of make_report_source() except the
+/// first.
 #define SLUICE_REPORT_SOURCES(X) \
   X(sluice, "sluice", make_sluice_source, "the protocol of control/feedback/PROTOCOL.md, which nodeb uses")
 
@@ -24,7 +25,7 @@ enum class ReportSourceKind : std::uint8_t {
 #undef X
 };
 
-/// Row of the table of sources.
+/// Row of the table of report sources.
 struct ReportSourceRow {
   ReportSourceKind kind;
   std::string_view word;
@@ -36,12 +37,12 @@ inline constexpr std::array report_source_table = {
 #undef X
 };
 
-/// Returns the word that selects a source.
+/// Returns the configuration word that selects this kind of report source.
 [[nodiscard]] constexpr std::string_view word_of(ReportSourceKind kind) {
   return report_source_table.at(static_cast<std::size_t>(kind)).word;
 }
 
-/// Creates a source, which runs on the thread of `context` and passes reports to `receiver` from start() on. Both
+/// Creates a report source. It runs on the thread of `context` and passes reports to `receiver` from start() on; both
 /// outlive it. Throws boost::system::system_error if its address is not available.
 [[nodiscard]] std::unique_ptr<ReportSource> make_report_source(ReportSourceKind kind, boost::asio::io_context& context,
                                                                const ReportSourceConfig& config,

@@ -7,14 +7,14 @@
 
 namespace sluice::control::feedback {
 
-/// Tracks at the receiver from which sequence number on no datagram of a sender is missing. A UE that a REPORT leaves
-/// out is unchanged since its last report, provided that all datagrams since that report were received. Takes accepted
-/// datagrams only, each once. Thread: one.
+/// Determines at the receiver from which sequence number on no datagram of a sender is missing. If a REPORT omits a UE,
+/// its last report is still valid, provided that all datagrams since then were received. Each accepted datagram is
+/// passed once. Thread: one.
 class SequenceGapTracker {
  public:
   /// Records an accepted datagram, which may have been reordered.
   void take(std::uint64_t epoch, std::uint64_t sequence);
-  /// Records that this side lost part of the newest datagram, so that the sequence is complete only after it.
+  /// Records that the receiver lost a part of the newest datagram. That datagram then counts as missing.
   void lose() { whole_from_ = newest_ + 1; }
   /// Returns the smallest sequence number from which on all datagrams up to the newest were received. Returns the
   /// newest number plus one if there is none.
@@ -22,12 +22,12 @@ class SequenceGapTracker {
   [[nodiscard]] std::uint64_t newest() const { return newest_; }
 
  private:
-  /// Largest number of missing datagrams that may still be received out of order.
+  /// Largest number of missing datagrams that are kept, because they may still arrive out of order.
   static constexpr std::size_t max_missing = 32;
 
   std::uint64_t epoch_ = 0;
   std::uint64_t newest_ = 0;
-  std::uint64_t whole_from_ = 0;  ///< datagrams before this sequence number count as missing for ever
+  std::uint64_t whole_from_ = 0;  ///< datagrams before this sequence number count as missing permanently
   std::array<std::uint64_t, max_missing> missing_{};  ///< missing sequence numbers from whole_from_ on, ascending
   std::size_t missing_count_ = 0;
 };

@@ -101,7 +101,8 @@ std::uint64_t Session::send(Header header, std::span<const Record> records, Data
   return sequence_;
 }
 
-/// Returns the header extension: this session's id, from which peers derive its key. Empty if HMAC signs.
+/// Returns the header extension, which is the session id from which peers derive the session's key. Empty if HMAC
+/// signs.
 std::span<const std::uint8_t> Session::extension() const {
   if (send_key_of(config_)->algorithm != TagAlgorithm::aes_256_gmac) return {};
   return config_.session_id;

@@ -30,22 +30,22 @@ struct SessionConfig {
   std::uint32_t send_key = 0;  ///< id of the key that signs this side's datagrams
 
   /// Random number for this session, from the system's random source. Required if `send_key` is an AES-256-GMAC key,
-  /// because two sessions with the same id, sender and epoch would reveal it.
+  /// because two sessions with equal id, sender and epoch would reveal the key.
   SessionId session_id{};
   /// Largest UDP payload sent, 256 to largest_datagram bytes; see Session::set_limit().
   std::size_t max_datagram = default_max_datagram;
-  Abilities takes;  ///< optional features announced to peers; this side accepts all of them anyway
+  Abilities takes;  ///< optional features announced to peers; received datagrams may use them even if not announced
 
   /// largest number of peers whose replay state is kept; ReplayGuard describes the handling of further peers
   std::size_t max_senders = 1024;
 };
 
-/// Returns the epoch of a sender that starts now: the wall clock in nanoseconds. If the last run's epoch is known and
-/// the clock has gone back since, returns that epoch plus one.
+/// Returns the epoch of a sender that starts now, which is the wall clock in nanoseconds. If the epoch of the last run
+/// is known and not smaller, returns that epoch plus one.
 [[nodiscard]] std::uint64_t next_epoch(std::optional<std::uint64_t> previous, std::uint64_t wall_clock_ns);
 
-/// Describes a refused datagram of an epoch before its sender's newest one. It is a replayed recording, or the sender's
-/// clock went back across a restart. A sender that was discarded after a long silence also counts as stale.
+/// Describes a refused datagram whose epoch is before the newest one of its sender. It is a replayed recording, or the
+/// sender's clock was set back across a restart. A datagram of a discarded sender also counts as stale.
 struct StaleSender {
   std::uint64_t sender = 0;
   std::uint64_t epoch = 0;   ///< epoch of the refused datagram
@@ -64,25 +64,26 @@ class DatagramSink {
   ~DatagramSink() = default;
 };
 
-/// One side of the feedback protocol without a transport: encodes, signs, authenticates, rejects replays, decodes. Has
-/// no clock and no socket. Thread: one.
+/// One side of the feedback protocol, without a transport. It encodes, signs, authenticates and decodes datagrams and
+/// rejects replays. Has no clock and no socket. Thread: one.
 class Session {
  public:
   /// Creates a session. Throws std::invalid_argument for an unusable configuration.
   explicit Session(SessionConfig config);
 
-  /// Sends reports in as many datagrams as needed (one without records if there are none), each with its own sequence
-  /// number. Returns the sequence number of the last one. `refresh` is the longest interval between two reports of a UE
-  /// if unchanged UEs are left out; 0 if all are present.
+  /// Sends reports in as many datagrams as needed, each with its own sequence number. Without reports it sends one
+  /// datagram without records. Returns the sequence number of the last one. `refresh` is the longest interval between
+  /// two reports of a UE if unchanged UEs are omitted; 0 if none is omitted.
   std::uint64_t send_reports(std::span<const BearerReport> reports, Duration now, Duration period, bool poll,
                              DatagramSink& sink, Duration refresh = {});
   std::uint64_t send_statuses(std::span<const BearerStatus> statuses, Duration now, Duration period, bool poll,
                               DatagramSink& sink);
 
-  /// Checks a datagram that was received at the time `at`. If all of it is valid, passes its header and then every
-  /// record to the handler. Returns the reason if it was refused.
+  /// Checks a datagram received at the time `at`. If the whole datagram is valid, passes its header and then every
+  /// record to the handler. Otherwise returns the reason of the refusal.
   Failure receive(std::span<const std::uint8_t> datagram, RecordHandler& handler, const ReceivedAt& at);
-  /// Checks a datagram as the other overload does, and copies the header of an accepted datagram to `header`.
+  /// Checks a datagram received at the time `at` and passes its records to the handler. Copies the header of an
+  /// accepted datagram to `header`.
   Failure receive(std::span<const std::uint8_t> datagram, RecordHandler& handler, const ReceivedAt& at, Header& header);
 
   /// Sets the maximum length of datagrams sent from now on, limited by the configuration. The initial limit is at most
@@ -101,11 +102,11 @@ class Session {
   /// was no sender.
   [[nodiscard]] Abilities peers_take(Instant now) const;
 
-  /// Skips `datagrams` sequence numbers, which to receivers looks like lost datagrams. Used if numbers were assigned to
-  /// reports that could not be sent.
+  /// Skips `datagrams` sequence numbers, so that receivers count them as lost. Used if numbers were assigned to reports
+  /// that could not be sent.
   void skip(std::uint64_t datagrams) { sequence_ += datagrams; }
-  /// Returns the sequence number of the next datagram. Receivers use it to distinguish an allowance from the one before
-  /// it.
+  /// Returns the sequence number of the next datagram. By this number receivers distinguish a new allowance from the
+  /// previous one.
   [[nodiscard]] std::uint64_t next_sequence() const { return sequence_ + 1; }
   [[nodiscard]] const FailureCounters& counters() const { return counters_; }
   /// Returns the last datagram that was refused with stale_epoch.
@@ -127,7 +128,8 @@ class Session {
     void on_status(const Header&, const BearerStatus& status) override { statuses.push_back(status); }
   };
 
-  /// Last times when a message that announces one optional feature, and one that does not, was received.
+  /// Two times for one optional feature: when a message that announces it was last received, and when one that does
+  /// not.
   struct Claimed {
     std::optional<Instant> by;
     std::optional<Instant> not_by;

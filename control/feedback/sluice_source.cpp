@@ -12,7 +12,7 @@
 namespace sluice::control::feedback {
 namespace {
 
-/// Maximum number of Node-Bs whose sequence numbers are kept because they leave unchanged UEs out of their reports.
+/// Maximum number of Node-Bs whose sequence numbers are tracked because they omit unchanged UEs from their reports.
 constexpr std::size_t max_suppressing = 1024;
 
 class SluiceSource final : public ReportSource, private RecordHandler {
@@ -39,7 +39,7 @@ class SluiceSource final : public ReportSource, private RecordHandler {
   ReportReceiver& receiver_;
   Session session_;
   UdpEndpoint endpoint_;
-  /// Gap trackers of the Node-Bs that leave unchanged UEs out of their reports, by sender id.
+  /// Sequence number trackers of the Node-Bs that omit unchanged UEs from their reports, by sender id.
   std::unordered_map<std::uint64_t, SequenceGapTracker> suppressing_;
 };
 

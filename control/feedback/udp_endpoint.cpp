@@ -14,7 +14,7 @@ namespace {
 namespace asio = boost::asio;
 using asio::ip::udp;
 
-/// Returns the peer's endpoint in the form that a socket of this address family can send to.
+/// Returns the peer's endpoint in the form in which a socket of the local address family can send to it.
 udp::endpoint reachable_from(const udp::endpoint& local, const udp::endpoint& peer) {
   if (local.address().is_v4() == peer.address().is_v4()) return peer;
   if (local.address().is_v4()) {
@@ -46,7 +46,7 @@ UdpEndpoint::UdpEndpoint(asio::io_context& context, UdpEndpointConfig config, Se
   for (udp::endpoint& peer : config_.peers) peer = reachable_from(config_.local, peer);
 }
 
-/// Processes a datagram, and learns the address of an accepted one.
+/// Processes a datagram. If it is accepted, adds its source address to the destinations where that is permitted.
 void UdpEndpoint::receive(std::span<const std::uint8_t> datagram, const udp::endpoint& from) {
   Header header;
   const ReceivedAt at = config_.clock();
@@ -55,14 +55,14 @@ void UdpEndpoint::receive(std::span<const std::uint8_t> datagram, const udp::end
   record_place(header.sender, from);
 }
 
-/// True if messages are sent to this address, because it is a configured or learned destination.
+/// True if messages are sent to this address, which is a configured or learned destination.
 bool UdpEndpoint::is_sent_to(const udp::endpoint& place) const {
   return learned_.contains(place) ||
          std::find(config_.peers.begin(), config_.peers.end(), place) != config_.peers.end();
 }
 
-/// Records the address from which a sender was received, if the address is a destination. Otherwise the sender keeps
-/// its earlier address.
+/// Records the address from which a sender's datagram came, if that address is a destination. Otherwise the sender's
+/// earlier address is kept.
 void UdpEndpoint::record_place(std::uint64_t sender, const udp::endpoint& from) {
   if (!is_sent_to(from)) return;
   if (places_.size() >= max_places && !places_.contains(sender)) {
@@ -72,8 +72,8 @@ void UdpEndpoint::record_place(std::uint64_t sender, const udp::endpoint& from) 
   places_[sender] = from;
 }
 
-/// Adds the address of an authenticated sender to the learned destinations if its key permits that. Refreshes one
-/// already learned.
+/// Adds the address of an authenticated sender to the learned destinations if the sender's key permits that. If the
+/// address is known, extends its validity.
 void UdpEndpoint::learn(std::uint32_t key, const udp::endpoint& from, Instant now) {
   if (config_.learn.empty() || std::find(config_.peers.begin(), config_.peers.end(), from) != config_.peers.end())
     return;

@@ -16,7 +16,7 @@
 
 namespace sluice::control::feedback {
 
-/// States for one key at which addresses its senders may be answered.
+/// States at which addresses the senders that use one key may be answered.
 struct LearnFrom {
   std::uint32_t key = 0;            ///< id of the key that the sender uses
   std::vector<IpPrefix> addresses;  ///< addresses that may be answered; empty permits none
@@ -26,7 +26,7 @@ struct UdpEndpointConfig {
   boost::asio::ip::udp::endpoint local;               ///< address and port to bind; port 0 = any
   std::vector<boost::asio::ip::udp::endpoint> peers;  ///< configured destinations, to which every message is sent
   std::vector<LearnFrom> learn;   ///< keys and addresses from which further destinations are learned
-  std::size_t most_learned = 64;  ///< largest number of learned destinations
+  std::size_t most_learned = 64;  ///< largest number of learned destinations at one time
 
   /// datagrams received per wake-up before other handlers of the io_context run, ≥ 1
   std::size_t datagrams_per_wakeup = 64;
@@ -37,15 +37,16 @@ struct UdpEndpointConfig {
 /// Counters of socket events and learned destinations; invalid datagrams are counted by the session.
 struct UdpCounters : SocketCounters {
   std::uint64_t not_answered = 0;  ///< accepted datagrams from an address that their key's LearnFrom does not permit
-  std::uint64_t no_room_to_learn = 0;  ///< accepted datagrams whose address was not learned, because most_learned are
+  /// Accepted datagrams whose address was not learned, because `most_learned` addresses are learned already.
+  std::uint64_t no_room_to_learn = 0;
 };
 
-/// One side of the protocol on a UDP socket, IPv4 or IPv6. No network error ends it. Runs on the thread of the given
-/// io_context; every method is called there.
+/// One side of the feedback protocol on a UDP socket, IPv4 or IPv6. No network error ends it. Runs on the thread of the
+/// given io_context; every method is called there.
 ///
-/// A learned destination is used while datagrams arrive from it, and for `learned_for` after the last one. Each message
-/// goes to it once, however many senders use that address. This bounds what a holder of a key can cause to be sent, and
-/// where.
+/// Messages are sent to a learned destination while datagrams arrive from it, and for `learned_for` after the last one.
+/// Each message is sent to it once, however many senders use that address. This bounds the traffic that a holder of a
+/// key can cause, and its destinations.
 class UdpEndpoint final : private DatagramSink {
  public:
   /// Largest number of senders whose address is recorded; messages to other senders go to all destinations.
@@ -72,11 +73,11 @@ class UdpEndpoint final : private DatagramSink {
 
   /// Returns the address and port to which the socket is bound.
   [[nodiscard]] boost::asio::ip::udp::endpoint local() const { return socket_.local(); }
-  /// Returns all current destinations, including those that became silent after the last message.
+  /// Returns all current destinations. Learned ones whose datagrams ended after the last message are still included.
   [[nodiscard]] std::vector<boost::asio::ip::udp::endpoint> destinations() const;
   /// Returns the number of current destinations, configured and learned.
   [[nodiscard]] std::size_t destination_count() const { return config_.peers.size() + learned_.size(); }
-  /// True if there may ever be more than one destination.
+  /// True if messages may go to several destinations: several peers are configured, or addresses are learned.
   [[nodiscard]] bool may_have_several() const { return config_.peers.size() > 1 || !config_.learn.empty(); }
   [[nodiscard]] UdpCounters counters() const { return {socket_.counters(), not_answered_, no_room_to_learn_}; }
 
@@ -100,7 +101,7 @@ class UdpEndpoint final : private DatagramSink {
   /// address from which each sender was last received, by sender id
   std::map<std::uint64_t, boost::asio::ip::udp::endpoint> places_;
 
-  /// destination of the message being sent, if it goes to one only
+  /// destination of the message being sent, if it goes to a single destination
   std::optional<boost::asio::ip::udp::endpoint> only_;
   std::uint64_t not_answered_ = 0;
   std::uint64_t no_room_to_learn_ = 0;

@@ -49,7 +49,7 @@ bool UeOwnership::record(Ue& ue, const Word& reported) {
   return reported.injected > 0 && reported.injected != before;
 }
 
-/// Clears the holder of the UE if its claim has expired.
+/// Removes the assignment of the UE to a proxy if it has expired.
 void UeOwnership::expire_holder(Ue& ue, Instant now) {
   if (!ue.holder || now - ue.last_rx < lease_time) return;
   ue.holder.reset();
@@ -83,7 +83,7 @@ void UeOwnership::forget_silent(Instant now) {
   }
 }
 
-/// Returns the group of reports for the proxy with sender id `holder`; adds one if there is none.
+/// Returns the group of reports for the proxy with sender id `holder`; creates the group if there is none.
 RoutedReports& UeOwnership::way_to(std::uint64_t holder) {
   const auto end = ways_.begin() + static_cast<std::ptrdiff_t>(ways_used_);
   const auto known =

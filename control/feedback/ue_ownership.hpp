@@ -15,16 +15,16 @@
 
 namespace sluice::control::feedback {
 
-/// Reports that go to one proxy, or to all.
+/// Reports that are sent to one proxy, or to all proxies.
 struct RoutedReports {
   /// sender id of the proxy that holds these UEs; none if the reports go to all proxies
   std::optional<std::uint64_t> to;
   std::vector<BearerReport> reports;
 };
 
-/// Number of times that proxies gained or lost the claim to a UE.
+/// Counts how often proxies gained or lost the assignment of a UE.
 struct ClaimCounters {
-  std::uint64_t begun = 0;  ///< UEs that had no holder when a proxy claimed them
+  std::uint64_t begun = 0;  ///< number of claims by a proxy of UEs that no proxy held
 
   /// UEs claimed by one proxy while another one still held them, because the UE's path changed
   std::uint64_t moved = 0;
@@ -32,10 +32,11 @@ struct ClaimCounters {
   std::uint64_t refused = 0;  ///< statuses ignored because their UE had no entry and there was no space for one
 };
 
-/// Tracks at the Node-B which of several proxies holds each UE, from the proxies' statuses (PROTOCOL.md, "Several
-/// proxies"). A proxy claims a UE without a holder when it has flows, a backlog or sent bytes of it. If a proxy has
-/// sent to a UE since its last status, it takes the UE from another proxy, because routers then use its path. Any
-/// status of the holder keeps the claim. Reads no clock; times passed in must not decrease. Thread: one.
+/// Determines at the Node-B which of several proxies carries the traffic of each UE, from the proxies' status messages
+/// (PROTOCOL.md, "Several proxies"). A proxy gets a UE that no proxy holds if it has flows, a backlog or sent bytes of
+/// that UE. If a proxy has sent to a UE since its last status, it takes the UE from another proxy, because routers then
+/// use its path. Any status of the current holder extends its claim. Reads no clock; times passed in must not decrease.
+/// Thread: one.
 class UeOwnership {
  public:
   /// Time after which a claim to a UE expires unless its holder sends a status of that UE.
@@ -45,13 +46,13 @@ class UeOwnership {
 
   explicit UeOwnership(std::size_t max_ues = default_most_ues) : max_ues_(max_ues) {}
 
-  /// Processes an authenticated status of a UE; `sender` is the sender id of its datagram. Returns true if this sender
-  /// holds the UE now.
+  /// Processes an authenticated status about a UE; `sender` is the sender id of its datagram. Returns true if this
+  /// sender is now the proxy to which the UE's reports go.
   bool take(std::uint64_t sender, std::uint64_t epoch, const BearerStatus& status, Instant now);
   /// Returns the sender id of the proxy that holds the UE now; nothing if none does.
   [[nodiscard]] std::optional<std::uint64_t> holder(const IpAddress& ue, Instant now);
-  /// Returns the reports grouped by destination: first the reports for all proxies, possibly none, then those of each
-  /// holder. Valid until the next call.
+  /// Returns the reports grouped by destination. The first group has the reports for all proxies and may be empty; each
+  /// other group is for one proxy. Valid until the next call.
   [[nodiscard]] std::span<const RoutedReports> route(std::span<const BearerReport> reports, Instant now);
 
   [[nodiscard]] const ClaimCounters& counters() const { return counters_; }

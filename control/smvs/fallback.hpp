@@ -16,17 +16,19 @@ enum class ControlSource : std::uint8_t {
   feedback             ///< sending follows the allowance of the report-based controller
 };
 
-/// Parameters of the fallback from reports to congestion control: timeouts, and bounds of the congestion window it
-/// starts with.
+/// Parameters of the fallback from Node-B reports to congestion control: when reports count as missing, and the
+/// congestion window after that.
 struct FallbackParameters {
   std::uint32_t periods = 5;  ///< Number of report periods after which the next report counts as late, ≥ 1.
 
-  /// Shortest timeout, because a Ts of 2 ms must not turn scheduling jitter into a fallback.
+  /// Shortest time without a report that counts as missing reports. With a Ts of 2 ms, scheduling jitter alone would
+  /// otherwise cause a fallback.
   Duration minimum = std::chrono::milliseconds(20);
-  /// Longest timeout. The period in a report is the reporter's claim, and a report with a period of a day would
-  /// otherwise control sending for a day. The default is two usual report periods of base stations (1 s each).
+  /// Longest time without a report until reports count as missing. The report itself claims its period. Without this
+  /// bound a report that claims a period of one day would control sending for a day. The default is two usual report
+  /// periods of base stations (1 s each).
   Duration maximum = std::chrono::seconds(2);
-  Bytes segment{1448};                  ///< segment size that bounds the congestion window after a fallback
+  Bytes segment{1448};                  ///< segment size from which the congestion window after a fallback is computed
   std::uint32_t initial_segments = 10;  ///< smallest congestion window after a fallback, in segments (RFC 6928)
 };
 
@@ -35,12 +37,12 @@ class Fallback {
  public:
   explicit Fallback(FallbackParameters parameters = {}) : parameters_(parameters) {}
 
-  /// Records an authenticated report received at `now`. `period` is its advertised Ts; `rate` is the mean service rate
-  /// b̄, for seed_window(). A report that the radio link is released ends report-based control at once. Returns the
-  /// source that is valid now.
+  /// Records an authenticated report received at `now`. `period` is the report period Ts that it claims; `rate` is its
+  /// mean service rate b̄, for seed_window(). A report that the UE's radio link is released ends control by reports at
+  /// once. Returns what limits sending now: reports or congestion control.
   ControlSource on_report(Instant now, Duration period, feedback::RadioState state, Rate rate);
-  /// Extends the validity of the last report, which was received at `reported`, to the time `holds`, because the
-  /// reporter left out the unchanged UE. The extension ends FallbackParameters::maximum after the report itself.
+  /// Extends the validity of the last report, received at `reported`, to the time `holds`. The Node-B omits a UE from
+  /// its reports while nothing changes. The validity ends FallbackParameters::maximum after the report at the latest.
   void on_omitted(Instant reported, Instant holds, Duration period);
   /// Falls back to congestion control if deadline() has passed. Returns the source that controls sending now.
   ControlSource check(Instant now);
@@ -56,7 +58,7 @@ class Fallback {
   /// Returns the congestion window to start with after a fallback: last rate × smoothed round trip, at least the
   /// initial window. A rate of zero (an outage) gives the initial window.
   [[nodiscard]] Bytes seed_window(Duration srtt) const;
-  /// Sets the rate for seed_window() while no report controls the bearer.
+  /// Stores `rate`, for a later call of seed_window() while no report controls the bearer.
   void remember(Rate rate) { rate_ = rate; }
 
  private:

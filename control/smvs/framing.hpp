@@ -5,8 +5,8 @@
 
 namespace sluice::control {
 
-/// Amount or rate in bytes of whole IP packets, as the Node-B reports it. Windows count payload; only a Framing
-/// converts between the two.
+/// Number of bytes, or rate, that counts whole IP packets, as the Node-B's reports do. TCP windows count payload only;
+/// class Framing converts between the two.
 template <typename Amount>
 class OnWire {
  public:

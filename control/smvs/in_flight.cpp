@@ -10,11 +10,11 @@
 namespace sluice::control {
 namespace {
 
-/// Time constant in seconds of the drift of InFlight's counter offset: slow against jitter, fast against the bias that
-/// 1 % of loss causes.
+/// Time constant in seconds with which the offset between the counters of proxy and Node-B adapts. It is long compared
+/// with jitter, and short enough to correct the error that 1 % of packet loss causes.
 constexpr double drift_s = 0.1;
 
-/// Returns the default lifetime of bytes in flight: two round trips and 20 ms.
+/// Returns the default time after which bytes that have not arrived count as lost: two round trips and 20 ms.
 Duration usual_lifetime(Duration round_trip) {
   return 2 * round_trip + std::chrono::milliseconds(20);
 }
@@ -26,8 +26,8 @@ InFlight::InFlight(Duration round_trip, Duration lifetime)
       lifetime_(std::max(lifetime > Duration::zero() ? lifetime : usual_lifetime(round_trip_), round_trip_)),
       slice_(slice_of(lifetime_)) {}
 
-/// Returns the age after which bytes no longer count as in flight: the lifetime plus two slices of the history. Bytes
-/// count until their slice has ended.
+/// Returns the age after which bytes that were sent no longer count as in flight. This is their lifetime plus two
+/// slices of the history, because bytes count until their slice has ended.
 Duration InFlight::horizon(Duration round_trip) {
   const Duration lifetime = usual_lifetime(std::max(round_trip, Duration::zero()));
   return lifetime + 2 * slice_of(lifetime);
@@ -54,9 +54,9 @@ void InFlight::on_sent(Instant now, Bytes amount) {
   ring_[newest_].total = total_;
 }
 
-/// Returns the age, in slices before the newest one, of the youngest slice with a number ≤ `number`; that of the oldest
-/// slice if there is none. Usually nothing was sent since then, or each slice contains bytes. Both cases avoid the
-/// binary search, which touches a cache line per step.
+/// Returns the age, in slices before the newest one, of the youngest slice whose number is at most `number`. If there
+/// is none, returns the age of the oldest slice. Two common cases skip the binary search, which touches one cache line
+/// per step: nothing was sent since that slice, or every slice contains bytes.
 std::size_t InFlight::age_at(Duration::rep number) const {
   if (back(0).number <= number) return 0;
   const Duration::rep behind = back(0).number - number;
@@ -75,8 +75,8 @@ std::size_t InFlight::age_at(Duration::rep number) const {
   return age;
 }
 
-/// Returns the bytes injected after `when`, which lies within the lifetime. Bytes of one slice of the history count as
-/// evenly spread over it.
+/// Returns the bytes sent after the time `when`, which lies within the lifetime. The bytes of one slice of the history
+/// count as sent at a constant rate.
 std::uint64_t InFlight::since(Instant when) const {
   if (when < Instant{}) return total_;  // before the start of the time line
   const Duration::rep number = when.time_since_epoch() / slice_;

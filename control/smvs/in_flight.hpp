@@ -9,9 +9,8 @@
 
 namespace sluice::control {
 
-/// Estimates at the proxy the bytes injected towards one UE that have not arrived at the Node-B
-/// (SmvsObservation::in_flight). Everything sent towards the UE counts: retransmissions and forwarded packets too.
-/// Reads no clock.
+/// Estimates the bytes that the proxy has sent towards one UE and that have not arrived at the Node-B. Retransmissions
+/// and forwarded packets count too. Reads no clock.
 ///
 /// The proxy counts the bytes injected, the Node-B those that arrived. The difference of both counters follows jitter
 /// correctly. The difference has a constant error, because packets may be lost or added on the way, and because the
@@ -22,24 +21,26 @@ namespace sluice::control {
 /// It never exceeds the bytes injected within `lifetime`.
 class InFlight {
  public:
-  /// Makes the estimator for a `round_trip` proxy → Node-B → proxy, 2·τp. Bytes that have not arrived after `lifetime`
-  /// are lost; zero means two round trips and 20 ms.
+  /// Makes the estimator for a `round_trip` from the proxy to the Node-B and back, 2·τp. Bytes that have not arrived
+  /// after `lifetime` count as lost; zero means two round trips and 20 ms.
   explicit InFlight(Duration round_trip, Duration lifetime = Duration::zero());
 
   /// Returns the age after which bytes sent to the Node-B no longer change the estimate, for the default lifetime.
   [[nodiscard]] static Duration horizon(Duration round_trip);
-  /// Sets the number of bytes injected before the horizon. Requires a new object.
+  /// Sets the number of bytes that were sent before horizon(), the span that the history covers. Requires a new object.
   void begin_at(std::uint64_t total);
-  /// True if all bytes were injected before the horizon at `now`. A new object after begin_at(total()) is then
+  /// True if all bytes were sent longer than horizon() before `now`. A new object after begin_at(total()) is then
   /// equivalent to this one.
   [[nodiscard]] bool is_past(Instant now) const;
 
   /// Records IP bytes sent towards the radio.
   void on_sent(Instant now, Bytes amount);
-  /// Processes a report received at `now` with the Node-B's cumulative counter `arrived`. Returns the bytes in flight.
-  /// A counter that decreases (the Node-B has restarted) restarts the measurement.
+  /// Processes a report that was received at `now`. `arrived` is the Node-B's count of all bytes that have reached the
+  /// UE's queue. Returns the bytes in flight. A smaller count than before means that the Node-B has restarted; then the
+  /// measurement restarts.
   Bytes on_report(Instant now, std::uint64_t arrived);
-  /// Restarts the measurement with the next report, because after a handover its counter is another Node-B's.
+  /// Restarts the measurement with the next report. After a handover another Node-B reports, whose counter has another
+  /// value.
   void restart() { synchronised_ = false; }
   /// Prefetches the members that on_report() reads.
   void prefetch() const {
@@ -47,14 +48,14 @@ class InFlight {
     __builtin_prefetch(&newest_);
     __builtin_prefetch(&synchronised_);
   }
-  /// Returns the cumulative bytes injected, for BearerStatus::injected.
+  /// Returns the number of all bytes sent towards the UE so far, for BearerStatus::injected.
   [[nodiscard]] std::uint64_t total() const { return total_; }
 
  private:
   static constexpr std::size_t slices = 64;
   struct Slice {
     Duration::rep number = 0;
-    std::uint64_t total = 0;  ///< cumulative bytes injected up to the end of the slice
+    std::uint64_t total = 0;  ///< number of all bytes sent up to the end of the slice
   };
   [[nodiscard]] std::size_t age_at(Duration::rep number) const;
   static constexpr Duration slice_of(Duration lifetime) {
@@ -69,7 +70,7 @@ class InFlight {
   std::array<Slice, slices> ring_{};
   std::size_t newest_ = 0;
   std::uint64_t total_ = 0;
-  double offset_ = 0;  ///< drifting offset in bytes: injected = arrived + origin_ + offset_ + in flight
+  double offset_ = 0;  ///< current offset in bytes, so that: bytes sent = arrived + origin_ + offset_ + in flight
   std::uint64_t origin_ = 0;
   std::uint64_t arrived_ = 0;
   Instant reported_{};

@@ -10,30 +10,30 @@
 
 namespace sluice::control {
 
-/// Estimates at the Node-B the bytes on the way to one UE's queue, for a controller that runs there
-/// (SmvsObservation::in_flight). These are allowances not yet confirmed by the proxy, plus the unused rest of the
-/// allowance that the proxy has applied. The rest counts up to one packet, because the proxy keeps no more when the
-/// next allowance replaces it. Data sent before a status arrives with it on the same path, so losses do not accumulate.
-/// Without statuses only the grants of the last round trip count. Reads no clock.
+/// Estimates the bytes on the way to one UE's queue, for a controller that runs at the Node-B. It counts the allowances
+/// that the proxy has not confirmed yet, and the unused rest of the confirmed allowance. That rest is at most one
+/// packet, because the proxy keeps no more when the next allowance arrives. A status of the proxy arrives after the
+/// data sent before it, so losses do not accumulate. Without statuses, only the allowances of the last round trip are
+/// counted. Reads no clock.
 ///
-/// Allowances on their way to the proxy count whole, although a proxy with nothing to send will not use them. The
-/// Node-B cannot know that, and several at once may be spent in a burst. tests/bench/figures/laws.md states the cost of
-/// counting only a part.
+/// Allowances that are on their way to the proxy are counted completely, although a proxy without data does not use
+/// them. The Node-B cannot detect that, and the proxy may use several allowances in one burst.
+/// tests/bench/figures/laws.md states the cost of counting only a part.
 class OutstandingGrants {
  public:
   explicit OutstandingGrants(Duration one_way_delay) : round_trip_(2 * one_way_delay) {}
 
-  /// Records a grant. `sequence` is Session::next_sequence() before the reports of this step are sent, so that it holds
-  /// for any of several datagrams.
-  /// At most 64 grants are kept. `now` never decreases.
+  /// Records an allowance that the Node-B sends to the proxy. `sequence` is Session::next_sequence() before the reports
+  /// of this step are sent, whichever datagram contains the allowance. At most 64 allowances are kept. `now` never
+  /// decreases.
   void granted(Instant now, std::uint64_t sequence, Bytes allowance);
-  /// Records an authenticated status of this bearer. `arrived` is the current value of the queue's cumulative counter.
-  /// Reordered statuses are ignored.
+  /// Records an authenticated status message of the proxy about this UE. `arrived` is the current count of all bytes
+  /// that have reached the UE's queue. A status that arrives after a newer one is ignored.
   void on_status(Instant now, const feedback::BearerStatus& status, std::uint64_t arrived);
-  /// Returns the bytes on the way to the queue at `now`. `arrived` is the current value of the queue's cumulative
-  /// counter.
+  /// Returns the bytes on the way to the UE's queue at `now`. `arrived` is the current count of all bytes that have
+  /// reached that queue.
   [[nodiscard]] Bytes in_flight(Instant now, std::uint64_t arrived) const;
-  /// Discards all grants, because the Node-B's sequence numbers start again.
+  /// Discards all recorded allowances, because the Node-B's sequence numbers start again.
   void restart();
 
  private:

@@ -6,8 +6,8 @@
 namespace sluice::control {
 namespace {
 
-/// Share of the best recent drain rate for which q0 is computed. With the whole rate, use of the recorded links hardly
-/// improves, and the queue doubles.
+/// Share of the highest recent rate of the radio link from which the target q0 of the proxy's buffer is computed. With
+/// the whole rate the use of recorded links hardly improves, and the queue doubles.
 constexpr double best_share = 0.5;
 
 }  // namespace

@@ -10,56 +10,63 @@
 
 namespace sluice::control {
 
-/// Parameters of the second control loop, which sets the receive window advertised to the server.
+/// Parameters of the controller that sets the receive window advertised to the server.
 struct ReceiveWindowParameters {
-  /// Target q0 of the relay's buffer, at the larger of the drain rate and half of the best recent rate.
+  /// Target q0 of the proxy's buffer. A target in time is converted to bytes with the rate of the radio leg. Half of
+  /// its highest recent rate is used if that is more.
   Reference reference = Reference::time(std::chrono::milliseconds(30));
-  Bytes minimum_reference{3000};    ///< smallest q0 in bytes
-  Bytes frame{40};                  ///< size of a radio frame, for a reference in frames
-  Bytes initial{64 * 1024};         ///< window advertised until a drain rate is known
-  Bytes maximum{16 * 1024 * 1024};  ///< upper bound of the bytes buffered, advertised and excess at the radio together
+  Bytes minimum_reference{3000};  ///< smallest q0 in bytes
+  Bytes frame{40};                ///< size of a radio frame, for a reference in frames
+  Bytes initial{64 * 1024};       ///< window advertised until the rate of the radio leg is known
+  /// Upper bound in bytes of the data buffered in the proxy, plus the advertised window, plus the excess in the radio
+  /// queue.
+  Bytes maximum{16 * 1024 * 1024};
 };
 
-/// Input of the second control loop, for each ACK that is built and for each step.
+/// Input of the controller of the receive window. The proxy passes it for each ACK that it builds, and for each step.
 struct ReceiveWindowObservation {
   Bytes buffered;    ///< payload received from the server and not yet sent towards the radio
   Bytes advertised;  ///< bytes advertised to the server and not received: right edge − rcv_nxt
 
-  /// This flow's share of the error of the radio queue: bytes in flight to the radio queue and in it, minus the
-  /// reference of the first loop.
+  /// This flow's share of the excess in the radio queue: the bytes in flight to the queue and in it, minus their
+  /// target.
   OnWire<Bytes> radio_error;
-  OnWire<Rate> drain;   ///< rate at which the radio leg sends or could send (b̄ of the first loop); zero while unknown
+  OnWire<Rate> drain;   ///< rate at which the radio leg sends or could send; zero while unknown
   Duration server_rtt;  ///< RTT to the server; zero while unknown
   Framing framing{};    ///< share of payload in the packets of the radio leg
-  OnWire<Rate> best{};  ///< largest `drain` rate of the last seconds; zero if unknown
+  OnWire<Rate> best{};  ///< highest value of `drain` in the last seconds; zero if unknown
 };
 
-/// State of the second control loop for observers. All amounts are payload.
+/// State of the controller of the receive window, for logs and metrics. All amounts are payload.
 struct ReceiveWindowState {
-  double reference = 0;        ///< q0: target of the relay's buffer in bytes
-  double target = 0;           ///< target in bytes of buffered + advertised + excess at the radio
+  double reference = 0;  ///< q0: target of the proxy's buffer in bytes
+  /// Target in bytes of data buffered in the proxy + advertised window + excess in the radio queue.
+  double target = 0;
   double predicted_error = 0;  ///< ŝ, the predicted excess over the target, in bytes
 };
 
-/// Applies the law of SMVS to the window advertised to the server. The paper proposes this ("following the same way",
-/// TMC 2011, section 4.2, last paragraph). It controls the data on the whole path from the server to the air.
+/// Controls the receive window that the proxy advertises to the server, by the SMVS equations. The paper proposes this
+/// use (TMC 2011, section 4.2, last paragraph). The controller limits the data on the whole path from the server to the
+/// radio link.
 ///
-/// The controlled queue is everything that was advertised to the server and has not left over the air. Its target is
-/// what the radio takes during both round trips, plus the references q0 of both loops. An advertised edge is never
-/// retracted, so the bytes in flight are exactly those advertised and not arrived:
+/// The controller regards all data that was advertised to the server and not yet transmitted over the radio as one
+/// queue. The target of that queue has two parts. One is what the radio link transmits during the round trips to the
+/// server and to the Node-B. The other is the target q0 of the proxy's buffer plus the target q0 of the radio queue. An
+/// advertised right edge is never retracted. So the bytes in flight from the server are exactly those advertised and
+/// not arrived.
 ///
-/// ŝ = advertised + buffered − b̄·RTT − q0 + radio error; radio error = bytes on the way to the radio + radio queue −
-/// b̄·2τp − q0 of the first loop; advance = max(0, −ŝ)
+/// ŝ = advertised + buffered − b̄·RTT − q0 + radio error, and advance = max(0, −ŝ). The radio error is: bytes on the
+/// way to the radio + radio queue − b̄·2τp − the target q0 of the radio queue.
 ///
-/// This is eq. 35 with δ·Ts = 1. The step is the time between two calls. The bytes drained in a step are part of ŝ, and
-/// only the advancing side of sgn exists. A loop around the relay's buffer alone would detect a slower link only with a
-/// full buffer, a faster one with an empty buffer.
+/// This is eq. 35 with δ·Ts = 1, where a step is the time between two calls. The bytes sent in a step are part of ŝ.
+/// The window only advances, so only one sign of sgn is used. A controller of the proxy's buffer alone would detect a
+/// slower link only when the buffer is full.
 ///
-/// A varying link can slow down and speed up again before the server notices. The relay's buffer must last until then.
-/// Therefore q0 is computed for at least half of the best rate of the last seconds, if the first loop knows it.
+/// A radio link can slow down and speed up again before the server reacts. The data in the proxy's buffer must last for
+/// that time. So q0 is computed for at least half of the highest rate of the last seconds, if that rate is known.
 ///
-/// If the server is slower than the link, b̄ is at most what the server can send. The part of q0 beyond the need of
-/// this rate lets the window detect that the server has become faster. One object per flow. Reads no clock.
+/// If the server is slower than the link, b̄ is at most the rate of the server. Then q0 exceeds what that rate needs,
+/// and the window detects when the server becomes faster. One object per flow. Reads no clock.
 class ReceiveWindowLoop {
  public:
   explicit ReceiveWindowLoop(const ReceiveWindowParameters& parameters = {});
@@ -67,7 +74,7 @@ class ReceiveWindowLoop {
   /// Returns the number of bytes by which the right edge of the server's window may advance now.
   Bytes advance(const ReceiveWindowObservation& seen);
 
-  /// True if a drain rate has ever been observed. Until then the window is ReceiveWindowParameters::initial.
+  /// True if a rate of the radio leg has ever been passed. Until then the window is ReceiveWindowParameters::initial.
   [[nodiscard]] bool known() const { return known_; }
   [[nodiscard]] const ReceiveWindowState& state() const { return state_; }
 
@@ -78,7 +85,7 @@ class ReceiveWindowLoop {
 
  private:
   ReceiveWindowParameters parameters_;
-  bool known_ = false;  ///< true once a drain rate was observed; a long stall of the link does not clear it
+  bool known_ = false;  ///< true once the rate of the radio leg was known; a long stall of the link does not clear it
   ReceiveWindowState state_;
 };
 

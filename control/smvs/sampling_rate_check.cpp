@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::uint16_t memory = 256;  ///< number of steps over which mean, variance and covariance are averaged
 
-/// smallest ratio of the rate's standard deviation to its mean that counts as a varying link
+/// Smallest ratio of the rate's standard deviation to its mean for which the link counts as varying.
 constexpr double min_variation = 0.2;
 // The threshold lies midway between steps of Tb/2 and of Tb; `enough` ends the violation.
 constexpr double too_little = 0.45;

@@ -16,8 +16,8 @@ std::size_t steps_of_delay(const SmvsParameters& parameters) {
   return static_cast<std::size_t>((parameters.one_way_delay + parameters.step - Duration(1)) / parameters.step);
 }
 
-/// Largest allowance in bytes. It exceeds any link and keeps the conversion to an integer defined whatever counters
-/// claim.
+/// Largest allowance in bytes. It exceeds the capacity of any link, and it bounds the conversion to an integer for any
+/// value of a reported counter.
 constexpr double largest_allowance = 1e12;
 constexpr double fastest = 1e14;  ///< largest service rate that is accepted, in bytes/s
 
@@ -25,8 +25,8 @@ constexpr double fastest = 1e14;  ///< largest service rate that is accepted, in
 /// that was reset.
 constexpr Duration largest_step_back = std::chrono::seconds(1);
 
-/// Returns the predicted queue in bytes, never below zero. The paper's model is linear. Without the bound, the first
-/// data after a pause comes as one burst that exceeds the reference by b̄·2τp.
+/// Returns the predicted queue in bytes, never below zero. The paper's model is linear and gives negative queues. A
+/// negative queue would let the first data after a pause exceed the target by b̄·2τp in one burst.
 double predicted_queue(double queue_and_in_flight, double drained_meanwhile) {
   return std::max(0.0, queue_and_in_flight - drained_meanwhile);
 }
@@ -115,7 +115,7 @@ double Smvs::in_flight(const SmvsObservation& observation) const {
   return sum;
 }
 
-/// Returns the allowance for the next step by eq. 36, in bytes.
+/// Returns the bytes that may be sent in the next step, by eq. 36.
 double Smvs::law(const SmvsObservation& observation) {
   const double step_s = to_seconds(parameters_.step);
   const auto frame = static_cast<double>(parameters_.frame.count());

@@ -18,12 +18,12 @@ namespace sluice::control {
 enum class Prediction : std::uint8_t {
   measured,  ///< bytes in flight are measured: injected and not arrived (SmvsObservation::in_flight); correct for idle
              ///< flows too
-  commanded  ///< bytes in flight are the allowances of the last 2d steps, with d the one-way delay in steps, as in the
-             ///< paper
+  /// Bytes in flight are the allowances of the last 2d steps, as in the paper; d is the one-way delay in steps.
+  commanded
 };
 
 /// Selects how a step that ends with an empty queue changes the mean service rate b̄. The server had nothing left to
-/// send, so the rate served in that step is below what the link could have served.
+/// send. So the rate served in that step is below the rate that the link could have served.
 enum class EmptyQueue : std::uint8_t {
   hold,   ///< the rate of a step with an empty queue may raise b̄ but never lowers it
   follow  ///< the rate of a step with an empty queue enters b̄ like the rate of any other step, as in the paper
@@ -43,11 +43,11 @@ struct SmvsParameters {
   Bytes buffer{};   ///< Bmax: capacity of the radio queue; 0 = unlimited or unknown
   Duration one_way_delay = std::chrono::milliseconds(10);  ///< τp: one-way delay between Node-B and proxy, ≥ 0
 
-  /// Length of the window for the bounds of η, ≥ Ts. One burst of the link stays in them for this time.
+  /// Length of the window of the smallest and largest η, ≥ Ts. One burst of the link affects these for this time.
   Duration eta_window = std::chrono::milliseconds(100);
-  /// φ: boundary layer, within which sat(ŝ/φ) replaces sgn(ŝ); 0 = sgn, as in the paper. With frames of a few dozen
-  /// bytes, bursts of tens of kilobytes make η2 much larger than ε·Ts. With sgn the queue then swings by η2 in each
-  /// direction.
+  /// φ: half width of the boundary layer, in which sat(ŝ/φ) replaces sgn(ŝ); 0 = sgn, as in the paper. With frames of a
+  /// few dozen bytes, bursts of tens of kilobytes make η2 much larger than ε·Ts. With sgn the queue then swings by η2
+  /// in each direction.
   Reference boundary_layer = Reference::time(std::chrono::milliseconds(40));
   Prediction prediction = Prediction::measured;
   EmptyQueue empty_queue = EmptyQueue::hold;
@@ -66,27 +66,28 @@ struct SmvsParameters {
                                                                         std::optional<Rate> mean = {},
                                                                         std::optional<Duration> variation = {});
 
-/// Converts the parameters to steps of `period` > 0, the period of the reports. Values per step are scaled. A reference
-/// in time grows or shrinks by the difference of the steps, because it must last for a round trip and a step. Returns
-/// nothing if the parameters for such steps break a rule.
+/// Converts the parameters to steps of length `period` > 0, the period of the Node-B's reports. Values per step are
+/// scaled. A target queue in time changes by the difference of the step lengths, because it must last for a round trip
+/// and a step. Returns nothing if the result breaks a rule.
 [[nodiscard]] std::optional<SmvsParameters> in_steps_of(const SmvsParameters& parameters, Duration period);
 
-/// Input of the controller at the end of a step, for one bearer. Counters are cumulative; a decrease restarts the
-/// measurement, because their sender has restarted.
+/// Input of the controller at the end of a step, for one UE. Counters are cumulative. If one decreases, its sender has
+/// restarted, and the measurement restarts.
 struct SmvsObservation {
   Instant now;                ///< time at which queue and counters were read, on any steady clock
   Bytes queue;                ///< q(k): bytes in the radio queue
   std::uint64_t arrived = 0;  ///< cumulative bytes that reached the queue
 
-  /// cumulative bytes that left over the air; if absent, b(k) is inferred by eq. 17
+  /// Number of all bytes that were transmitted over the radio. If absent, eq. 17 gives the rate b(k).
   std::optional<std::uint64_t> served;
 
-  /// bytes injected by the proxy or granted to it that have not arrived; used by Prediction::measured
+  /// bytes sent by the proxy, or granted to it, that have not arrived; used by Prediction::measured
   Bytes in_flight;
-  /// Measured 2·τp; default: twice SmvsParameters::one_way_delay. For Prediction::measured.
+  /// Measured round trip 2·τp between proxy and Node-B, for Prediction::measured. The default is twice
+  /// SmvsParameters::one_way_delay.
   std::optional<Duration> round_trip = std::nullopt;
 
-  /// share of q0 that is used as reference, 0 … 1; below 1 while a short flow waits behind the queue
+  /// share of q0 that is used as target queue, 0 … 1; below 1 while packets of a short flow wait in the queue
   double reference_factor = 1;
 };
 
@@ -105,18 +106,17 @@ struct SmvsState {
 /// Returns q0 in bytes at the service rate `mean`, multiplied by `part`, but at least the smallest reference.
 [[nodiscard]] double smvs_reference(const SmvsParameters& parameters, Rate mean, double part = 1);
 
-/// Sliding-mode variable-structure controller of one bearer (eqs. 17–36). Computes once per step how many bytes the
-/// proxy may inject in the next step.
-/// Node-B and proxy use this class alike. Reads no clock.
+/// Sliding-mode variable-structure controller of the radio queue of one UE (eqs. 17–36). Each step computes how many
+/// bytes the proxy may send in the next step. Node-B and proxy use this class alike. Reads no clock.
 class Smvs {
  public:
   /// Makes a controller with parameters that pass validate() without errors; throws std::invalid_argument otherwise.
   explicit Smvs(const SmvsParameters& parameters);
 
-  /// Executes one step. Returns the allowance for the next Ts, which replaces the rest of the previous allowance. Steps
-  /// may have irregular length, because reports can be early for a sharp change, or late. b(k) is computed over the
-  /// actual length of the step. An observation not newer than the last one changes nothing and returns the last
-  /// allowance. One that is more than a second older comes from a reset clock, and the measurement restarts.
+  /// Executes one step. Returns the bytes that may be sent in the next Ts, which replace the unused rest of the
+  /// previous allowance. Steps may have irregular length, because a report can be late, or early after a sharp change.
+  /// b(k) is computed over the actual length. An observation that is not newer than the last one returns the last
+  /// allowance again. One that is more than a second older comes from a reset clock, and the measurement restarts.
   Bytes step(const SmvsObservation& observation);
 
   [[nodiscard]] const SmvsState& state() const { return state_; }
@@ -157,7 +157,7 @@ class Smvs {
   Instant busy_until_{};  ///< time of the last observation that was not idle
   double mean_ = 0;       ///< b̄ in bytes/s
   bool mean_known_ = false;
-  double fraction_ = 0;  ///< fraction of a byte that is added to the next step's allowance
+  double fraction_ = 0;  ///< fraction of a byte that rounding left over; the next step's allowance includes it
   SmvsState state_;
 };
 

@@ -6,12 +6,13 @@
 
 namespace sluice::control {
 
-/// Checks Ts < Bmax/b̄ (SMVS, section 5.2) with the measured mean rate. If a full buffer drains within one report
-/// period, the reported queue alternates between empty and full.
+/// Checks the rule Ts < Bmax/b̄ of SMVS (section 5.2) with the measured mean rate b̄. If a full buffer of Bmax bytes
+/// drains within one report period Ts, the reported queue alternates between empty and full.
 class StepLengthCheck {
  public:
-  /// Checks the rule with the current values: `step` is Ts, `buffer` Bmax and `mean` b̄. Returns true when the rule
-  /// starts to be broken, once each time. A buffer or rate of 0 is unknown and breaks nothing.
+  /// Checks Ts < Bmax/b̄ with the current values: `step` is Ts, `buffer` is Bmax and `mean` is b̄. Returns true when
+  /// the condition becomes false, and false while it stays false. A buffer or rate of 0 is unknown and passes the
+  /// check.
   bool look(Duration step, Bytes buffer, Rate mean) {
     const double drained = mean.bytes_per_second() * to_seconds(step);
     const auto full = static_cast<double>(buffer.count());

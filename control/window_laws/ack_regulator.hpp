@@ -21,45 +21,44 @@ struct AckRegulatorParameters {
 
 /// Phase of the sender's congestion control, as the Ack Regulator estimates it.
 enum class SourcePhase : std::uint8_t {
-  slow_start,  ///< the source sends two bytes for every acknowledged one; assumed until ACKs for a whole buffer are
-               ///< withheld
-  avoidance,   ///< the source sends one byte for every acknowledged one; no buffer space is reserved for its extra
-               ///< segment per window
+  /// The source sends two bytes for every acknowledged one; assumed until ACKs for one buffer size are withheld.
+  slow_start,
+  avoidance,  ///< the source sends one byte for every acknowledged one; no buffer space is reserved for its extra
+              ///< segment per window
   recovery,  ///< the source reacts to a drop: buffer space is reserved as in slow start, so that no second drop follows
 };
 
-/// Ack Regulator (Chan & Ramjee, MobiCom 2002, as described in INFOCOM 2004) of one flow, in bytes. It never rewrites
-/// an ACK; it only withholds an ACK while the buffer could not take the data that the ACK brings. All positions are
+/// Ack Regulator of one flow, in bytes (Chan & Ramjee, MobiCom 2002, as described in INFOCOM 2004). It never rewrites
+/// an ACK. It withholds an ACK while the buffer has no space for the data that this ACK causes. All positions are
 /// StreamPosition's. Reads no clock; thread: its flow's.
 ///
 /// A released ACK of position `a` allows the source to send up to a + W. W is the source's window, estimated as the
-/// largest distance so far between arrived and acknowledged data. Arrivals may therefore reach a + W, which fits the
-/// free buffer iff a ≤ arrived + free − W. Errors in a count of expected packets would accumulate; errors of a position
-/// do not. In congestion avoidance W grows by a segment per window, for which no space is reserved. When W exceeds pipe
-/// and buffer, that segment finds the buffer full and is dropped, and the source halves W once.
+/// largest distance so far between arrived and acknowledged data. That data fits the free buffer iff a ≤ arrived + free
+/// − W. A count of expected packets would accumulate errors; positions do not. In congestion avoidance W grows by a
+/// segment per window, for which no space is reserved. When W exceeds pipe and buffer, that segment finds the buffer
+/// full and is dropped, and the source halves W once.
 ///
-/// Reading: INFOCOM 2004 states the algorithm's inputs and its deliberate drop, not its steps, and the MobiCom paper is
-/// not available.
-/// W is taken to exceed pipe and buffer if, in congestion avoidance, the buffer is full when the extra segment arrives.
-/// In slow start the sign is a buffer's worth of withheld ACKs.
+/// Interpretation of the paper: INFOCOM 2004 states the algorithm's inputs and its deliberate drop, but not its steps.
+/// The MobiCom paper is not available. In congestion avoidance, W counts as larger than pipe and buffer if the extra
+/// segment finds the buffer full. In slow start the sign is that ACKs for one buffer size are withheld.
 class AckRegulator {
  public:
   /// Makes a regulator with parameters that pass validate() without errors; throws std::invalid_argument otherwise.
   explicit AckRegulator(const AckRegulatorParameters& parameters);
 
-  /// Sets B, this flow's share of the buffer, ≥ 2 segments, because more or fewer flows share it.
+  /// Sets B, this flow's share of the buffer, ≥ 2 segments. The share changes with the number of flows.
   void set_buffer(Bytes buffer) { parameters_.buffer = buffer; }
-  /// Skips the slow-start phase, because the source was already sending before this controller.
+  /// Skips the slow-start phase, because the source was sending before this controller was created.
   void source_runs() { phase_ = SourcePhase::avoidance; }
   /// Records data from the server up to position `end`, whether it was queued or dropped. A retransmission changes
   /// nothing.
   void on_data(Bytes end);
   /// Records that data up to position `end` found the buffer full. Call it after on_data().
   void on_drop(Bytes end);
-  /// Records that the queue holds `queue` bytes of this flow now. Returns the withheld ACKs to release.
+  /// Records that `queue` bytes of this flow are in the queue now. Returns the withheld ACKs to release.
   [[nodiscard]] AckRelease on_queue(Bytes queue);
-  /// Records an ACK of position `ack` from the UE and returns the withheld ACKs to release. Duplicates keep their place
-  /// in the order.
+  /// Records an ACK of position `ack` from the UE and returns the withheld ACKs to release. Duplicate ACKs are released
+  /// in their original order.
   [[nodiscard]] AckRelease on_ack(Bytes ack);
   /// Records that an ACK of position `ack` was sent to the server.
   void on_released(Bytes ack);

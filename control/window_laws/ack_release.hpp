@@ -7,11 +7,11 @@
 
 namespace sluice::control {
 
-/// Selects which withheld ACKs a controller releases, oldest first; an ACK that has just arrived is the newest.
-/// The owner keeps the ACKs in order of arrival and reports each one that left to the controller.
+/// Selects which withheld ACKs a controller releases. ACKs are released oldest first; one that has just arrived is the
+/// newest. The owner keeps the ACKs in order of arrival and reports each sent one to the controller.
 struct AckRelease {
   Bytes up_to = Bytes::max();  ///< position up to which every withheld ACK is released
-  std::size_t at_least = 0;    ///< minimum number of the oldest withheld ACKs to release, whatever they acknowledge
+  std::size_t at_least = 0;    ///< minimum number of the oldest withheld ACKs to release, even if `up_to` excludes them
 
   [[nodiscard]] static constexpr AckRelease all() { return {}; }
 };

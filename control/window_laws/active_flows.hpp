@@ -9,13 +9,12 @@
 
 namespace sluice::control {
 
-/// Counts the flows observed within a sliding time window, in constant space. The window has 16 slices, each with the
-/// number of flows last observed in it.
-/// A flow expires with its slice, so the window is exact to 1/16.
-/// A flow is anything that owns a Mark, such as an entry of a 5-tuple table. Reads no clock; thread: its owner's.
+/// Counts the flows observed within a sliding time window, in constant memory. The window has 16 slices, each with the
+/// number of flows last observed in it. A flow expires with its slice, so the window is exact to 1/16. Each flow's
+/// owner stores a Mark for it, such as in an entry of a 5-tuple table. Reads no clock; thread: its owner's.
 class ActiveFlows {
  public:
-  /// State of one flow: the slice of the counting interval in which it was last observed; none for a new flow.
+  /// State of one flow: the slice of the counting interval in which it was last observed.
   class Mark {
     friend class ActiveFlows;
     Duration::rep slice_ = none;
@@ -25,8 +24,8 @@ class ActiveFlows {
   /// Counts flows that were observed within the last `window` > 0.
   explicit ActiveFlows(Duration window);
 
-  /// Records a packet of the flow. Instants before the latest one count as the latest. `weight` ≥ 0 is what the flow
-  /// adds to weight() from now on.
+  /// Records a packet of the flow. Times before the latest recorded one count as the latest. `weight` ≥ 0 is what the
+  /// flow adds to weight() from now on.
   void seen(Instant now, Mark& mark, double weight = 1);
   /// Stops counting a flow, because it has ended.
   void left(Mark& mark);

@@ -6,18 +6,19 @@
 
 namespace sluice::control {
 
-/// Converts a controller's window into the window field of forwarded ACKs, for one direction of one connection.
+/// Converts a controller's window into the window field of ACKs that the proxy forwards, for one direction of one
+/// connection.
 ///
 /// - The field is never more than the receiver offers in that ACK.
 /// - The controller's window is rounded down to the unit of the window scale. The furthest right edge (ack + window) is
 ///   kept. It never moves left (RFC 9293 section 3.8.6), unless the receiver itself retracts it.
-/// - While the controller shrinks the window, ACKs carry the rest up to the kept edge, rounded up. A later ACK may
-///   therefore announce less than an earlier one, by less than a unit.
-///   RFC 7323 section 2.4 requires senders to accept this, because a receiver that rounds does the same.
-///   The receiver offers more than is written here, so it accepts everything that was sent up to any edge.
-///   Keeping the rounded-up edge instead would move the edge with every ACK, by packets in the end.
-/// - An ACK equal to the previous one repeats its window, or the sender could not count it as a duplicate (RFC 5681
-///   section 2). A closed window is the exception, because it must be able to open.
+/// - While the controller shrinks the window, ACKs carry the distance to the kept edge, rounded up. A later ACK may
+///   therefore announce an edge that is lower by less than a unit. RFC 7323 section 2.4 requires senders to accept
+///   this, because a receiver that rounds does the same. The receiver offers more than is written here, so it accepts
+///   everything that was sent up to any edge. If the rounded-up edge were kept, each ACK would move the edge, and the
+///   sum would reach several packets.
+/// - A duplicate ACK repeats the window of the previous ACK, because otherwise the sender does not count it as a
+///   duplicate (RFC 5681 section 2). A closed window is the exception, because it must be able to open.
 ///
 /// Windows in SYN segments are never scaled and must not be passed to this class. Reads no clock; thread: its flow's.
 class AdvertisedWindow {
@@ -30,8 +31,8 @@ class AdvertisedWindow {
   /// is the controller's window in bytes after `ack`; a negative one counts as 0.
   [[nodiscard]] std::uint16_t field(Bytes ack, std::uint16_t offered, Bytes window);
 
-  /// Records a right edge that the sender received in ACKs not written here, such as the ACKs of the handshake or those
-  /// before regulation began.
+  /// Records a right edge from an ACK whose window this object did not write: an ACK of the handshake, or one before
+  /// the controller was created.
   void advertise(Bytes edge);
 
   /// Returns the bytes that a window field represents at this connection's window scale.
@@ -53,7 +54,8 @@ class AdvertisedWindow {
   std::uint16_t offered_ = 0;
   std::uint16_t field_ = 0;
   Bytes edge_;  ///< furthest right edge that was advertised to the sender
-  /// Furthest right edge of the controller's window, which is less than a unit of the window scale below `edge_`.
+  /// Furthest right edge that the controller's window gives; it is below `edge_` by less than one unit of the window
+  /// scale.
   Bytes kept_;
 };
 

@@ -25,11 +25,11 @@ struct ClampPriceParameters {
 /// Checks ranges and Theorem 1 (stable iff b < π/2).
 [[nodiscard, gnu::cold, gnu::noinline]] std::vector<Violation> validate(const ClampPriceParameters& parameters);
 
-/// CLAMP's access-router agent (Andrew, Hanly & Mukhtar, TMC 2008, section 4.1), one per radio queue, at the Node-B.
-/// Reads no clock; thread: its queue's.
+/// Access-router agent of CLAMP, which computes the price of one radio queue at the Node-B (Andrew, Hanly & Mukhtar,
+/// TMC 2008, section 4.1). Reads no clock; thread: its queue's.
 ///
-/// Reading: the available copy of the paper has lost the minus sign of e^{−2·I}; I is the time since the previous
-/// arrival.
+/// Interpretation of the paper: the available copy has lost the minus sign of e^{−2·I}; I is the time since the
+/// previous arrival.
 class ClampPriceAgent {
  public:
   /// Makes an agent with parameters that pass validate() without errors; throws std::invalid_argument otherwise.

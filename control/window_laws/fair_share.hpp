@@ -10,11 +10,11 @@
 
 namespace sluice::control {
 
-/// Parameters of the fair share, which divides a base station's buffer evenly among flows.
+/// Parameters of the fair-share controller, which divides a base station's buffer evenly among flows.
 struct FairShareParameters {
   Bytes buffer{150'000};  ///< B: buffer of the base station; the paper uses 100 packets of 1500 bytes
   Bytes segment{1500};    ///< packet size, > 0: a flow's share is a whole number of packets and at least one
-  Duration idle = std::chrono::seconds(10);  ///< time after which a silent flow is not counted, > 0
+  Duration idle = std::chrono::seconds(10);  ///< time after which a flow without packets is not counted, > 0
 };
 
 /// Describes the configuration keys for a config::Section; their ranges lie within those of validate().
@@ -36,8 +36,8 @@ void describe(Section& s, FairShareParameters& p) {
 /// packets for each of n flows of either direction.
 /// Passing ACKs carry min(advertised, floor(B/n)). One object per queue. Reads no clock; thread: its owner's.
 ///
-/// Reading: the paper counts flows by addresses and ports. It leaves open how long a silent flow counts; here for
-/// FairShareParameters::idle, exact to 1/16.
+/// Interpretation of the paper: it counts flows by addresses and ports, and does not state when a flow without packets
+/// stops counting. Here a flow counts for FairShareParameters::idle, exact to 1/16.
 class FairShare {
  public:
   /// Makes a share with parameters that pass validate() without errors; throws std::invalid_argument otherwise.

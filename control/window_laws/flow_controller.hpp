@@ -21,9 +21,9 @@ struct FlowControllerText {
   bool split = false;
   bool regulate = false;
   std::string_view text;
-  bool both_ways = false;  ///< true if the window also goes into ACKs towards the UE, see LawHooks::both_ways
+  bool both_ways = false;  ///< true if the window is also written into ACKs towards the UE, see LawHooks::both_ways
 
-  /// true if the controller needs no reports once B is configured, see LawHooks::needs_buffer_only
+  /// true if the controller works without reports of the Node-B, provided that the buffer size B is configured
   bool needs_buffer_only = false;
 };
 inline constexpr std::array flow_controller_table = {
@@ -39,11 +39,11 @@ inline constexpr std::array flow_controller_table = {
 /// Returns the rule by which a controller counts the flows that share a queue.
 [[nodiscard]] FlowCounting counting(FlowControllerKind law, const LawParameters& parameters);
 
-/// Window controller of one flow, of any type in SLUICE_FLOW_CONTROLLERS, held by value. Calls the hooks of that type
-/// (LawHooks). Thread: its flow's.
+/// Window controller of one flow, of any type in the table SLUICE_FLOW_CONTROLLERS, held by value. Calls the functions
+/// that LawHooks lists. Thread: its flow's.
 class FlowController {
  public:
-  /// Makes the controller `law` with `parameters` that pass validate(). Allocates nothing.
+  /// Makes a controller of type `law` with `parameters` that pass validate(). Allocates nothing.
   FlowController(FlowControllerKind law, const LawParameters& parameters, const LawStart& start);
 
   [[nodiscard]] FlowControllerKind which() const { return static_cast<FlowControllerKind>(law_.index()); }

@@ -9,8 +9,8 @@
 namespace sluice::control {
 namespace {
 
-/// Largest number of packets for which one ACK is counted packet by packet. An ACK of more packets covers data that
-/// arrived long before a hole was filled.
+/// Largest number of packets of one ACK that CLAMP counts one by one. An ACK of more packets fills a hole, and most of
+/// its data arrived long before.
 constexpr int max_packets_per_ack = 64;
 
 /// Returns one flow's share of the radio buffer, or all of it for controllers of a single flow. It is at least two
@@ -26,13 +26,13 @@ ClampWindowParameters clamp_of(const LawParameters& parameters, const LawStart& 
   return clamp;
 }
 
-/// Size in segments that B, the radio buffer, is assumed to have until the first report states it.
+/// Size in segments that is assumed for B, the radio buffer, until the Node-B's first report.
 constexpr int first_segments = 10;
 
-/// Longest time for which CLAMP attributes a queue that has not drained to the controller that it replaced.
+/// Longest time for which CLAMP attributes the queue to the controller that it has replaced.
 constexpr Duration longest_wait_for_drain = std::chrono::seconds(1);
 
-/// Upper limit in seconds of the queueing delay at a stalled link, which keeps the conversion to a duration defined.
+/// Upper limit in seconds of the queueing delay of a stalled link. It keeps the conversion to a duration within range.
 constexpr double longest_wait_s = 3600;
 
 }  // namespace
@@ -57,8 +57,8 @@ void ClampLaw::seed(Bytes window, const QueueView& queue) {
   draining_until_ = never;
 }
 
-/// Returns the price for CLAMP's window agent: the reported one, or a smaller one while the queue of the previous
-/// controller drains.
+/// Returns the price for CLAMP's window agent. It is the reported price, or a smaller one while the queue that the
+/// previous controller built drains.
 Duration ClampLaw::price(Instant now, const QueueView& queue) {
   if (start_ == Start::over) return queue.price;
   if (draining_until_ == never) draining_until_ = now + longest_wait_for_drain;

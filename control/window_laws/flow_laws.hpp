@@ -17,24 +17,24 @@ namespace sluice::control {
 
 /// Parameters of all per-flow window controllers, as a policy states them.
 struct LawParameters {
-  /// B: buffer of a UE's radio queue; if zero, the reported one, or 64 KiB if reports state none.
+  /// B: buffer of a UE's radio queue. If zero, the reported size is used, or 64 KiB if reports contain none.
   Bytes buffer;
   /// Longest time that any controller may withhold an ACK, > 0. It is below the shortest retransmission timeout in use
-  /// (200 ms), because the sender would retransmit otherwise.
+  /// (200 ms). A longer time would cause retransmissions.
   Duration hold = std::chrono::milliseconds(150);
 #define X(name, key, type, text) type name;
   SLUICE_LAW_PARAMETERS(X)
 #undef X
 };
 
-/// CLAMP's window agent as per-flow controller, fed with acknowledged bytes, because the UE has just received those.
+/// CLAMP's window agent as the controller of one flow. It processes acknowledged bytes as arrived data, because the UE
+/// has just received them.
 ///
-/// When CLAMP replaces another controller it begins with the window of its own equilibrium: the bytes on the path plus
-/// the target queue. The price, however, is computed from a mean queue that contains the previous controller's queue
-/// for seconds. The price would
-/// close the window for a queue that no longer exists, and the window reopens only by τ per round trip. The window is
-/// therefore fixed until the old queue has drained, a second at most. Then the price uses the current queue until the
-/// mean queue has come down to it.
+/// When CLAMP replaces another controller it begins with its own equilibrium: the bytes on the path plus the target
+/// queue. The Node-B computes the price from a mean queue, which contains the previous controller's queue for seconds.
+/// That price would close the window because of a queue that no longer exists, and the window reopens only by τ per
+/// round trip. So the window is fixed until the old queue has drained, at most one second. Then the price is computed
+/// from the current queue until the mean queue has decreased to that.
 class ClampLaw : public LawHooks {
  public:
   ClampLaw(const LawParameters& parameters, const LawStart& start);
@@ -60,8 +60,8 @@ class ClampLaw : public LawHooks {
   ClampWindow window_;
 };
 
-/// Window Regulator as per-flow controller, in its three forms WRS, WRD and WRB. B is the equal share of the radio
-/// buffer that one flow gets.
+/// Window Regulator as the controller of one flow, in its three forms WRS, WRD and WRB. B is the equal share of the
+/// radio buffer that one flow gets.
 template <WindowRegulation form>
 class RegulatorLaw : public LawHooks {
  public:
@@ -80,7 +80,7 @@ class RegulatorLaw : public LawHooks {
   WindowRegulator regulator_;
 };
 
-/// Ack Regulator as per-flow controller. B is the equal share of the radio buffer that one flow gets.
+/// Ack Regulator as the controller of one flow. B is the equal share of the radio buffer that one flow gets.
 class AckTimingLaw : public LawHooks {
  public:
   AckTimingLaw(const LawParameters& parameters, const LawStart& start);
@@ -99,8 +99,8 @@ class AckTimingLaw : public LawHooks {
   AckRegulator regulator_;
 };
 
-/// Generalized Window Advertising as per-flow controller. For GWA-RR the flow's bytes in the common queue replace the
-/// paper's queue per flow.
+/// Generalized Window Advertising as the controller of one flow. The paper's GWA-RR has one queue per flow; here the
+/// flow's bytes in the common queue replace it.
 template <GwaPolicy policy>
 class GwaLaw : public LawHooks {
  public:
@@ -116,7 +116,7 @@ class GwaLaw : public LawHooks {
   Bytes segment_;
 };
 
-/// Fair share as per-flow controller: a window of floor(B/n) packets for each of n flows.
+/// Fair share as the controller of one flow: a window of floor(B/n) packets for each of n flows.
 class FairShareLaw : public LawHooks {
  public:
   /// true: flows of both directions share the buffer, so ACKs towards the UE carry the window too

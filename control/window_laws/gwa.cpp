@@ -14,9 +14,9 @@ namespace {
 
 constexpr double slowest_decay = 0.999;
 constexpr Duration shortest_interval = std::chrono::milliseconds(1);
-/// Smallest average number of flows (eq. 9); a smaller average counts as zero.
+/// Average number of flows (eq. 9) below which the average counts as zero.
 constexpr double nothing = 1e-6;
-/// A flow that uses less than this fraction of an even share counts as the fraction that it uses, not as one flow. A
+/// Fraction of an even share of the link. A flow that uses less counts as the share that it uses, not as one flow. A
 /// starting flow uses more within a few round trips.
 constexpr double little = 0.125;
 

@@ -15,7 +15,7 @@ namespace sluice::control {
 enum class GwaPolicy : std::uint8_t {
   round_robin,  ///< GWA-RR: each flow has a queue of its own with B/N bytes
   fcfs,         ///< GWA-FCFS: all flows share one queue, and its free space is divided among them
-  /// BA: no buffer is divided; the window of each flow is its share of the bandwidth times its round trip.
+  /// BA: no buffer is divided; the window of each flow is its share of the bandwidth times its round trip
   bandwidth_aware,
 };
 
@@ -23,27 +23,27 @@ enum class GwaPolicy : std::uint8_t {
 struct GwaParameters {
   GwaPolicy policy = GwaPolicy::fcfs;
   Bytes buffer{200'000};  ///< B: size of the router's buffer, > 0; not used by bandwidth_aware
-  double decay = 0.9;  ///< λ: weight of the past in the number of flows, 0 ≤ λ ≤ 0.999; a large λ counts ended flows
-                       ///< for longer, which is safe
+  /// Λ: weight of the past in the number of flows, 0 ≤ λ ≤ 0.999. With a large λ ended flows count for longer, which
+  /// makes windows smaller.
+  double decay = 0.9;
   Duration interval = std::chrono::seconds(1);  ///< Δ: interval between two updates of the number of flows, ≥ 1 ms
 };
 
-/// Checks ranges and, if `rate` and `round_trip` are given, eq. 8. Full use of a link of `rate` needs a buffer of
-/// `rate`·`round_trip`, for the longest round trip of its flows.
+/// Checks the ranges and, if `rate` and `round_trip` are given, eq. 8. By eq. 8, full use of a link of `rate` needs a
+/// buffer of `rate`·`round_trip`, for the longest round trip of its flows.
 [[nodiscard, gnu::cold, gnu::noinline]] std::vector<Violation> validate(const GwaParameters& parameters, Rate rate = {},
                                                                         Duration round_trip = {});
 
-/// Estimates the number N of active flows by eq. 9: N(t) = λ·N(t−Δ) + (1−λ)·n(t−Δ, t), with n the flows observed in an
-/// interval. Reads no clock; thread: its owner's.
+/// Estimates the number N of active flows by eq. 9: N(t) = λ·N(t−Δ) + (1−λ)·n(t−Δ, t). Here n is the number of flows
+/// observed in an interval Δ. Reads no clock; thread: its owner's.
 ///
-/// Reading: eq. 9 alone lags behind new flows, and the sum of the advertised windows could exceed the buffer. N is
-/// therefore at least the number of flows observed within Δ, and at least one.
+/// Interpretation of the paper: eq. 9 alone is late for new flows, and the sum of the windows could exceed the buffer.
+/// So N is at least the number of flows observed within Δ, and at least one.
 ///
-/// Reading: BA divides the available bandwidth; a flow that seldom sends a packet leaves its share to other flows. The
-/// paper does not state how this is measured. Here bandwidth_aware counts a flow that took less than an eighth of an
-/// even
-/// share in a whole interval. Such a flow counts as the share that it took. The flow counts as one again when it takes
-/// more. Buffers are divided among all flows, because each may fill its part at any time.
+/// Interpretation of the paper: bandwidth_aware (BA) divides the available bandwidth, and other flows use the share of
+/// a flow that sends little. The paper does not state how this is measured. Here a flow that took less than an eighth
+/// of an even share in a whole interval counts as the share that it took. It counts as one flow again when it takes
+/// more. The other policies count each flow as one, because it may fill its part of the buffer at any time.
 class GwaFlowCount {
  public:
   /// State of one flow that is counted, stored by the flow's owner.
@@ -59,14 +59,14 @@ class GwaFlowCount {
   /// Counts flows with parameters that pass validate(); throws std::invalid_argument otherwise.
   explicit GwaFlowCount(const GwaParameters& parameters);
 
-  /// Records a packet of a flow. `taken` is the number of bytes of the flow that left over the link since its last
-  /// packet. `rate` is the link's rate, zero while unknown. Both are only used by bandwidth_aware.
+  /// Records a packet of a flow. `taken` is the number of bytes of the flow that the link has sent since the flow's
+  /// last packet. `rate` is the link's rate, zero while unknown. Only bandwidth_aware uses both.
   void seen(Instant now, Mark& mark, Bytes taken = {}, Rate rate = {});
   /// Stops counting a flow, because it has ended.
   void left(Mark& mark) { flows_.left(mark.last_); }
   /// Returns N, the number of active flows at `now`, ≥ 1.
   [[nodiscard]] double count(Instant now);
-  /// Returns N by eq. 9 alone, as of the last call.
+  /// Returns N by eq. 9 alone, as the last call of count() computed it.
   [[nodiscard]] double average() const { return average_; }
 
  private:
@@ -87,14 +87,15 @@ class GwaFlowCount {
 struct GwaObservation {
   Bytes queue;                    ///< bytes in the flow's queue for round_robin, in the common queue for fcfs
   double flows = 1;               ///< N: number of active flows, ≥ 1
-  Rate rate;                      ///< rate of the link, of which each flow has the N-th part; for bandwidth_aware
+  Rate rate;                      ///< rate of the link, of which each flow gets the N-th part; for bandwidth_aware
   Duration round_trip{};          ///< round trip of the flow without queueing, for bandwidth_aware
-  Bytes upstream = Bytes::max();  ///< φ that the previous router on the path has written
+  Bytes upstream = Bytes::max();  ///< φ that the previous router on the path has written into the ACK
 };
 
-/// Returns φ, the window that the network offers to one flow (Gerla et al., ETT 2002, section 5). It is the least of
-/// the received φ and B/N − q (round_robin), (B − q)/N (fcfs) or b·RTT (bandwidth_aware, eq. 10). It is rounded down, ≥
-/// 0. The window to advertise is min(φ, the receiver's own), eq. 2. `parameters` must pass validate().
+/// Returns φ, the window that the network offers to one flow (Gerla et al., ETT 2002, section 5). It is the smaller of
+/// the φ received from the previous router and this router's own value. That is B/N − q (round_robin), (B − q)/N (fcfs)
+/// or b·RTT (bandwidth_aware, eq. 10), rounded down, ≥ 0. The window to advertise is min(φ, the receiver's own), eq. 2.
+/// `parameters` must pass validate().
 [[nodiscard]] Bytes gwa_window(const GwaParameters& parameters, const GwaObservation& seen);
 
 }  // namespace sluice::control

@@ -13,7 +13,7 @@ struct LawStart {
   Bytes segment{1448};    ///< size of the flow's largest segment, ≥ 1
 };
 
-/// Rule by which a controller counts the flows that share a queue: parameters of GwaFlowCount.
+/// Rule by which a controller counts the flows that share a queue; its values are parameters of GwaFlowCount.
 struct FlowCounting {
   double decay = 0;
   Duration interval = std::chrono::seconds(1);
@@ -21,20 +21,20 @@ struct FlowCounting {
 };
 
 /// Functions that a per-flow window controller may define, one object per flow. The defaults do nothing; a controller
-/// hides the ones it needs. They are called alike for split and for regulated connections. For a regulated connection
+/// hides the ones it needs. The proxy calls them for split and for end-to-end connections. For an end-to-end connection
 /// the window is written into ACKs, and released ACKs are forwarded. For a split one the window limits the bytes in
-/// flight on the radio leg. No ACK is withheld then, because the relay holds the data itself.
+/// flight on the radio leg. No ACK is withheld then, because the proxy holds the data itself.
 struct LawHooks {
   /// True if the window is also written into ACKs towards the UE, because flows of both directions share the buffer
   /// that the controller divides.
   static constexpr bool both_ways = false;
-  /// True if the controller only needs the buffer size of the radio queue. It needs no reports if this size is
-  /// configured.
+  /// True if the controller needs only the size of the radio queue's buffer. With a configured size it needs no reports
+  /// of the Node-B.
   static constexpr bool needs_buffer_only = false;
 
   /// Called when data of the flow up to position `end` is sent towards the queue.
   void on_data(Bytes /*end*/) {}
-  /// Called for each report. Returns the withheld ACKs to release.
+  /// Called for each report of the Node-B. Returns the withheld ACKs to release.
   [[nodiscard]] AckRelease on_queue(const QueueView&, const FlowView&) { return AckRelease::all(); }
   /// Called for each ACK of the UE. Returns the withheld ACKs to release.
   [[nodiscard]] AckRelease on_ack(const AckView&, const QueueView&, const FlowView&) { return AckRelease::all(); }
@@ -42,8 +42,8 @@ struct LawHooks {
   void on_released(Bytes /*ack*/, Bytes /*window*/) {}
   /// Returns the flow's window in bytes after position `ack`; Bytes::max() for a controller that only delays ACKs.
   [[nodiscard]] Bytes window(Bytes /*ack*/, const QueueView&, const FlowView&) const { return Bytes::max(); }
-  /// Called when this controller replaces another one. `window` is the flow's share of the bytes that fill the path
-  /// without a queue.
+  /// Called when this controller replaces another one. `window` is this flow's share of the bytes that the path
+  /// contains without a queue.
   void seed(Bytes /*window*/, const QueueView&) {}
   [[nodiscard]] static FlowCounting counting(const LawParameters&) { return {}; }
   /// Calls `visit` with each state member and its name, for recorded decisions (control/decision_log/states.hpp). A

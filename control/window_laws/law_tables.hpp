@@ -6,7 +6,7 @@
 #include "control/window_laws/gwa.hpp"
 
 /// Table of the per-flow window controllers' parameters: X(name in LawParameters, configuration key, type,
-/// description). A type lists its keys in describe(Section&, type&).
+/// description). The function describe(Section&, type&) of each type lists its keys.
 #define SLUICE_LAW_PARAMETERS(X)                                                                     \
   X(clamp, "clamp", ClampWindowParameters, "CLAMP's window agent")                                   \
   X(price, "clamp_price", ClampPriceParameters,                                                      \
@@ -15,9 +15,8 @@
   X(fair_share, "fair_share", FairShareParameters, "equal share: floor(B/n) packets for every flow")
 
 /// Table of the per-flow window controllers: X(name, configuration word, class, split, regulate, description). `split`
-/// and `regulate` state in which interceptions it works.
-/// A new controller is one class with the hooks it needs (LawHooks) and one line here. The modes of proxy and emulator
-/// and their help are generated from it.
+/// and `regulate` state for which connections it works. A new controller is one class with the functions of LawHooks
+/// that it needs, and one line here. The modes of proxy and emulator and their help are generated from this table.
 #define SLUICE_FLOW_CONTROLLERS(X)                                                                                   \
   X(clamp, "clamp", ClampLaw, true, true, "CLAMP: each flow's window follows the price of the queue")                \
   X(wrs, "wrs", RegulatorLaw<WindowRegulation::fixed>, true, true, "Window Regulator, static: the window is B")      \

@@ -8,20 +8,20 @@
 
 namespace sluice::control {
 
-/// Estimates how far one flow has advanced through a FIFO queue that it shares, from how far the whole queue has
-/// advanced. A mark records which position of the flow entered the queue behind how many bytes of all flows. Between
-/// two marks the flow's bytes count as evenly spread. Constant space: with more bytes in the queue the marks lie
+/// Estimates how many bytes of one flow have left a FIFO queue that it shares, from the bytes of all flows that have
+/// left. A mark records the flow's position together with the number of all bytes that had entered the queue. Between
+/// two marks the flow's bytes count as evenly spread. Memory is constant: with more bytes in the queue the marks lie
 /// farther apart. Reads no clock; thread: its flow's.
 class QueueMarks {
  public:
-  /// Starts the flow at position 0 behind `total` bytes of all flows.
+  /// Starts the flow at position 0, after `total` bytes of all flows have entered the queue.
   explicit QueueMarks(std::uint64_t total = 0) { marks_[0].total = total; }
 
-  /// Records data of the flow up to position `end` that was sent at once and whose last byte is byte `total` of all
-  /// flows. Totals never decrease. A retransmission has no new end and changes nothing.
+  /// Records that data of the flow up to position `end` was sent, and that its last byte is number `total` of all bytes
+  /// sent. Totals never decrease. A retransmission has no new end and changes nothing.
   void sent(std::uint64_t total, Bytes end);
-  /// Returns the flow's position when `total` bytes of all flows have left the queue. Removes the marks before it,
-  /// unless `forget` is false; totals must not decrease then.
+  /// Returns the flow's position when `total` bytes of all flows have left the queue. Removes older marks, unless
+  /// `forget` is false. If it is true, `total` must not decrease between calls.
   [[nodiscard]] Bytes passed(std::uint64_t total, bool forget = true);
 
  private:

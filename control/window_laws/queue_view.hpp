@@ -17,7 +17,7 @@ struct QueueView {
   Bytes advertised = Bytes::max();  ///< φ: window that GWA offers to each flow, if the Node-B computes it
   bool dropped = false;             ///< true if the queue has dropped packets since the previous report
 
-  /// fraction of an IP packet that the amounts and rates here count: less than 1 if they count only payload
+  /// Fraction of an IP packet that the amounts and rates here count. It is below 1 if they count only payload.
   double counted_share = 1;
 };
 

@@ -12,7 +12,7 @@ namespace sluice::control {
 /// Selects one of the three forms of the Window Regulator.
 enum class WindowRegulation : std::uint8_t {
   fixed,       ///< WRS: the window is the buffer
-  dynamic,     ///< WRD: the window is the buffer plus the data on the air (left the queue, not acknowledged)
+  dynamic,     ///< WRD: the window is the buffer plus the bytes that have left the queue and are not acknowledged
   ack_buffer,  ///< WRB: as WRD, and ACKs that would not move the right edge are withheld until it can move
 };
 
@@ -29,25 +29,25 @@ struct WindowRegulatorParameters {
 /// The Window Regulator (Chan & Ramjee, INFOCOM 2004, figures 3 to 5) of one flow, in bytes. All positions are
 /// StreamPosition's. Reads no clock; thread: its flow's.
 ///
-/// Y, the data on the air, is the highest position that left the queue minus the highest acknowledged one. A
-/// retransmission or duplicate ACK then counts nothing, and a delayed ACK counts all bytes that it covers. For WRD and
-/// WRB the right edge is therefore always "position that left the queue + B". This gives eq. 3: never more than B in
-/// the queue. With a window scale the edge is lower by the rounding of AdvertisedWindow.
+/// Y is the data on the air: the highest position that left the queue minus the highest acknowledged one. So a
+/// retransmission or duplicate ACK adds nothing, and a delayed ACK counts all bytes that it covers. For WRD and WRB the
+/// right edge is always "position that left the queue + B". This gives eq. 3: never more than B in the queue. With a
+/// window scale the edge is lower by the rounding of AdvertisedWindow.
 ///
-/// Reading of figure 5: Ba is the current content of the ACK buffer. The figure never lowers it. Taken
-/// literally, W = Y + B + Ba grows by a packet with every ACK after a dequeue, without bound.
-/// That contradicts eq. 3 and the text, in which W converges. In bytes Ba is what the withheld ACKs acknowledge.
-/// An ACK is withheld while the window it would carry is smaller than the last one. With an ACK per packet this is the
-/// figure's "one ACK per dequeue". With delayed ACKs it does not spend the buffer twice as fast as it fills.
-/// Beyond the paper: with nothing queued and nothing on the air no ACK is withheld, because no event would release it.
+/// Interpretation of figure 5: Ba is the current content of the ACK buffer, which the figure never lowers. Taken
+/// literally, W = Y + B + Ba grows by a packet with every ACK after a dequeue, without bound. That contradicts eq. 3
+/// and the text, in which W converges. In bytes Ba is what the withheld ACKs acknowledge. An ACK is withheld while its
+/// window would be smaller than the last one. With an ACK per packet this equals the figure's "one ACK per dequeue".
+/// With delayed ACKs the buffer is not used twice as fast as it fills. The paper does not cover an empty queue with
+/// nothing on the air. No ACK is withheld then, because no event would release it.
 class WindowRegulator {
  public:
   /// Makes a regulator with parameters that pass validate() without errors; throws std::invalid_argument otherwise.
   explicit WindowRegulator(const WindowRegulatorParameters& parameters);
 
-  /// Sets B, this flow's share of the buffer, > 0, because more or fewer flows share it.
+  /// Sets B, this flow's share of the buffer, > 0. The share changes with the number of flows.
   void set_buffer(Bytes buffer) { parameters_.buffer = buffer; }
-  /// Records that data up to position `end` has left the queue towards the UE; retransmissions may be included.
+  /// Records that data up to position `end` has left the queue towards the UE; this may be a retransmission.
   /// `queue_empty` is true if no data of this flow is queued. Returns the withheld ACKs to release.
   [[nodiscard]] AckRelease on_dequeue(Bytes end, bool queue_empty);
   /// Records an ACK of position `ack` from the UE and returns the withheld ACKs to release. A duplicate ACK releases

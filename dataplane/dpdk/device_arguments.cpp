@@ -39,7 +39,7 @@ constexpr std::array<DriverTraits, 10> known_drivers = {{
     {.prefix = ""},  // physical devices; matches everything
 }};
 
-/// Device arguments under construction: adds "key=value" pairs that are missing.
+/// Device arguments that are being completed with missing "key=value" pairs.
 class Completion {
  public:
   explicit Completion(const std::string& device) : device_(device) {}

@@ -7,7 +7,7 @@
 
 namespace sluice::dpdk {
 
-/// Properties of a DPDK driver in which drivers differ; selected by the driver's name.
+/// Properties of a DPDK driver that this program must know; the driver's name selects them.
 struct DriverTraits {
   std::string_view prefix;        ///< start of this driver's device names; empty for physical devices
   bool kernel_interface = false;  ///< true if the driver uses a Linux interface named by iface=
@@ -16,7 +16,7 @@ struct DriverTraits {
   bool hands_over_buffers = false;
   bool partial_checksums = false;  ///< true if received packets may have partial checksums
 
-  /// True if the peer is a process that may end at any time and take shared memory with it.
+  /// True if the peer is a process that may end at any time. Memory that is shared with it then disappears.
   bool peer_may_leave = false;
   /// True if the driver offers checksum verification in software, which is slower than this program's.
   bool software_offloads = false;
@@ -45,8 +45,8 @@ struct DriverTraits {
 /// device. veth, TAP and live captures deliver packets before their checksum is complete; a physical link never does.
 [[nodiscard]] bool carries_partial_checksums(std::string_view device) noexcept;
 
-/// Returns the packet buffers that one receive queue of this device holds when idle, with `descriptors` requested.
-/// net_af_xdp lends the kernel at least 2048.
+/// Returns the number of packet buffers that one receive queue of this device holds when no packets arrive, with
+/// `descriptors` requested. net_af_xdp gives the kernel at least 2048.
 [[nodiscard]] std::uint32_t buffers_held(std::string_view device, std::uint16_t descriptors) noexcept;
 
 /// Returns the bytes that a packet buffer needs after its headroom for IP packets of `mtu` bytes with two VLAN tags.

@@ -104,8 +104,8 @@ std::vector<std::string> build_arguments(const EalConfig& config) {
   return arguments;
 }
 
-/// Sets XDG_RUNTIME_DIR to a new directory if it names none, because the EAL requires one even if it shares nothing.
-/// Returns the directory that was created, or an empty string.
+/// Sets XDG_RUNTIME_DIR to a new directory if that is not set, because the EAL requires such a directory even if it
+/// shares nothing. Returns the directory that was created, or an empty string.
 std::string ensure_runtime_directory() {
   if (const char* const given = getenv("XDG_RUNTIME_DIR"); given != nullptr) {
     std::error_code error;
@@ -136,7 +136,7 @@ std::string explain_failure(const EalConfig& config, const std::vector<std::stri
   return text;
 }
 
-/// Posted by DPDK's interrupt thread. Static, so that it still exists if an alarm arrives too late.
+/// Semaphore that DPDK's interrupt thread posts. It is static, so that it still exists if an alarm arrives too late.
 std::binary_semaphore alarm_rang(0);
 
 }  // namespace

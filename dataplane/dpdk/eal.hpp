@@ -13,7 +13,7 @@ struct EalConfig {
   std::string program = "sluice";
   bool hugepages = false;  ///< true: use huge pages; false: use ordinary memory, which needs neither root nor setup
   bool pci = false;        ///< true: probe physical devices at start
-  std::uint32_t memory_mib = 512;  ///< packet memory in MiB; used only when touched
+  std::uint32_t memory_mib = 512;  ///< packet memory in MiB; physical memory is used only for what is accessed
 
   /// Further EAL arguments, for example {"--vdev", "net_null0"}. They override the settings above.
   std::vector<std::string> arguments;

@@ -21,7 +21,8 @@ namespace {
 
 namespace ethertype = packet::ethertype;
 
-/// Returns the contribution of one bit of the folded 16-bit address to the table index; the hash is linear.
+/// Returns how much one bit of the 16-bit address contributes to the table index. The hash is linear, so the
+/// contributions of all bits are combined by exclusive or.
 std::uint32_t weight_of(unsigned bit) {
   const std::uint32_t word = 1U << bit;
   return address_hash(IpAddress::v4(0, 0, static_cast<std::uint8_t>(word >> 8U), static_cast<std::uint8_t>(word))) %
@@ -48,7 +49,7 @@ class Writer {
       put(BPF_ALU | BPF_XOR | BPF_X);
     }
   }
-  /// Appends the end of the program, which returns the queue: it folds the accumulator to 16 bits and adds the weights
+  /// Appends the end of the program, which returns the queue. It folds the accumulator to 16 bits and adds the weights
   /// of the set bits without carry.
   void answer(unsigned queues) {
     put(BPF_MISC | BPF_TAX);

@@ -6,7 +6,7 @@
 namespace sluice::dpdk {
 namespace {
 
-/// Signal handler that was installed before the guard's own.
+/// Signal handler that was installed before that of FaultGuard.
 struct Previous {
   int number;
   struct sigaction action;

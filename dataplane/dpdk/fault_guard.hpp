@@ -5,9 +5,9 @@
 
 namespace sluice::dpdk {
 
-/// Runs driver code that may access memory which another thread unmaps. The memif driver has this flaw. When the peer
-/// process dies, DPDK's interrupt thread unmaps the shared rings while the poll thread may be inside a burst. No lock
-/// separates the two. A fault inside the guarded call ends the call instead of the process.
+/// Runs driver code that may access memory which another thread unmaps. The memif driver has this flaw. If the peer
+/// process dies, DPDK's interrupt thread unmaps the shared rings, while the poll thread may be reading them. No lock
+/// separates the two. A fault (SIGSEGV, SIGBUS) in the guarded call ends that call instead of the process.
 ///
 /// The guarded call must be a C function that holds no lock and owns only resources that the caller can account for.
 /// The stack frames between the fault and the guard are abandoned.

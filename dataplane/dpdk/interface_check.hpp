@@ -31,16 +31,16 @@ struct InterfaceState {
 [[nodiscard]] bool carries_partial_checksums(const InterfaceState& state);
 
 /// Returns why the interface cannot be a port with any settings: it has no Ethernet frames, or the kernel forwards its
-/// frames as well. `standby` permits membership in a bridge, which is kept closed meanwhile. Empty if there is no
-/// obstacle.
+/// frames as well. `standby` permits membership in a bridge that is closed while the port is served. Empty if the
+/// interface can be a port.
 [[nodiscard]] std::vector<std::string> interface_obstacles(const InterfaceState& state, bool standby);
 
 /// Returns what prevents the interface from carrying packets unchanged. Each entry states a problem and ends with the
 /// command that repairs it. Empty if there is none.
 [[nodiscard]] std::vector<std::string> interface_problems(const std::string& name, std::uint16_t mtu);
 
-/// Repairs the problems that interface_problems() finds: merging off, interface up, MTU at least `mtu`. Needs
-/// CAP_NET_ADMIN. Returns the problems that remain.
+/// Repairs the problems that interface_problems() finds: switches merging (GRO, LRO) off and the interface up, and
+/// raises the MTU to at least `mtu`. Needs CAP_NET_ADMIN. Returns the problems that remain.
 std::vector<std::string> repair_interface(const std::string& name, std::uint16_t mtu);
 
 /// Repairs if `repair` is true, then throws std::runtime_error with every problem that remains.

@@ -14,7 +14,7 @@
 namespace sluice::dpdk {
 namespace {
 
-/// Returns the name under which the kernel lists the interface; `name` may be an alternative name.
+/// Returns the kernel's primary name of the interface; `name` may be an alternative name.
 std::string listed_name(const std::string& name) {
   std::array<char, IF_NAMESIZE> listed{};
   const unsigned index = if_nametoindex(name.c_str());

@@ -5,8 +5,9 @@
 
 namespace sluice::dpdk {
 
-/// Makes the host at the other end of a veth pair send frames of its MTU. By default it leaves segmentation to a device
-/// (TSO, GSO), which a veth does not have. Segments of up to 64 KiB then arrive, which no port can receive.
+/// Makes the host at the other end of a veth pair divide its data into frames of the MTU. By default this host leaves
+/// segmentation to its device (TSO, GSO), but a veth does not segment. Segments of up to 64 KiB then arrive, which no
+/// port can receive.
 ///
 /// The kernel offers one way to make the peer of a veth segment its own packets: the veth must carry an XDP program.
 /// Source: veth_fix_features() in drivers/net/veth.c, since 4.19. This class attaches a program that passes every

@@ -19,7 +19,7 @@
 namespace sluice::dpdk {
 namespace {
 
-/// Shortest sleep, because shorter ones cost as much as they save.
+/// Shortest sleep. A shorter sleep costs as much processor time as it saves.
 constexpr Duration shortest = std::chrono::microseconds(5);
 /// Longest sleep, because the thread must notice a request to stop.
 constexpr Duration longest = std::chrono::milliseconds(10);

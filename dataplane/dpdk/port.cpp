@@ -107,7 +107,7 @@ std::uint16_t Port::guarded_transmit(std::uint16_t queue, rte_mbuf** buffers, st
   return complete ? sent : count;
 }
 
-/// Restarts the driver at intervals while the peer is absent, so that it connects again.
+/// Restarts the driver at intervals while the peer is absent, so that the driver connects to it again.
 void Port::look_for_peer() noexcept {
   // The driver connects only when it is started, so it is stopped and started again. It handles the departure of a peer
   // in DPDK's interrupt thread without notice when that is done, hence the waiting time.

@@ -23,7 +23,7 @@
 
 namespace sluice::dpdk {
 
-/// Direction in which a port of the bump in the wire is connected; values as in proxy::Side.
+/// Side of the proxy to which a port is connected; values as in proxy::Side.
 enum class Facing : std::uint8_t {
   radio = 0,  ///< port towards the UEs: packets received there have the UE as source
   core = 1    ///< port towards the servers: packets received there have the UE as destination
@@ -38,8 +38,8 @@ struct PortConfig {
   std::uint16_t queues = 1;
   std::uint16_t mtu = 1500;  ///< largest IP packet in bytes, 68 to 9000
   bool promiscuous = true;
-  /// True if unsuitable settings of a kernel interface are repaired instead of refused. The other end of a veth pair is
-  /// then also made to segment for itself.
+  /// True if unsuitable settings of a kernel interface are corrected instead of refused. For a veth pair, the host at
+  /// the other end is then also made to divide its data into segments itself.
   bool fix_offloads = false;
   std::uint16_t receive_descriptors = 1024;
   std::uint16_t transmit_descriptors = 1024;
@@ -95,7 +95,8 @@ class Port {
   /// interface.
   [[nodiscard]] bool partial_checksums() const noexcept { return partial_checksums_; }
 
-  /// Drops packets that arrived and were not received yet. Must not run while another thread receives.
+  /// Drops packets that have arrived at the device and were not received yet. Must not run while another thread
+  /// receives.
   void drop_received() noexcept;
 
   /// Returns a descriptor that becomes readable when a packet arrives on a queue, for poll(). Returns -1 if the driver
@@ -108,8 +109,8 @@ class Port {
   /// otherwise as the driver reports it. Takes one or two system calls.
   [[nodiscard]] Link link() const noexcept;
   [[nodiscard]] bool link_up() const noexcept { return link() == Link::up; }
-  /// Returns the largest frame that the device carries now. The limit follows the MTU of a kernel interface or physical
-  /// device, and is at most the configured MTU, for which the buffers are sized. Takes one or two system calls.
+  /// Returns the largest frame that the device can send now. The limit follows the MTU of a kernel interface or
+  /// physical device. It is at most the configured MTU, for which the buffers are sized. Takes one or two system calls.
   [[nodiscard]] packet::LinkLimit limit() const noexcept;
   /// True if the kernel interface was removed and created again under its name, which the driver does not detect.
   [[nodiscard]] bool interface_replaced() const noexcept;
@@ -119,7 +120,7 @@ class Port {
 
   /// Returns a problem that could not be corrected and that may lose packets; empty if there is none.
   [[nodiscard]] const std::string& warning() const noexcept { return warning_; }
-  /// Returns what prevents frames longer than the MTU on this port, as a sentence for a log.
+  /// Returns how to prevent frames longer than the MTU on this port, as a sentence for a log.
   [[nodiscard]] const std::string& oversized_remedy() const noexcept { return oversized_remedy_; }
   [[nodiscard]] std::uint16_t id() const noexcept { return id_; }
   /// Returns the device's name, such as "net_af_packet0".
@@ -151,7 +152,7 @@ class Port {
   const DriverTraits* traits_;
   std::string name_;
   Facing facing_;
-  std::uint16_t longest_frame_;  ///< bytes of the longest frame: an IP packet of the MTU and two VLAN tags
+  std::uint16_t longest_frame_;  ///< bytes of the longest frame, which has an IP packet of MTU size and two VLAN tags
   std::uint16_t id_ = 0;
   std::uint16_t receive_queues_ = 1;
   std::uint16_t transmit_queues_ = 1;

@@ -190,7 +190,7 @@ void ShardPorts::transmit(Facing to, std::span<packet::Packet> burst) noexcept {
   }
 }
 
-/// Transmits packets of shards that use a transmit queue of this shard.
+/// Transmits the packets of other shards that have no transmit queue and use one of this shard.
 void ShardPorts::relay_transmissions(Facing to) noexcept {
   Port& port = *steering_->ports_[static_cast<std::size_t>(to)];
   for (unsigned peer = 0; peer < steering_->shards(); ++peer) {

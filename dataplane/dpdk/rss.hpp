@@ -67,10 +67,10 @@ class ShardPorts {
   std::atomic<std::uint64_t> dropped_{0};
 };
 
-/// Passes every packet to the shard that owns its UE. Each receive queue is polled by one shard; packets of other
-/// shards go to them through single-producer single-consumer rings. A shard without a transmit queue of its own sends
-/// through rings as well. If devices distribute by the UE's address (RSS), packets arrive at the right shard and the
-/// rings stay empty.
+/// Passes every packet to the shard that owns its UE. Each receive queue is polled by one shard. Packets of UEs that
+/// another shard owns are passed to that shard through single-producer single-consumer rings. A shard without a
+/// transmit queue sends through such rings as well. If devices distribute by the UE's address (RSS), packets arrive at
+/// the right shard and the rings stay empty.
 class RssSteering {
  public:
   static constexpr std::uint32_t default_ring_size = 4096;

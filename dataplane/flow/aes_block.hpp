@@ -13,7 +13,8 @@
 
 #include <immintrin.h>
 
-/// Attribute of functions that use AES instructions. They are called only if the processor has these instructions.
+/// Attribute of functions that use the AES-NI instructions. They are called only if the processor has these
+/// instructions.
 #define SLUICE_WITH_AES __attribute__((target("aes,sse4.1")))
 
 namespace sluice::flow::aes {
@@ -53,7 +54,7 @@ SLUICE_WITH_AES Vector next_key(Vector key) noexcept {
   return _mm_xor_si128(key, word);
 }
 
-/// True if the processor has the instructions.
+/// True if the processor has the AES-NI and SSE4.1 instructions.
 inline bool are_available() noexcept {
   __builtin_cpu_init();
   return __builtin_cpu_supports("aes") != 0 && __builtin_cpu_supports("sse4.1") != 0;
@@ -67,7 +68,8 @@ inline bool are_available() noexcept {
 #include <asm/hwcap.h>
 #include <sys/auxv.h>
 
-/// Attribute of functions that use AES instructions. They are called only if the processor has these instructions.
+/// Attribute of functions that use the AES instructions of ARMv8. They are called only if the processor has these
+/// instructions.
 #define SLUICE_WITH_AES __attribute__((target("+crypto")))
 
 namespace sluice::flow::aes {
@@ -91,15 +93,16 @@ SLUICE_WITH_AES inline std::uint32_t first_word(Vector block) noexcept {
   return vgetq_lane_u32(vreinterpretq_u32_u8(block), 0);
 }
 
-/// Encrypts a block. AESE adds the round key before it substitutes bytes, so each round uses the key of the one before.
+/// Encrypts a block. The instruction AESE adds the round key before it substitutes bytes, so each round uses the key of
+/// the previous one.
 SLUICE_WITH_AES inline Vector cipher(const Aes128::RoundKeys& keys, Vector block) noexcept {
 #pragma GCC unroll 9
   for (std::size_t round = 0; round < 9; ++round) block = vaesmcq_u8(vaeseq_u8(block, load(keys[round])));
   return veorq_u8(vaeseq_u8(block, load(keys[9])), load(keys[10]));
 }
 
-/// Returns the next round key (FIPS 197 section 5.2). AESE with a key of zeros substitutes the bytes of the last word;
-/// four equal columns are not changed by its shift of rows.
+/// Returns the next round key (FIPS 197 section 5.2). The instruction AESE with a key of zeros substitutes the bytes of
+/// the last word. AESE also shifts rows, which does not change four equal columns.
 template <std::uint32_t constant>
 SLUICE_WITH_AES Vector next_key(Vector key) noexcept {
   std::array<std::uint32_t, 4> words;
@@ -112,7 +115,7 @@ SLUICE_WITH_AES Vector next_key(Vector key) noexcept {
   return key;
 }
 
-/// True if the processor has the instructions.
+/// True if the processor has the ARMv8 AES instructions.
 inline bool are_available() noexcept {
   return (getauxval(AT_HWCAP) & HWCAP_AES) != 0;
 }

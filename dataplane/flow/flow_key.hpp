@@ -30,7 +30,7 @@ struct FlowKey {
     return {parsed.dst, parsed.src, parsed.dst_port, parsed.src_port, parsed.networks};
   }
 
-  /// Returns the key with these words(), the inverse of words().
+  /// Returns the key from the numbers that words() has returned.
   [[nodiscard]] static FlowKey of(const std::array<std::uint64_t, 5>& words) noexcept {
     return std::bit_cast<FlowKey>(words);
   }
@@ -56,9 +56,8 @@ static_assert(sizeof(FlowKey) == 40, "no padding: compared and hashed as bytes")
   return (prefix(0) | prefix(2)) == 0;
 }
 
-/// Short form of an IPv4 key, without the prefix that all mapped addresses share. The first word contains both
-/// the UE's first; the second has ports and networks. Tables store, hash and compare this form.
-/// form.
+/// Short form of an IPv4 key, without the prefix that all IPv4-mapped addresses have. The first word contains both
+/// addresses, the UE's first; the second has ports and networks. Tables store, hash and compare this form.
 struct ShortKey {
   std::array<std::uint64_t, 2> words;
 
@@ -74,7 +73,7 @@ struct ShortKey {
   [[nodiscard]] static ShortKey from_server(const std::uint8_t* addresses) noexcept {
     return {{std::rotl(packet::load64(addresses), 32), packet::load_be32(addresses + 8)}};
   }
-  /// Returns a key that no packet without a network has.
+  /// Returns a key that no packet has.
   [[nodiscard]] static constexpr ShortKey of_none() noexcept { return {{0, UINT64_MAX}}; }
   /// Returns the full form of the key.
   [[nodiscard]] FlowKey whole() const noexcept {

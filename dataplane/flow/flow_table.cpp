@@ -56,7 +56,7 @@ inline std::uint32_t FlowTable::probe(const Key& key, std::uint32_t tag) const n
   return no_slot;
 }
 
-/// Finds a key that is not in its preferred slot, by linear probing.
+/// Finds a key that is not in its preferred slot, by linear probing from there.
 FlowIndex FlowTable::find_behind(const ShortKey& key, KeyTag tag) const noexcept {
   const std::uint32_t at = probe(key, static_cast<std::uint32_t>(tag));
   return at != no_slot ? slots_[at].index() : no_flow;
@@ -97,13 +97,13 @@ inline void FlowTable::fetch(std::span<const std::uint32_t> tags) const noexcept
   }
 }
 
-/// Finds one key of a burst that needs probing.
+/// Finds one key of a burst by linear probing, because it is not in its preferred slot.
 FlowIndex FlowTable::find_of(const KeyBurst& keys, std::size_t at, std::uint32_t tag) const noexcept {
   const std::uint32_t place = slot_of(keys.key(at), tag);
   return place != no_slot ? slots_[place].index() : no_flow;
 }
 
-/// Stores a key and fills the slot at `at`.
+/// Stores a key and fills the slot with number `at`.
 inline void FlowTable::put(std::uint32_t at, const FlowKey& key, std::uint32_t tag, FlowIndex index) noexcept {
   const bool is_short = keys_.put(index, key);
   slots_[at] = Slot{tag, (index + 1) | (is_short ? 0 : long_key)};
@@ -158,8 +158,8 @@ void FlowTable::erase_flow(FlowIndex index, KeyTag tag) noexcept {
   }
 }
 
-/// Empties a slot and closes the gap: keys that were displaced past it by a collision move back (Knuth, 6.4 algorithm
-/// R). Keys farther away than longest_probe stay.
+/// Empties a slot and closes the gap: keys that a collision had displaced past this slot move back (Knuth, 6.4
+/// algorithm R). Keys farther away than longest_probe stay.
 inline void FlowTable::clear_slot(std::uint32_t hole) noexcept {
   for (std::uint32_t at = (hole + 1) & mask_; slots_[at].index_plus != 0; at = (at + 1) & mask_) {
     const std::uint32_t distance = (at - hole) & mask_;

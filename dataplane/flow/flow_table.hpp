@@ -14,14 +14,15 @@ namespace sluice::flow {
 using FlowIndex = std::uint32_t;
 inline constexpr FlowIndex no_flow = 0xffffffffU;
 
-/// Hash of a key that determines its slot. Tables with the same secret have the same tags, so a caller that searches
-/// several tables computes a tag once.
+/// Hash of a key that determines its slot in a FlowTable. Tables with one secret have equal tags, so a caller that
+/// searches several tables computes a tag once.
 enum class KeyTag : std::uint32_t {};
 
-/// Hash table from connections to flows: open addressing with linear probing over 8-byte slots at most half full, and
-/// keys in a separate array. All address space is reserved at construction. No key lies more than `longest_probe` slots
-/// from its preferred slot, so a lookup takes at most that many steps. A key without a place is refused. With random
-/// keys, one of a million keys is refused in less than one of 10^4 runs (README.md). Thread: one.
+/// Hash table from connections to flows. It uses open addressing with linear probing over 8-byte slots, at most half of
+/// them full, and stores keys in a separate array. All address space is reserved at construction. No key lies more than
+/// `longest_probe` slots from its preferred slot, so a lookup takes at most that many steps. A key for which no such
+/// slot is free is refused. With random keys, one of a million keys is refused in less than one of 10^4 runs
+/// (README.md). Thread: one.
 class FlowTable {
  public:
   static constexpr std::uint32_t longest_probe = 128;
@@ -62,13 +63,13 @@ class FlowTable {
   /// Removes a connection; returns its flow, or no_flow if it was not in the table.
   FlowIndex erase(const FlowKey& key) noexcept { return erase(key, tag_of(key)); }
   FlowIndex erase(const FlowKey& key, KeyTag tag) noexcept;
-  /// Removes the connection that was last inserted for this flow, if it was not removed since.
+  /// Removes the connection that was last inserted for this flow, unless it has been removed since.
   void erase_flow(FlowIndex index) noexcept;
   void erase_flow(FlowIndex index, KeyTag tag) noexcept;
 
   /// Returns the key that was last inserted for this flow.
   [[nodiscard]] FlowKey key_of(FlowIndex index) const noexcept { return keys_.get(index); }
-  /// Returns a view of the flow's key for writing it into a packet. Requires that the key has that IP version.
+  /// Returns a view of the flow's key for writing it into a packet. Requires that the key's IP version is `ip_version`.
   [[nodiscard]] KeyView view_of(FlowIndex index, std::uint8_t ip_version) const noexcept {
     return keys_.view(index, ip_version);
   }

@@ -63,7 +63,7 @@ class KeyStore {
   }
   /// True if the index has that IPv4 key. Requires that it was assigned an IPv4 key.
   [[nodiscard]] bool has(std::uint32_t index, const ShortKey& key) const noexcept { return short_[index] == key; }
-  /// Returns a view of the key. Requires that the key has that IP version.
+  /// Returns a view of the key. Requires that the key's IP version is `ip_version`.
   [[nodiscard]] KeyView view(std::uint32_t index, std::uint8_t ip_version) const noexcept {
     assert(is_long(index) == (ip_version != 4));
     if (ip_version == 4) [[likely]] {

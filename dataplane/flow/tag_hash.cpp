@@ -34,7 +34,7 @@ SLUICE_WITH_AES void expand(const Aes128::Block& key, Aes128::RoundKeys& out) no
   store((round = next_key<0x36>(round), 10));
 }
 
-/// Derives an AES key from the secret by SipHash-2-4. Without the secret both halves are indistinguishable from random
+/// Derives an AES key from the secret by SipHash-2-4. Without the secret both halves of the key look like random
 /// numbers.
 Aes128::Block derived(const HashKey& secret, std::uint64_t number) noexcept {
   Aes128::Block key;

@@ -10,12 +10,13 @@
 
 namespace sluice::flow {
 
-/// Timers for ids (such as flow indices), one each; all operations are O(1). A hierarchical timing wheel (Varghese and
-/// Lauck). The level of a timer is the highest 6-bit digit in which its tick differs from the present one. All timers
-/// of a level are thus due before those of the next, and empty spans are skipped.
+/// Timers for ids (such as flow indices), one each; all operations are O(1). It is a hierarchical timing wheel
+/// (Varghese and Lauck). The level of a timer is the highest 6-bit digit in which its tick differs from the current
+/// tick. So all timers of a level are due before those of the next level, and empty spans are skipped.
 ///
-/// Postponing a timer only stores the new deadline (one cache line); the node moves when its old slot is due. The wheel
-/// takes 16 bytes per id, reserved at construction and used as ids are first scheduled. Thread: one; reads no clock.
+/// To postpone a timer, only the new deadline is stored (one cache line); the node moves when its old slot is due. The
+/// wheel uses 16 bytes per id, reserved at construction; pages are used when ids are first scheduled. Thread: one;
+/// reads no clock.
 class TimerWheel {
  public:
   /// Creates a wheel for the ids 0 to capacity-1, capacity < 2^31. `tick` (1 ns to 1 s) is rounded down to a power of
@@ -112,13 +113,13 @@ class TimerWheel {
     const std::uint64_t ahead = tick - present_;
     return static_cast<std::uint32_t>(present_ + (ahead < 0x7fffffffU ? ahead : 0x7fffffffU));
   }
-  /// Returns all 64 bits of the tick with these low bits, which is not before the present one.
+  /// Returns all 64 bits of the first tick, not before the current tick, whose low 32 bits are `low`.
   [[nodiscard]] std::uint64_t whole_tick(std::uint32_t low) const noexcept {
     return present_ + (low - static_cast<std::uint32_t>(present_));
   }
 
-  /// Returns the first slot that is due. Requires that a timer is set. A slot that advance() left unfinished is still
-  /// the first and has the present tick.
+  /// Returns the first slot that is due. Requires that a timer is set. If advance() left a slot unfinished, that slot
+  /// is still the first, and its tick is the current tick.
   [[nodiscard]] Place first_place() const noexcept {
     if (unfinished_ != none && heads_[unfinished_] != 0) [[unlikely]]
       return {unfinished_, present_};
@@ -155,7 +156,7 @@ class TimerWheel {
     }
     node.link_plus = 0;
   }
-  /// Makes `first_plus` the first node of a slot; marks the slot empty if there is none.
+  /// Makes `first_plus` the first node of the slot with this number; marks the slot empty if there is no node.
   void begin_place(std::uint32_t number, std::uint32_t first_plus) noexcept {
     heads_[number] = first_plus;
     if (first_plus != 0) return;
@@ -215,9 +216,11 @@ class TimerWheel {
 
   Instant origin_;
   unsigned shift_;
-  std::uint32_t levels_ = 0;   ///< bit per level, set if the level holds a timer
-  std::uint64_t present_ = 0;  ///< tick up to which all timers have fired, except those of an unfinished slot
-  Instant quiet_until_;        ///< time before which advance() does nothing; the minimum while a slot is unfinished
+  std::uint32_t levels_ = 0;  ///< bit per level, set if the level holds a timer
+  /// Tick up to which all timers have fired, except those of a slot that advance() left unfinished.
+  std::uint64_t present_ = 0;
+  /// Time before which advance() does nothing. It is the minimum of the type while a slot is unfinished.
+  Instant quiet_until_;
   std::uint32_t unfinished_ = none;
   std::uint32_t size_ = 0;
   std::array<std::uint64_t, level_count> occupied_{};  ///< bit per slot, set if the slot holds a timer

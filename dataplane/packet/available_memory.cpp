@@ -7,7 +7,7 @@
 namespace sluice::packet {
 namespace {
 
-/// Returns the number in a file; nothing for "max" and for a missing file.
+/// Returns the number in a file of the kernel; nothing if the file contains "max" or does not exist.
 std::optional<std::uint64_t> number_in(const std::filesystem::path& file) {
   std::ifstream stream(file);
   std::uint64_t number = 0;

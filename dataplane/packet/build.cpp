@@ -30,7 +30,7 @@ inline std::uint64_t put32(std::uint8_t* at, std::uint32_t host) noexcept {
   return add_wide(sum, wire);
 }
 
-/// Returns four option bytes in the order given, as a number for put32().
+/// Returns four option bytes, in the order of the header, as a number for put32().
 constexpr std::uint32_t word(std::uint32_t a, std::uint32_t b, std::uint32_t c, std::uint32_t d) {
   return a << 24 | b << 16 | c << 8 | d;
 }
@@ -58,7 +58,7 @@ std::uint64_t write_syn_options(std::uint8_t* at, const tcp::Segment& segment) n
   return sum;
 }
 
-/// Properties of a frame that determine its field offsets.
+/// Properties of a frame from which the offsets of its fields follow.
 struct Layout {
   bool ipv4 = true;
   bool syn = false;
@@ -114,7 +114,7 @@ void write_tcp(std::uint8_t* at, const AddressesView& addresses, const tcp::Segm
   store32(at + 16, std::uint32_t{urgent} << 16 | static_cast<std::uint16_t>(~fold(sum + urgent)));
 }
 
-/// Writes the TCP header of usual_layout, for a segment or an acknowledgement.
+/// Writes the TCP header of a segment or an acknowledgement with the common layout: IPv4, timestamps, no other option.
 template <typename Fields>
 [[gnu::always_inline]] inline void write_usual_tcp(std::uint8_t* at, const AddressesView& addresses,
                                                    const Fields& fields, tcp::Flags flags, std::uint16_t urgent,
@@ -184,7 +184,7 @@ struct Body {
   std::uint16_t ecn = 0;
 };
 
-/// Prepends space for all headers and writes those in front of the TCP header.
+/// Prepends space for all headers, and writes the outer and IP headers.
 [[gnu::always_inline]] inline Front write_front(Packet& packet, const HeaderTemplate& header,
                                                 const AddressesView& addresses, const Body& body, std::uint16_t ip_id,
                                                 const Layout& layout) noexcept {

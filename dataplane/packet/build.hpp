@@ -23,9 +23,9 @@ struct Addresses {
   constexpr bool operator==(const Addresses&) const = default;
 };
 
-/// View of addresses stored elsewhere, for builders. Converts implicitly from Addresses and must not outlive the stored
-/// addresses. An address is given by the pointer after its last octet: 4 octets precede it for IPv4, possibly the last
-/// ones of a mapped address, and 16 for IPv6.
+/// View of addresses that are stored elsewhere, from which headers are built. Converts implicitly from Addresses and
+/// must not outlive the stored addresses. An address is given by the pointer after its last octet. The octets before it
+/// are 4 for IPv4 (possibly the last ones of a mapped address), and 16 for IPv6.
 struct AddressesView {
   // NOLINTNEXTLINE(google-explicit-constructor): a view of exactly that
   AddressesView(const Addresses& whole) : AddressesView(whole.src, whole.dst, whole.src_port, whole.dst_port) {}
@@ -46,8 +46,8 @@ struct AddressesView {
   return {parsed.src, parsed.dst, parsed.src_port, parsed.dst_port};
 }
 
-/// Header fields that all packets of one direction of a flow share, apart from addresses and TCP. Learned from a packet
-/// of that direction, so outer headers, DSCP, TTL and DF are those of the endpoint.
+/// Header fields that all packets of one direction of a flow have in common, except addresses and TCP fields. They are
+/// learned from a packet of that direction, so outer headers, DSCP, TTL and DF are those of the endpoint.
 struct HeaderTemplate {
   OuterTemplate outer;           ///< headers in front of the IP header
   std::uint8_t ip_version = 4;   ///< 4 or 6
@@ -122,7 +122,7 @@ struct IpPayload {
 };
 
 /// Writes outer and IP headers to `frame`, which has space for them and 8 more bytes. Returns the sum of both
-/// addresses, not folded, for a pseudo-header. Shared by the other builders.
+/// addresses, not folded, for a pseudo-header. The functions that build TCP, UDP and ICMP packets use it.
 std::uint64_t write_outer_and_ip(std::uint8_t* frame, const HeaderTemplate& header, const AddressesView& addresses,
                                  const IpPayload& payload) noexcept;
 

@@ -17,7 +17,7 @@
 
 namespace sluice::packet {
 
-/// Index for byte_shuffle() that yields a byte of zeros.
+/// Index with which byte_shuffle() writes a byte of zeros.
 inline constexpr int zero_byte = -1;
 
 #if defined(__x86_64__)

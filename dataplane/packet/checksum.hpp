@@ -62,8 +62,8 @@ namespace sluice::packet {
   return static_cast<std::uint16_t>(half >> 16);
 }
 
-/// True if a wide sum that is not 0 folds to 0xffff. The sum of undamaged bytes and their checksum does. Takes half the
-/// work of fold().
+/// True if a wide sum that is not 0 folds to 0xffff. For undamaged bytes together with their checksum it does. Needs
+/// half the instructions of fold().
 [[nodiscard]] constexpr bool sums_to_ones(std::uint64_t sum) noexcept {
   return sum % 0xffff == 0;
 }
@@ -137,8 +137,8 @@ namespace sluice::packet {
   const std::uint64_t rest = (std::uint32_t{protocol} << 8) + std::uint64_t{__builtin_bswap32(length)};
   return add_words(rest, addresses, 32);
 }
-/// Returns the folded sum of the pseudo-header for address values. Both addresses are of one family; the family of the
-/// source decides.
+/// Returns the folded sum of the pseudo-header for address values. Both addresses are of one family, and the family of
+/// the source selects the format.
 [[nodiscard]] std::uint16_t pseudo_header_sum(const IpAddress& source, const IpAddress& destination,
                                               std::uint8_t protocol, std::uint16_t length) noexcept;
 

@@ -22,7 +22,7 @@ OuterResult read_one(Encapsulation kind, std::span<const std::uint8_t> frame, Ou
   return result == OuterResult::complete && outer.length > max_outer_length ? OuterResult::too_deep : result;
 }
 
-/// Stores in `kind` which header begins behind the EtherType; false if none does.
+/// Stores in `kind` which kind of outer header begins after this EtherType; returns false if none does.
 bool find_kind(std::uint16_t type, Encapsulation& kind) noexcept {
 #define X(name, header) \
   if (header::begins(type)) return kind = Encapsulation::name, true;

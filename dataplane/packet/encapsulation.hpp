@@ -53,14 +53,13 @@ inline constexpr bool some_outer_headers_vary = false SLUICE_ENCAPSULATIONS(X);
 }
 
 /// Headers to write in front of the IP header, learned from a frame of the same direction. Bytes that depend on the
-/// packet are stored as for an empty packet.
+/// packet are stored with their values for an empty packet.
 struct OuterTemplate {
   std::array<std::uint8_t, max_outer_length> bytes{};
   std::uint8_t length = 0;  ///< number of bytes in use
   Encapsulation kind = Encapsulation::constant;
 
-  /// Returns a template that consists of these bytes. Returns nothing if they are not exactly the outer headers of a
-  /// frame.
+  /// Returns a template that consists of `bytes`. Returns nothing if they are not exactly the outer headers of a frame.
   [[nodiscard]] static std::optional<OuterTemplate> from_bytes(std::span<const std::uint8_t> bytes) noexcept;
   /// Returns the template of the frame's outer headers, which parse() has accepted and which are `length` bytes.
   [[nodiscard]] static OuterTemplate learn(std::span<const std::uint8_t> frame, std::uint8_t length) noexcept;
@@ -85,7 +84,7 @@ void write_lengths(std::span<std::uint8_t> outer, Encapsulation kind, std::uint1
   }
 }
 
-/// True if the outer headers of a template that is longer than an Ethernet header equal those of a frame.
+/// True if a frame has the outer headers of a template with more than an Ethernet header.
 [[nodiscard, gnu::cold]] bool same_shims(const OuterTemplate& known, std::span<const std::uint8_t> frame) noexcept;
 
 /// True if a frame has the outer headers of the template, except bytes that depend on the packet. Requires a frame that

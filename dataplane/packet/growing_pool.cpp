@@ -25,7 +25,7 @@ namespace {
 
 /// Initial number of buffers: more than DPDK caches for a thread (384), and few enough to map at once.
 constexpr std::uint32_t first_buffers = 4096;
-/// Bytes of memory that the pool leaves to the rest of the process, which needs memory for more than buffers.
+/// Bytes of memory that the pool leaves to other parts of the process.
 constexpr std::uint64_t left_to_others = std::uint64_t{64} << 20U;
 constexpr const char* ops_name = "sluice_growing_pool";
 
@@ -46,7 +46,7 @@ void unmap(rte_mempool_memhdr* chunk, void* /*unused*/) {
   munmap(chunk->addr, chunk->len);
 }
 
-/// Maps `bytes` of memory. Returns null if the machine has not enough left.
+/// Maps `bytes` of memory. Returns null if the machine has less memory left.
 void* map(std::size_t bytes, Stack& stack) {
   const std::optional<std::uint64_t> available = available_memory();
   stack.machine = available.value_or(0);
@@ -55,7 +55,7 @@ void* map(std::size_t bytes, Stack& stack) {
   return memory == MAP_FAILED ? nullptr : memory;
 }
 
-/// Adds a quarter of the present number of buffers, up to the limit. Returns why it added none.
+/// Adds a quarter of the current number of buffers, up to the limit. Returns the reason if it added none.
 Shortage grow(rte_mempool* pool, Stack& stack) {
   const std::uint32_t made = pool->populated_size;
   if (!stack.grows || made >= stack.limit) return Shortage::limit;
@@ -96,8 +96,8 @@ int give_back(rte_mempool* pool, void* const* buffers, unsigned count) {
   return 0;
 }
 
-/// Takes `count` buffers. DPDK first requests enough to refill the cache of a thread. If that fails it requests the one
-/// buffer that is needed now, so only a failed request for one buffer is a shortage.
+/// Takes `count` buffers. DPDK first requests enough buffers to refill the cache of a thread. If that fails, DPDK
+/// requests only the one buffer that is needed now. So only a failed request for one buffer is a shortage.
 int take(rte_mempool* pool, void** buffers, unsigned count) {
   Stack& stack = stack_of(pool);
   while (stack.free.size() < count) {

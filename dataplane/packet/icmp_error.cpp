@@ -56,7 +56,8 @@ std::optional<std::size_t> quoted_v4(std::span<const std::uint8_t> quote, IcmpEr
   return header;
 }
 
-/// Reads a quoted IPv6 header. Returns the offset of TCP in the quote; nothing if TCP does not follow directly.
+/// Reads a quoted IPv6 header. Returns the offset of TCP in the quote; nothing if the TCP header does not follow
+/// directly.
 std::optional<std::size_t> quoted_v6(std::span<const std::uint8_t> quote, IcmpError& out) {
   if (quote.size() < ipv6_length || quote[0] >> 4 != 6 || quote[6] != ip_protocol::tcp) return std::nullopt;
   const std::size_t length = std::size_t{load_be16(quote.data() + 4)} + ipv6_length;

@@ -32,10 +32,10 @@ struct IcmpError {
   tcp::SeqNum seq;
 };
 
-/// Reads an error from a packet that parsed as `icmp`. Returns nothing if it is no error (echo, redirect, source
-/// quench, …), quotes no TCP segment or not enough of it. An error that was not sent to the quoted sender, or has a
-/// wrong checksum, also returns nothing. Never reads outside the packet. The caller must check whether the quoted
-/// segment was ever sent.
+/// Reads an ICMP error from a packet for which parse() returned `icmp`. Returns nothing if it is no error (echo,
+/// redirect, source quench, …), or quotes no TCP segment or not enough of it. An error that was not sent to the quoted
+/// sender, or has a wrong checksum, also returns nothing. Never reads outside the packet. The caller must check whether
+/// the quoted segment was ever sent.
 [[nodiscard]] std::optional<IcmpError> read_icmp_error(const Packet& packet, const Parsed& parsed) noexcept;
 
 /// Returns the next smaller packet size to try if a router states no MTU and `ip_length` bytes were too large (RFC 1191

@@ -13,7 +13,8 @@ bool may_join(const Packet& held, const Packet& added, std::uint32_t most) {
   return std::uint32_t{held.note().payload_len} + added.note().payload_len <= most && !held.shared();
 }
 
-/// True if the payload of `held` can be moved so that `more` bytes fit beside a full headroom.
+/// True if the payload of `held` can be moved in its buffer so that `more` bytes fit after it, with a full headroom
+/// before it.
 bool may_move(const Packet& held, std::uint16_t more) {
   return held.size() == held.note().payload_len &&
          std::uint32_t{RTE_PKTMBUF_HEADROOM} + held.size() + more <= held.capacity();

@@ -8,19 +8,20 @@
 
 namespace sluice::packet {
 
-/// Network that an outer header names, as part of a flow key; 0 if the header names none. Equal addresses in different
-/// networks are different hosts. Each kind of header uses bit patterns that no other kind uses.
+/// Network that an outer header identifies, such as a VLAN, as part of a flow key; 0 if the header identifies none.
+/// Equal addresses in different networks are different hosts. Each kind of header uses bit patterns that no other kind
+/// uses.
 struct NetworkTag {
   std::uint16_t bits = 0;
   [[nodiscard]] constexpr bool exists() const { return bits != 0; }
   constexpr bool operator==(const NetworkTag&) const = default;
 };
-/// Networks that the outer headers of a frame name, the outermost first. Both directions of a connection have equal
+/// Networks that the outer headers of a frame identify, the outermost first. Both directions of a connection have equal
 /// ones.
 using Networks = std::array<NetworkTag, 2>;
 
-/// Kind of outer headers. `constant` means headers whose bytes do not depend on the packet behind them. Every other
-/// value names the class that writes those that do (encapsulation.hpp).
+/// Kind of outer headers. `constant` stands for headers whose bytes do not depend on the packet. Every other value
+/// identifies the class that writes the dependent bytes (encapsulation.hpp).
 enum class Encapsulation : std::uint8_t;
 
 /// Result of reading outer headers.
@@ -32,14 +33,15 @@ enum class OuterResult : std::uint8_t {
 
 /// Headers in front of the IP header of a frame, as far as they were read.
 struct OuterHeaders {
-  std::uint16_t type = 0;      ///< EtherType of what follows; 0 if it is neither IP nor has an EtherType
+  /// EtherType of the data after the outer headers; 0 if it is not IP and has no EtherType.
+  std::uint16_t type = 0;
   std::uint8_t length = 0;     ///< bytes of outer headers, which is the offset of the IP header
   Encapsulation kind{};        ///< kind of the last header if its bytes depend on the packet, else `constant`
-  std::uint8_t tag_count = 0;  ///< number of networks in use
+  std::uint8_t tag_count = 0;  ///< number of entries of `tags` in use
   Networks networks{};
   std::size_t end = 0;  ///< offset of the first byte behind the payload, at most the frame's length
 
-  /// Adds a network to the key. Returns false if there is no place for it.
+  /// Adds a network to the flow key. Returns false if the key has no space for it.
   [[nodiscard]] constexpr bool add(NetworkTag tag) {
     if (tag_count == networks.size()) return false;
     networks.at(tag_count++) = tag;

@@ -14,15 +14,15 @@
 
 namespace sluice::packet {
 
-/// Notes about a packet while a component holds it. Stored in the private area of the mbuf, so queueing a packet
-/// allocates nothing. The holder defines which fields are valid: a parser fills the first group, a TCP endpoint the
+/// Data about a packet, stored in the private area of the mbuf, so that queueing a packet allocates no memory. The
+/// component that holds the packet defines which fields are valid. A parser fills the first group, a TCP endpoint the
 /// second while the packet is in one of its queues.
 struct PacketNote {
   Instant received{};             ///< arrival time
   std::uint16_t payload_sum = 0;  ///< ones' complement sum of the payload as received, not inverted (RFC 1071)
   std::uint16_t payload_len = 0;  ///< bytes of TCP payload
 
-  /// Bytes of headers in front of the payload at its last transmission; removed before the next one.
+  /// Bytes of headers in front of the payload at its last transmission. They are removed before the next transmission.
   std::uint16_t header_len = 0;
   std::uint8_t flags = 0;  ///< flags that the holder of the packet defines (tcp: sacked, lost, retransmitted, …)
   std::uint8_t transmissions = 0;  ///< number of transmissions, saturating
@@ -141,8 +141,8 @@ class Packet {
   }
   /// Puts the buffer into the mempool cache of the calling thread, with half the instructions of
   /// rte_pktmbuf_free_seg(). Returns false if the reference is not the last one, if the memory is not the buffer's own,
-  /// or if the cache has no space; nearly all buffers qualify. The other conditions of freeing hold for every buffer
-  /// that a Packet owns.
+  /// or if the cache has no space. It succeeds for nearly all buffers. The other conditions of freeing hold for every
+  /// buffer that a Packet owns.
   [[gnu::always_inline]] static bool keep_at_hand(rte_mbuf* buffer) noexcept {
     if (rte_mbuf_refcnt_read(buffer) != 1 || buffer->nb_segs != 1 || !RTE_MBUF_DIRECT(buffer)) return false;
     assert(buffer->next == nullptr);

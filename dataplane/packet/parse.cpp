@@ -18,8 +18,8 @@
 namespace sluice::packet {
 namespace {
 
-/// Reads the outer headers behind the Ethernet header. Stores the EtherType of what follows, and reduces the frame to
-/// what belongs to it. Returns the outcome that ends the parse, or `tcp`.
+/// Reads the outer headers after the Ethernet header. Stores the EtherType of the data after them, and shortens the
+/// frame to their payload. Returns the outcome that ends the parse, or `tcp` if the parse continues.
 [[gnu::noinline]] ParseResult read_tagged(std::span<const std::uint8_t>& frame, std::uint16_t& type, Parsed& out) {
   OuterHeaders outer;
   const OuterResult read = read_outer_headers(frame, outer);
@@ -121,8 +121,8 @@ constexpr bool is_plain(std::uint32_t link, std::uint32_t middle) {
   return (link & 0x00ffffffU) == type_and_version && (middle & 0xff00ff7fU) == fragment_and_protocol;
 }
 
-/// Reads an IPv4 header (RFC 791) at `offset`, whose first 20 bytes are in the frame. The result `tcp` means that the
-/// parse continues with protocol and l4_offset.
+/// Reads an IPv4 header (RFC 791) at `offset`, whose first 20 bytes are in the frame. If the result is `tcp`, the parse
+/// continues with protocol and l4_offset.
 ParseResult read_ipv4(std::span<const std::uint8_t> frame, std::size_t offset, Parsed& out) {
   const std::uint8_t* const ip = frame.data() + offset;
   const std::size_t header = (ip[0] & 0x0fU) * 4U;
@@ -169,8 +169,8 @@ bool is_extension(std::uint8_t next_header) {
   }
 }
 
-/// Reads an IPv6 header (RFC 8200) that is inside the frame. The result `tcp` means that the parse continues with
-/// protocol and l4_offset.
+/// Reads an IPv6 header (RFC 8200) that is inside the frame. If the result is `tcp`, the parse continues with protocol
+/// and l4_offset.
 ParseResult read_ipv6(std::span<const std::uint8_t> frame, Parsed& out) {
   const std::uint8_t* const ip = frame.data() + out.ip_offset;
   const std::size_t available = frame.size() - out.ip_offset;

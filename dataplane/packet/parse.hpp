@@ -11,7 +11,7 @@
 
 namespace sluice::packet {
 
-/// Treatment of a packet, as far as its headers determine it.
+/// How the proxy processes a packet, as far as the headers of the packet determine it.
 enum class Disposition : std::uint8_t {
   optimise,  ///< a TCP segment that the proxy may process
   forward,   ///< a valid packet that is not to be processed: forwarded unchanged
@@ -70,9 +70,9 @@ struct UnknownOptions {
   constexpr bool operator==(const UnknownOptions&) const = default;
 };
 
-/// Fields that parse() reads. Offsets count from the first byte of the frame. The first 40 bytes are the flow key in
-/// the order of flow::FlowKey. If the outcome is not `tcp` or `tcp_options_unknown`, only the link fields are valid,
-/// and the IP fields if ip_version is not 0. Ports are also valid for `udp`.
+/// Header fields that parse() reads. Offsets count from the first byte of the frame. The first 40 bytes are the flow
+/// key in the order of flow::FlowKey. Unless the outcome is `tcp` or `tcp_options_unknown`, only the link fields are
+/// valid, and the IP fields if ip_version is not 0. Ports are also valid for `udp`.
 struct Parsed {
   IpAddress src;
   IpAddress dst;
@@ -91,7 +91,8 @@ struct Parsed {
   std::uint8_t tos = 0;        ///< type of service (IPv4) or traffic class (IPv6): DSCP and ECN
   std::uint8_t ttl = 0;        ///< TTL (IPv4) or hop limit (IPv6)
   bool dont_fragment = false;  ///< DF bit of IPv4; true for IPv6
-  bool common = false;  ///< true if parse_fast() read the frame, so all headers are at the offsets of common_frame
+  /// True if parse_fast() has parsed the frame, so that all headers have the offsets in common_frame.
+  bool common = false;
   tcp::Segment segment;
 
   /// Returns the length of the frame without link padding: from its start to the end of the IP packet.
@@ -132,14 +133,14 @@ enum class ChecksumState : std::uint8_t {
   bad
 };
 
-/// Tests the TCP checksum of a segment that parsed as TCP and stores payload_sum and payload_len in the note. With
-/// these, headers can be written later without reading the payload again; they are valid except for `bad`. If the
-/// device reports a good checksum, the payload is not read, because its sum follows from the header.
+/// Tests the TCP checksum of a segment that parsed as TCP, and stores payload_sum and payload_len in its note. From
+/// these, headers can be written later without reading the payload again. Both are valid unless the result is `bad`. If
+/// the device reports a good checksum, the payload is not read, because its sum follows from the header.
 [[nodiscard]] ChecksumState verify_tcp_checksum(const Packet& packet, const Parsed& parsed) noexcept;
 
-/// Completes the TCP or UDP checksum of a forwarded packet if it is `partial`, as the virtual device (veth, TAP) would
-/// have. Returns true if it wrote the checksum. `parsed` is the result of parse(). Other protocols, fragments and
-/// packets with IPv6 extension headers are not changed.
+/// Completes the TCP or UDP checksum of a forwarded packet if it is `partial`, because a virtual device (veth, TAP) has
+/// not done so. Returns true if it wrote the checksum. `parsed` is the result of parse(). Other protocols, fragments
+/// and packets with IPv6 extension headers are not changed.
 bool complete_partial_checksum(Packet& packet, const Parsed& parsed, ParseResult result) noexcept;
 
 /// True if two segments of one direction of a connection have the same headers and payload length. Ports, sequence

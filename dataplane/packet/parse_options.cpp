@@ -64,8 +64,7 @@ std::uint8_t read_experiment(Option option, tcp::Segment&) {
   return fast_open ? UnknownOptions::fast_open : UnknownOptions::other;
 }
 
-/// Returns the bit that reports an option which is not supported; the connection of a SYN with such an option is not
-/// split.
+/// Returns the bit that reports an unsupported option. A connection whose SYN has such an option is not split.
 template <std::uint8_t bit>
 std::uint8_t report(Option, tcp::Segment&) {
   return bit;
@@ -108,7 +107,7 @@ constexpr std::array<Rule, 256> make_rules() {
 }
 constexpr std::array<Rule, 256> rules = make_rules();
 
-/// Reads one option according to its rule; returns the bit to report.
+/// Reads one option according to the table of known options; returns the bit to report.
 std::uint8_t read_option(Option option, tcp::Segment& segment) {
   const Rule& rule = rules[option[0]];
   if (rule.length != any_length && rule.length != option.size()) return UnknownOptions::malformed;

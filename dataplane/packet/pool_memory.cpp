@@ -41,7 +41,7 @@ constexpr std::uint32_t element_size(std::uint16_t room) {
 /// Without it a 2 KiB buffer takes a whole 4 KiB page.
 constexpr unsigned across_pages = RTE_MEMPOOL_F_NO_IOVA_CONTIG;
 
-/// Returns the bytes of all buffers without the pool's own structures.
+/// Returns the bytes of all buffers, without the pool's own data structures.
 std::uint64_t buffers_alone(std::uint32_t count, std::uint16_t room) {
   return std::uint64_t{count} * rte_mempool_calc_obj_size(element_size(room), across_pages, nullptr);
 }
@@ -62,9 +62,9 @@ bool addressed_virtually(const rte_memzone& zone) {
   return zone.iova == reinterpret_cast<std::uintptr_t>(zone.addr);
 }
 
-/// Throws std::runtime_error if the machine cannot back the zone with memory. Ordinary memory is only an address range
-/// until it is touched, when a shortage can no longer be reported. Huge pages are backed already. The zone is not
-/// freed, because DPDK clears, and thus touches, memory that it takes back.
+/// Throws std::runtime_error if the machine has no memory for the zone. Ordinary memory is only an address range until
+/// it is first used, and then a shortage can no longer be reported. Huge pages have memory already. The zone is not
+/// freed, because DPDK clears memory that it takes back, and so uses it.
 void require_memory(Zone& zone, const std::string& name, std::uint32_t count) {
   if (zone->hugepage_sz > page_size) return;
   const std::uint64_t needed = zone->len;

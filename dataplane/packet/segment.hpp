@@ -86,7 +86,7 @@ struct Segment {
   Flags flags;
   std::uint8_t sack_count = 0;  ///< number of entries of sack_blocks in use
   bool has_timestamps = false;
-  std::uint16_t ecn = 0;  ///< ECN field of the IP header (RFC 3168 section 5); ends a word
+  std::uint16_t ecn = 0;  ///< ECN field of the IP header (RFC 3168 section 5); 16 bits, so that it fills a word
   std::uint32_t ts_value = 0;
   std::uint32_t ts_echo = 0;
   std::array<SackBlock, 4> sack_blocks{};
@@ -121,7 +121,7 @@ struct Acknowledgement {
   }
 };
 
-/// Header fields that the relay rewrites in a data segment that it forwards in its own frame.
+/// Header fields that the proxy rewrites in a data segment that it forwards in the received frame.
 struct CutThroughHeader {
   SeqNum ack;
   std::uint16_t window = 0;   ///< window field, not scaled

@@ -19,7 +19,7 @@ std::uint64_t pseudo_header(const Packet& packet, const Parsed& parsed, std::uin
                                 : pseudo_header_v6(ip + 8, protocol, length);
 }
 
-/// Returns the sum of the TCP header and its pseudo-header.
+/// Returns the checksum sum over the TCP header and its pseudo-header, without the payload.
 std::uint64_t front_sum(const Packet& packet, const Parsed& parsed) {
   const std::uint16_t payload = parsed.segment.payload_len;
   if (parsed.common) [[likely]] {

@@ -6,9 +6,9 @@
 
 namespace sluice::packet {
 
-/// VLAN tags of IEEE 802.1Q and of IEEE 802.1ad (QinQ), with the type that was used before the standard. The network is
-/// the VLAN id with the tag type; priority bits are excluded. A tag with VLAN id 0 carries only a priority and names no
-/// network.
+/// VLAN tags of IEEE 802.1Q and of IEEE 802.1ad (QinQ), and those with the EtherType that was used before 802.1ad. The
+/// network is the VLAN id with the tag type; priority bits are excluded. A tag with VLAN id 0 carries only a priority
+/// and identifies no network.
 struct VlanTag {
   // Bits of a NetworkTag.
   static constexpr std::uint16_t present = 0x1000, service = 0x2000, old_service = 0x4000;
@@ -18,11 +18,11 @@ struct VlanTag {
   static constexpr std::size_t length = vlan_tag_length;
   static constexpr bool varies = false;
 
-  /// True if a tag begins behind this EtherType.
+  /// True if a VLAN tag begins after this EtherType.
   [[nodiscard]] static constexpr bool begins(std::uint16_t type) {
     return type == ethertype::vlan || type == ethertype::service_vlan || type == ethertype::old_service_vlan;
   }
-  /// Reads one tag from `rest`, which has at least `length` bytes.
+  /// Reads one VLAN tag from `rest`, which has at least `length` bytes.
   [[nodiscard]] static OuterResult read(std::span<const std::uint8_t> rest, OuterHeaders& outer) {
     const unsigned kind = outer.type == ethertype::service_vlan       ? service
                           : outer.type == ethertype::old_service_vlan ? old_service

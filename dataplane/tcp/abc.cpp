@@ -7,14 +7,14 @@
 
 namespace sluice::tcp {
 
-/// Grows as Reno while no feedback has arrived, because no ABC queue sets the window then.
+/// Grows as Reno does while no feedback has arrived, because without an ABC queue no feedback sets the window.
 void Abc::on_ack(CongestionWindow& all, const AckEvent& event, const PathView& path) {
   if (window == 0) NewReno::on_ack(all, event, path);
 }
 
-/// Applies the window rule of the ABC paper and takes the lower of two windows, each at most twice the flight. The
-/// second window responds to losses, which are the only signal of other queues. There is no slow start, because
-/// accelerating doubles the window per round.
+/// Applies the window rule of the ABC paper, and takes the lower of two windows, each at most twice the bytes in
+/// flight. The second window responds to losses, which are the only signal of queues without ABC. There is no slow
+/// start, because the marks for acceleration double the window per round.
 void Abc::on_feedback(CongestionWindow& all, const MarkFeedback& feedback, const AckEvent& event,
                       const PathView& path) {
   const auto size = static_cast<float>(path.mss);

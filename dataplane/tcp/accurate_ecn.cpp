@@ -42,8 +42,8 @@ AccurateEcn* ConnectionCore::accurate_ecn() const {
   return state != nullptr && state->agreed() ? state : nullptr;
 }
 
-/// Sets the ECN fields of an outgoing segment with accurate feedback: ACE in every segment, an ECN-capable codepoint
-/// for new data. The congestion control selects the codepoint.
+/// Sets the ECN fields of an outgoing segment on a connection with accurate ECN. Every segment has the ACE field, and
+/// new data has an ECN-capable codepoint, which the congestion control selects.
 void Sender::mark_accurately(const AccurateEcn& state, Segment& segment) const {
   segment.flags.bits |= ace_bits(state.ace());
   if (segment.payload_len != 0 && state.may_mark()) segment.ecn = congestion_.codepoint();
@@ -63,9 +63,9 @@ void Receiver::count_mark(const Segment& segment) {
   if (AccurateEcn* const state = accurate_ecn()) state->on_segment(segment.ecn);
 }
 
-/// Processes the count of marks in an ACK. Returns true if the window must be reduced as for an ECN echo. A scalable
-/// congestion control gets the number of marks instead. An ACK that acknowledges nothing new is ignored, because its
-/// count may be old.
+/// Processes the count of marks in an ACK. Returns true if the window must be reduced as for an ECN echo. A congestion
+/// control that responds to the number of marks gets that number instead. An ACK that acknowledges nothing new is
+/// ignored, because its count may be old.
 bool Sender::handle_ace(AccurateEcn& state, const Segment& segment, const AckEvent& event) {
   if (event.delivered == 0) return false;
   const std::uint32_t packets = (event.delivered + mtu_.mss - 1) / mtu_.mss;

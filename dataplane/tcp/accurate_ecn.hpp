@@ -6,14 +6,14 @@
 
 namespace sluice::tcp {
 
-/// Counters of a connection with accurate ECN feedback (RFC 9768), kept outside the endpoint because most connections
-/// need none. The ACE field of every ACK counts the packets that arrived with CE, modulo 8. The sender thus learns how
-/// many packets were marked. The AccECN option is neither sent nor read.
+/// Counters of a connection with accurate ECN feedback (RFC 9768). They are kept outside the endpoint, because most
+/// connections need none. The ACE field of every ACK counts the packets that arrived with CE, modulo 8. The sender thus
+/// gets the number of marked packets. The AccECN option is neither sent nor read.
 ///
 /// The object must not move, because the connection holds a pointer to it, and must outlive the connection.
 class AccurateEcn {
  public:
-  static constexpr std::uint8_t first_count = 5;  ///< initial value of both counters (section 3.2.1)
+  static constexpr std::uint8_t first_count = 5;  ///< initial value of both counters (RFC 9768 section 3.2.1)
 
   /// Resets the counters for a connection that has negotiated no accurate ECN yet.
   void begin() { *this = AccurateEcn(); }
@@ -42,14 +42,15 @@ class AccurateEcn {
 
   // --- sending ---
 
-  /// Processes the report in a SYN-ACK about the ECN field with which the own SYN arrived. The SYN was sent as Not-ECT.
+  /// Processes the ACE field of a SYN-ACK, which reports the ECN field with which this host's SYN arrived. The SYN was
+  /// sent as Not-ECT.
   void syn_arrived(std::uint8_t ace) { intact_ = ace == not_capable; }
-  /// Processes the ACE field of the segment that completes the handshake (table 4). Without data (`bare`) the field
-  /// reports how the own SYN-ACK arrived; with data it may already count CE marks.
+  /// Processes the ACE field of the segment that completes the handshake (RFC 9768 table 4). Without data (`bare`) the
+  /// field reports how this host's SYN-ACK arrived. With data it may already count CE marks.
   void syn_ack_arrived(std::uint8_t ace, bool bare);
   /// Processes the ACE field of an ACK that newly acknowledges `packets` packets. Returns how many packets were marked
-  /// since the last ACK processed. If the field may have wrapped, because many packets are acknowledged, returns the
-  /// largest possible number (appendix A.2.1).
+  /// since the last processed ACK. The field wraps if many packets are acknowledged. Then the result is the largest
+  /// possible number (RFC 9768 appendix A.2.1).
   std::uint32_t marked(std::uint8_t ace, std::uint32_t packets);
 
  private:

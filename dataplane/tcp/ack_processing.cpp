@@ -66,8 +66,8 @@ bool Sender::process_ack(const Segment& segment, Instant now, AckSample* ack_sam
   return true;
 }
 
-/// True if the segment acknowledges everything sent and no recovery, probe or ECN reduction is in progress, so no
-/// scoreboard work is needed.
+/// True if the segment acknowledges everything sent and no recovery, probe or ECN reduction is in progress. The SACK
+/// scoreboard needs no update then.
 bool Sender::answers_all(const Segment& segment) const {
   if (segment.ack != snd_.nxt || segment.ack == snd_.una || segment.sack_count != 0) return false;
   if (segment.window == 0 || snd_.wnd == 0 || has_recovery_state() || paced()) return false;
@@ -75,9 +75,9 @@ bool Sender::answers_all(const Segment& segment) const {
          !uses_ecn() && !bits_.reduced;
 }
 
-/// True if the congestion window may grow: not during fast recovery, which sets the window itself, and not after an ECN
-/// mark. SACKed bytes alone are a sign of loss, so they do not count before the hole is filled. On a path known to
-/// reorder, SACKed bytes count (RFC 8985 section 6.2), because loss detection then waits for the missing segment.
+/// True if the congestion window may grow. It may not during fast recovery, which sets the window itself, nor after an
+/// ECN mark. SACKed bytes alone are a sign of loss, so they do not count before the hole is filled. On a path known to
+/// reorder they count (RFC 8985 section 6.2), because loss detection then waits for the missing segment.
 bool Sender::window_may_grow(const AckEvent& event, Recovery repairing) const {
   if (bits_.window_source != WindowSource::congestion_control || congestion_.is_model_based() || bits_.reduced)
     return false;
@@ -85,8 +85,8 @@ bool Sender::window_may_grow(const AckEvent& event, Recovery repairing) const {
   return event.acked != 0 || (reordering_.seen() && bits_.recovery == Recovery::none);
 }
 
-/// True for a duplicate ACK (RFC 5681 section 2). While the peer's window is closed an ACK is no duplicate, because it
-/// answers a refused segment.
+/// True for a duplicate ACK (RFC 5681 section 2). While the peer's window is closed no ACK counts as duplicate, because
+/// each answers a segment that the peer has refused.
 bool Sender::is_duplicate_ack(const Segment& segment) const {
   return segment.ack == snd_.una && segment.payload_len == 0 && !segment.flags.fin() && queue().outstanding() &&
          snd_.wnd != 0 && std::uint32_t{segment.window} << snd_shift() == snd_.wnd;

@@ -17,10 +17,11 @@ using namespace std::chrono_literals;
 
 constexpr double high_gain = 2.885;  ///< gain of Startup: 2/ln 2 doubles the rate in each round (section 4.3.2.1)
 constexpr double drain_gain = 1 / high_gain;
-constexpr double steady_window_gain = 2;  ///< window gain of ProbeBW; covers delayed and bunched ACKs (section 4.2.3.2)
+/// Window gain of ProbeBW, for ACKs that are delayed or arrive together (section 4.2.3.2).
+constexpr double steady_window_gain = 2;
 constexpr std::array<double, 8> cycle = {1.25, 0.75, 1, 1, 1, 1, 1, 1};  // pacing gains of ProbeBW (section 4.3.4.1)
-constexpr double margin = 0.99;  ///< share of the bandwidth used, so that no queue persists (Linux)
-/// Smallest growth of the bandwidth per round at which the pipe is not full (section 4.3.2.2).
+constexpr double margin = 0.99;  ///< share of the bandwidth that is used, so that no queue persists (as in Linux)
+/// Smallest growth of the bandwidth per round for which the pipe does not count as full (section 4.3.2.2).
 constexpr double full_growth = 1.25;
 constexpr std::uint8_t full_rounds = 3;
 constexpr Duration min_rtt_valid = 10s;
@@ -72,8 +73,8 @@ double Bbr::window_gain() const {
   return mode_ == Mode::probe_bandwidth ? steady_window_gain : high_gain;
 }
 
-/// Returns `gain` times the bandwidth-delay product, plus three bursts for data bunched at both hosts (section
-/// 4.2.3.2).
+/// Returns `gain` times the bandwidth-delay product, plus three bursts for data that both hosts send or acknowledge
+/// together (section 4.2.3.2).
 std::uint32_t Bbr::target(double gain, std::uint32_t mss) const {
   if (min_rtt_ == Duration::max() || bandwidth() == Rate()) return initial_cwnd_;
   const double product = bandwidth().bytes_per_second() * to_seconds(min_rtt_) * gain;
@@ -138,7 +139,7 @@ void Bbr::check_drain(const ModelAck& ack) {
   if (mode_ == Mode::drain && ack.in_flight <= target(1, ack.mss)) enter_probe_bandwidth(ack.now);
 }
 
-/// Enters ProbeBW at a random phase except the draining one (section 4.3.4.2).
+/// Enters ProbeBW at a random phase of its cycle, except the phase that drains the queue (section 4.3.4.2).
 void Bbr::enter_probe_bandwidth(Instant now) {
   mode_ = Mode::probe_bandwidth;
   const std::uint32_t drawn = draw_ % static_cast<std::uint32_t>(cycle.size() - 1);
@@ -167,7 +168,7 @@ void Bbr::update_least_rtt(const ModelAck& ack, std::uint32_t& cwnd) {
   if (ack.sample.newly != 0) idle_restart_ = false;
 }
 
-/// Keeps the window small until 200 ms and one round have passed with few bytes in flight (section 4.3.5).
+/// Keeps the window small until 200 ms and one round have passed with few bytes in flight (ProbeRTT, section 4.3.5).
 void Bbr::probe_rtt(const ModelAck& ack, std::uint32_t& cwnd) {
   if (probe_rtt_done_ == never) {
     if (ack.in_flight > min_segments * ack.mss) return;
@@ -192,7 +193,7 @@ void Bbr::leave_probe_rtt(Instant now, std::uint32_t& cwnd) {
   }
 }
 
-/// Saves the window that is restored after recovery or ProbeRTT.
+/// Saves the window, so that it can be restored after recovery or ProbeRTT.
 void Bbr::save(std::uint32_t cwnd) {
   const bool usual = recovery_ == RecoveryKind::none && mode_ != Mode::probe_rtt;
   prior_cwnd_ = usual ? cwnd : std::max(prior_cwnd_, cwnd);

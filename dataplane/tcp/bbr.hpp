@@ -14,15 +14,15 @@ namespace sluice::tcp {
 /// corrections of Linux' tcp_bbr.c. The model consists of the maximum delivery rate of ten rounds and the minimum RTT
 /// of ten seconds. They determine the pacing rate and the bytes in flight; a loss alone does not.
 ///
-/// Departures from the draft: no long-term sampling for policers, no compensation of bunched ACKs beyond three bursts,
-/// no random source except the caller's seed. ECN marks (RFC 3168) are ignored, as in Linux.
+/// Differences from the draft: no long-term sampling for policers, no compensation beyond three bursts for ACKs that
+/// arrive together, and no random source except the caller's seed. ECN marks (RFC 3168) are ignored, as in Linux.
 class Bbr {
  public:
   enum class Mode : std::uint8_t { startup, drain, probe_bandwidth, probe_rtt };
   /// Starts a connection. The seed determines where in the cycle of pacing gains ProbeBW begins (section 4.3.4.2).
   void start(const ModelStart& start);
-  /// Starts the model from a measured window and smoothed RTT, as if the bandwidth were known, so there is no Startup
-  /// phase.
+  /// Starts the model from a measured window and smoothed RTT, as if the bandwidth were known. There is no Startup
+  /// phase then.
   void seed(std::uint32_t cwnd, Duration srtt);
 
   /// Processes an ACK; returns the window in bytes (section 4.2.3).
@@ -31,13 +31,13 @@ class Bbr {
   void on_timeout(std::uint32_t cwnd);
   /// Handles a timeout or fast recovery that turned out to be spurious.
   void on_undo();
-  /// Handles the first transmission after nothing was in flight; returns the window. `app_limited` is true if there was
-  /// nothing to send (section 4.3.4.4).
+  /// Handles the first transmission after a time with nothing in flight; returns the window. `app_limited` is true if
+  /// there was nothing to send (section 4.3.4.4).
   [[nodiscard]] std::uint32_t on_restart(bool app_limited, Instant now, std::uint32_t cwnd);
 
   [[nodiscard]] Rate pacing_rate() const { return pacing_rate_; }
-  /// True while the model keeps the flow small on purpose, so its delivery rate does not reflect the path (section
-  /// 4.3.5).
+  /// True while the model keeps the flow small on purpose, so that its delivery rate does not show the path's rate
+  /// (section 4.3.5).
   [[nodiscard]] bool limits_itself() const { return mode_ == Mode::probe_rtt; }
 
   [[nodiscard]] Mode mode() const { return mode_; }
@@ -69,10 +69,10 @@ class Bbr {
   RoundCount rounds_;
   Duration min_rtt_ = Duration::max();  ///< minimum RTT (BBR.RTprop)
   Instant min_rtt_at_{};
-  Instant probe_rtt_done_ = never;  ///< end of the period of ProbeRTT with a small window
+  Instant probe_rtt_done_ = never;  ///< end of the part of ProbeRTT in which the window is small
   Instant phase_began_{};
   Rate pacing_rate_;
-  Rate full_bandwidth_;           ///< maximum delivery rate at the last round in which it grew by 25 %
+  Rate full_bandwidth_;           ///< maximum delivery rate when the rate last grew by 25 % in a round
   std::uint32_t prior_cwnd_ = 0;  ///< window in bytes to restore after recovery or ProbeRTT
   std::uint32_t initial_cwnd_ = 0;
   std::uint32_t draw_ = 0;
@@ -85,7 +85,7 @@ class Bbr {
   bool idle_restart_ = false;
   bool rtt_seen_ = false;
   bool probe_rtt_round_done_ = false;
-  bool seeded_ = false;  ///< true after seed(), until the next ACK sets the time stamps
+  bool seeded_ = false;  ///< true after seed(), until the next ACK has set the time stamps
 };
 
 }  // namespace sluice::tcp

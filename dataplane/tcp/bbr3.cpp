@@ -82,7 +82,7 @@ std::uint32_t Bbr3::on_ack(const ModelAck& ack, std::uint32_t cwnd) {
   return window(ack, cwnd);
 }
 
-/// Records whether the window was full at any time in this round or the last (C.is_cwnd_limited, section 2.2).
+/// Records whether the window was full at any time in this round or the previous one (C.is_cwnd_limited, section 2.2).
 void Bbr3::record_window_use(const ModelAck& ack, std::uint32_t cwnd) {
   window_full_ = window_full_ || ack.sample.prior_in_flight + ack.mss > cwnd;
 }
@@ -125,7 +125,7 @@ void Bbr3::update_model(const ModelAck& ack, std::uint32_t& cwnd) {
   bounds_.end(sample);
 }
 
-/// Saves the window that is restored after recovery or ProbeRTT.
+/// Saves the window, so that it can be restored after recovery or ProbeRTT.
 void Bbr3::save_cwnd(std::uint32_t cwnd) {
   const bool usual = recovery_ == RecoveryKind::none && mode_ != Mode::probe_rtt;
   prior_cwnd_ = usual ? cwnd : std::max(prior_cwnd_, cwnd);
@@ -150,7 +150,7 @@ double Bbr3::multiple(Rate bandwidth, double gain) const {
   return bandwidth.bytes_per_second() * to_seconds(min_rtt_.value()) * gain;
 }
 
-/// Returns `bytes` rounded up for bunching at both hosts: at least three bursts and four segments
+/// Returns `bytes`, but at least three bursts and four segments, because both hosts send or acknowledge data in groups
 /// (QuantizationBudget(), section 5.5.8.1).
 double Bbr3::with_budget(double bytes, std::uint32_t mss) const {
   const auto bursts = static_cast<double>(std::max(Bytes(2 * mss), pacing_rate_.in(Pacer::burst)).count()) * 3;

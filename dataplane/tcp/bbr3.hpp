@@ -16,7 +16,7 @@ namespace sluice::tcp {
 /// and bytes in flight. Compared with version 1, it probes less often, leaves headroom to other flows, and backs off if
 /// more than 2 % of a round are lost.
 ///
-/// Departures from the draft: no random source except the caller's seed. ECN marks are ignored, which the draft leaves
+/// Differences from the draft: no random source except the caller's seed. ECN marks are ignored, which the draft leaves
 /// open (section 3.7). The bytes in flight at transmission are known only for segments sent once (DeliveryRate).
 class Bbr3 {
  public:
@@ -37,13 +37,13 @@ class Bbr3 {
   void on_timeout(std::uint32_t cwnd);
   /// Handles a timeout or fast recovery that turned out to be spurious (section 5.5.11.2).
   void on_undo();
-  /// Handles the first transmission after nothing was in flight; returns the window. `app_limited` is true if there was
-  /// nothing to send (section 5.4.1).
+  /// Handles the first transmission after a time with nothing in flight; returns the window. `app_limited` is true if
+  /// there was nothing to send (section 5.4.1).
   [[nodiscard]] std::uint32_t on_restart(bool app_limited, Instant now, std::uint32_t cwnd);
 
   [[nodiscard]] Rate pacing_rate() const { return pacing_rate_; }
-  /// True while the model keeps the flow small on purpose, so its delivery rate does not reflect the path (section
-  /// 5.3.4.3).
+  /// True while the model keeps the flow small on purpose, so that its delivery rate does not show the path's rate
+  /// (section 5.3.4.3).
   [[nodiscard]] bool limits_itself() const { return mode_ == Mode::probe_rtt; }
 
   [[nodiscard]] Mode mode() const { return mode_; }
@@ -118,7 +118,7 @@ class Bbr3 {
   Rate pacing_rate_;
   Instant cycle_began_{};
   Duration probe_wait_{};           ///< longest time from cycle_began_ to the next bandwidth probe
-  Instant probe_rtt_done_ = never;  ///< end of the period of ProbeRTT with a small window
+  Instant probe_rtt_done_ = never;  ///< end of the part of ProbeRTT in which the window is small
   std::uint32_t delivered_ = 0;     ///< DeliveryRate::delivered() after the last ACK
   std::uint32_t rounds_since_up_ = 0;
   std::uint32_t drain_round_ = 0;     ///< number of the round in which Drain began

@@ -9,26 +9,27 @@
 
 namespace sluice::tcp {
 
-/// Bounds that losses imply, for BBR 3 (draft-ietf-ccwg-bbr-06 section 5.5.10). The long-term bound on bytes in flight
-/// is found while probing. The short-term bounds on bytes in flight and bandwidth follow losses outside of probing.
+/// Limits that losses set in BBR 3 (draft-ietf-ccwg-bbr-06 section 5.5.10). Probing for bandwidth finds the long-term
+/// limit of the bytes in flight. Losses outside of probing set the short-term limits of bytes in flight and bandwidth.
 class LossBounds {
  public:
   static constexpr std::uint32_t unbounded = UINT32_MAX;
-  static constexpr double beta = 0.7;       ///< BBR.Beta: share of a bound that at least remains after a reduction
-  static constexpr double headroom = 0.15;  ///< BBR.Headroom: share of the long-term bound left to other flows
+  static constexpr double beta = 0.7;  ///< BBR.Beta: smallest share of a limit that remains after a reduction
+  /// BBR.Headroom: share of the long-term bound of bytes in flight that is left to other flows.
+  static constexpr double headroom = 0.15;
 
   /// Records a loss; returns true if it is the first of this round.
   bool record_loss(std::uint32_t delivered);
-  /// Takes a delivery-rate sample (UpdateLatestDeliverySignals()); round_started() then reports whether it started a
-  /// round.
+  /// Adds a delivery-rate sample (UpdateLatestDeliverySignals()). round_started() then states whether a round began
+  /// with this sample.
   void begin(const RateSample& sample, std::uint32_t delivered);
-  /// Reduces the short-term bounds at the end of a round with losses, unless probing (UpdateCongestionSignals()). The
-  /// bounds follow the bytes delivered in the round. Unset bounds start from `bandwidth` and `cwnd`.
+  /// Reduces the short-term limits at the end of a round with losses, unless probing (UpdateCongestionSignals()). The
+  /// limits follow the bytes delivered in the round. Limits without a value start from `bandwidth` and `cwnd`.
   void adapt(bool probing, Rate bandwidth, std::uint32_t cwnd);
   /// Starts the maxima of the next round from `sample` (AdvanceLatestDeliverySignals()).
   void end(const RateSample& sample);
 
-  /// Clears the loss signals of this round (ResetCongestionSignals()); forget_short_term() clears the short-term bounds
+  /// Clears the loss signals of this round (ResetCongestionSignals()). forget_short_term() clears the short-term limits
   /// (ResetShortTermModel()).
   void forget_signals();
   void forget_short_term();
@@ -39,7 +40,7 @@ class LossBounds {
   }
   void set_longterm(std::uint32_t bytes) { inflight_longterm_ = bytes; }
 
-  /// Saves all bounds (SaveStateUponLoss()); undo() restores them; no bound decreases by that.
+  /// Saves all bounds (SaveStateUponLoss()). undo() restores each bound that has decreased since then.
   void save();
   void undo();
 

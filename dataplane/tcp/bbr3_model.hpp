@@ -17,7 +17,7 @@ namespace sluice::tcp {
 class CycleMaximum {
  public:
   void record(Rate rate) { of_[1] = std::max(of_[1], rate); }
-  /// Ends a cycle of bandwidth probing. A cycle without a sample discards no maximum.
+  /// Ends a cycle of bandwidth probing. If the cycle had no sample, both maxima are kept.
   void advance() {
     if (of_[1] == Rate()) return;
     of_ = {of_[1], Rate()};
@@ -31,7 +31,7 @@ class CycleMaximum {
 /// Detector of a full pipe: the delivery rate has not grown by 25 % in three rounds (section 5.3.1.2).
 class FullPipe {
  public:
-  /// Restarts the detection; growth of the delivery rate counts from `rate` on.
+  /// Restarts the detection. From now on, growth of the delivery rate is measured against `rate`.
   void restart(Rate rate = Rate()) {
     rate_ = rate;
     rounds_ = 0;
@@ -57,8 +57,9 @@ class FullPipe {
   bool full_ = false;
 };
 
-/// Minimum RTT of the last ten seconds and the schedule of its probes (BBR.min_rtt, sections 5.3.4.3 and 5.5.7). A
-/// second minimum, over the last five seconds, refreshes it. When the second minimum expires, a probe is due.
+/// Minimum RTT of the last ten seconds, and the schedule of the probes that measure it (BBR.min_rtt, sections 5.3.4.3
+/// and 5.5.7). A second minimum covers the last five seconds and refreshes the first. When the second minimum expires,
+/// a probe is due.
 class LeastRtt {
  public:
   static constexpr Duration unknown = Duration::max();
@@ -69,7 +70,7 @@ class LeastRtt {
     if (srtt > Duration::zero()) value_ = srtt;
     at_ = probe_at_ = now;
   }
-  /// Uses the smoothed RTT as minimum if no minimum is known. restart() then sets the times.
+  /// Sets the minimum to the smoothed RTT if no minimum is known. restart() then sets the times.
   void seed(Duration srtt) {
     if (value_ == unknown) value_ = srtt;
   }
@@ -86,7 +87,7 @@ class LeastRtt {
       at_ = probe_at_;
     }
   }
-  /// Records the end of a probe of the minimum RTT; the next is due one interval later.
+  /// Records the end of a probe of the minimum RTT. The next probe is due one interval later.
   void probed(Instant now) { probe_at_ = now; }
 
   [[nodiscard]] Duration value() const { return value_; }
@@ -105,8 +106,8 @@ class LeastRtt {
   bool expired_ = false;
 };
 
-/// Maximum of the bytes that ACKs deliver beyond what the bandwidth explains (BBR.extra_acked, section 5.5.9). The
-/// maximum covers ten rounds, or one round until the pipe was full once.
+/// Maximum number of bytes that ACKs deliver beyond what the bandwidth accounts for (BBR.extra_acked, section 5.5.9).
+/// The maximum covers ten rounds, or one round until the pipe was full for the first time.
 class AckAggregation {
  public:
   void restart(Instant now) {

@@ -85,14 +85,15 @@ void Bbr3::update_cycle(const ModelAck& ack, std::uint32_t cwnd) {
   }
 }
 
-/// True if a bandwidth probe is due (section 5.3.3.8): after two to three seconds, or sooner if Reno would have filled
-/// the pipe again.
+/// True if BBR must probe for more bandwidth now (section 5.3.3.8): two to three seconds after the last probe, or
+/// earlier if Reno would have filled the pipe by now.
 bool Bbr3::time_to_probe(const ModelAck& ack, std::uint32_t cwnd) const {
   if (ack.now > cycle_began_ + probe_wait_) return true;
   return rounds_since_up_ >= std::min(target_inflight(cwnd) / ack.mss, reno_rounds);
 }
 
-/// True if the queue is drained: bytes in flight are below the bound with headroom and the bandwidth-delay product.
+/// True if the queue is drained: the bytes in flight are below the long-term bound less headroom, and below the
+/// bandwidth-delay product.
 bool Bbr3::time_to_cruise(const ModelAck& ack) const {
   if (ack.in_flight > bounds_.with_headroom(ack.mss, min_segments * ack.mss)) return false;
   return ack.in_flight <= inflight(max_bandwidth_.value(), 1, ack.mss);
@@ -117,7 +118,7 @@ bool Bbr3::limited_by_longterm(std::uint32_t cwnd) const {
   return (window_full_ || window_was_full_) && cwnd >= bounds_.inflight_longterm();
 }
 
-/// Doubles the slope of the long-term bound per round of ProbeBW_UP: 1 segment, then 2, 4, …
+/// Doubles, in each round of ProbeBW_UP, the speed at which the long-term bound rises: 1 segment, then 2, 4, …
 /// (RaiseInflightLongtermSlope()).
 void Bbr3::steepen_longterm(std::uint32_t cwnd, std::uint32_t mss) {
   acked_per_step_ = std::max(cwnd >> up_rounds_, mss);

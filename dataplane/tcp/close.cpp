@@ -43,10 +43,11 @@ void Sender::request_reset() {
 }
 
 /// Sends the reset. A peer accepts a reset only at exactly the next sequence number that it expects (RFC 5961 section
-/// 3.2). This number is SND.NXT if everything in flight arrives before the reset. A timeout, a loss, an unanswered tail
-/// loss probe or a window below SND.NXT are signs that the peer may still expect SND.UNA. A reset with SND.UNA then
-/// precedes the one with SND.NXT; the peer ignores or challenges the inexact one. A loss without such a sign leads to a
-/// challenge ACK, which the impersonated host answers with a reset, because it has no such connection.
+/// 3.2). This number is SND.NXT if everything in flight arrives before the reset. The peer may still expect SND.UNA
+/// after a timeout, a loss, an unanswered tail loss probe, or with a window below SND.NXT. Then a reset with SND.UNA is
+/// sent before the one with SND.NXT; the peer ignores or challenges the inexact one. If a loss is not known, the peer
+/// answers with a challenge ACK. The host at the address of this endpoint answers that with a reset, because it has no
+/// such connection.
 bool Sender::emit_reset(Instant now, Output& output) {
   Segment segment = header(snd_.una);
   segment.flags.bits |= Flags::rst_bit;

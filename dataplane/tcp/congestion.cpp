@@ -7,8 +7,8 @@
 namespace sluice::tcp {
 namespace {
 
-/// Limit of the segments by which one ACK increases the window in slow start (L of RFC 3465; 8 as in RFC 9406 section
-/// 4.2). After a timeout the limit is one segment, because an ACK may then cover data that arrived long ago.
+/// Largest number of segments by which one ACK increases the window in slow start (L of RFC 3465; 8 as in RFC 9406
+/// section 4.2). After a timeout one segment is the limit, because an ACK may then cover data that arrived long ago.
 constexpr std::uint32_t slow_start_limit = 8;
 
 }  // namespace

@@ -50,13 +50,14 @@ struct AckEvent {
   Duration rtt = no_rtt;           ///< RTT of the newest delivered segment that was sent once, or no_rtt
   std::uint32_t acked = 0;         ///< bytes by which SND.UNA advanced
   std::uint32_t newly_sacked = 0;  ///< bytes sacked that were not sacked before
-  std::uint32_t delivered = 0;     ///< bytes newly acknowledged or sacked; windows grow by them
+  std::uint32_t delivered = 0;     ///< bytes newly acknowledged or sacked; windows grow by this number
   std::uint32_t newly_lost = 0;    ///< bytes marked lost because of this ACK
   std::uint32_t in_flight = 0;     ///< bytes in flight before this ACK (pipe of RFC 6675)
   std::int32_t small = 0;     ///< number of packets below SendQueue::small bytes that the ACK removed from the queue
   bool duplicate = false;     ///< true for a duplicate ACK (RFC 5681 section 2, RFC 6675 section 2)
   bool cwnd_limited = false;  ///< true if the congestion window limited the sender
-  bool misplaced = false;     ///< true if the acknowledgement number lies inside a segment
+  /// True if the acknowledgement number lies inside a segment, where no receiver ends an ACK.
+  bool misplaced = false;
 
   static constexpr Duration no_rtt{-1};
 };
@@ -80,7 +81,7 @@ struct CongestionWindow {
   [[nodiscard]] bool slow_start() const { return cwnd < ssthresh; }
 };
 
-/// State of the connection that a congestion control may use in addition to the event.
+/// State of the connection that a congestion control may use in addition to the AckEvent.
 struct PathView {
   Instant now{};
   Duration srtt{};                ///< smoothed round-trip time; zero if unknown
@@ -88,16 +89,16 @@ struct PathView {
   std::uint32_t flight_size = 0;  ///< SND.NXT - SND.UNA
 };
 
-/// Returns half of the bytes that the window had in flight when a loss was detected, at least two segments. Bytes sent
-/// beyond the window, by Limited Transmit or while reordered segments were awaited, do not count (RFC 5681 section 3.2
-/// step 2).
+/// Returns half of the bytes that the window had in flight when a loss was detected, at least two segments. Bytes
+/// beyond the window do not count (RFC 5681 section 3.2 step 2). They come from Limited Transmit, or were sent while
+/// reordered segments were awaited.
 [[nodiscard]] inline std::uint32_t half_of_flight(const CongestionWindow& window, const PathView& path) {
   return std::max(std::min(path.flight_size, window.cwnd) / 2, 2 * path.mss);
 }
 
 /// Hooks of a congestion control, with empty defaults. An algorithm defines the hooks that it needs, which hide the
-/// empty ones, and keeps its state as members. Slow start and the limits of the window are common to all
-/// (CongestionControl).
+/// empty ones, and keeps its state as members. CongestionControl contains slow start and the limits of the window for
+/// all algorithms.
 struct CongestionHooks {
   static constexpr float beta = 0.7F;         ///< share of the window that remains after a loss (RFC 9438 section 4.6)
   static constexpr bool model_based = false;  ///< true if a model of the path sets the window, see ModelBased
@@ -110,13 +111,14 @@ struct CongestionHooks {
   void on_congestion(CongestionWindow&, const PathView&) {}
   /// Sets ssthresh when the retransmission timer expires. The caller sets the window to one segment.
   void on_timeout(CongestionWindow&, const PathView&) {}
-  /// Restores the algorithm's state after a reduction that was not needed. The caller restores the window.
+  /// Restores the algorithm's state after a reduction that was not needed. The caller restores the window itself.
   void on_undo() {}
   /// Called when everything outstanding at the start of recovery has been acknowledged.
   void on_recovery_exit(CongestionWindow&, const PathView&) {}
-  /// Called when the window was not the limit, or sending paused, because such time must not count as growth time.
+  /// Called if the window was not the limit, or sending paused. Such time must not count as time in which the window
+  /// grows.
   void on_idle() {}
-  /// Called for an ACK with accurate ECN feedback, before on_ack(), whatever limits the sender.
+  /// Called for an ACK with accurate ECN feedback, before on_ack(), whether or not the window limits the sender.
   void on_feedback(CongestionWindow&, const MarkFeedback&, const AckEvent&, const PathView&) {}
 };
 
@@ -155,8 +157,8 @@ struct Cubic : CongestionHooks {
   std::uint32_t epoch = 0;  ///< start of this congestion avoidance stage, tick::ms
 
  private:
-  /// Saves w_max and cwnd_prior for on_undo(). The members that store them are otherwise used only during an epoch,
-  /// which has ended.
+  /// Saves w_max and cwnd_prior for on_undo(). They are saved in members that are only used during an epoch, which has
+  /// ended.
   void keep() {
     w_est = w_max;
     fraction = cwnd_prior;
@@ -209,7 +211,7 @@ struct Prague : CongestionHooks {
   std::uint16_t packets = 0;      ///< packets delivered in this virtual round
   std::uint16_t marked = 0;       ///< number of marked packets in this virtual round
   std::uint16_t just_marked = 0;  ///< number of marked packets that the latest ACK reports
-  bool fed = false;               ///< true once feedback was received, so virtual rounds run
+  bool fed = false;               ///< true once ECN feedback was received, so that virtual rounds are counted
   bool saw_mark = false;
 
  private:
@@ -218,12 +220,12 @@ struct Prague : CongestionHooks {
   void cut(CongestionWindow& window, const PathView& path);
 };
 
-/// ABC sender (Goyal et al., NSDI 2020). A packet that an ABC queue accelerates is answered by two packets, one that it
-/// brakes by none. Each packet also adds its part of one segment per round, for fairness.
+/// ABC sender (Goyal et al., NSDI 2020). The sender answers a packet that an ABC queue marks for acceleration with two
+/// packets, and one marked for braking with none. For fairness each packet also adds its part of one segment per round.
 ///
 /// Marks of ABC: the paper marks `accelerate` as ECT(1) and `brake` as ECT(0), and the receiver echoes each in the NS
-/// bit. Here all packets leave as ECT(1), a brake is CE, and the ACE field of RFC 9768 counts the brakes. Packets that
-/// an ACK delivers and that were not braked accelerate. The sum over a round equals that of the paper, and a lost ACK
+/// bit. Here all packets are sent as ECT(1), a brake is CE, and the ACE field of RFC 9768 counts the brakes. Packets
+/// that an ACK delivers without a brake mark accelerate. The sum over a round equals that of the paper, and a lost ACK
 /// does not change it. CE marks of other queues count as brakes.
 struct Abc : NewReno {
   static constexpr bool scalable = true;
@@ -237,8 +239,8 @@ struct Abc : NewReno {
   float ceiling = 0;  ///< window after losses in bytes, growing as Reno's does; 0 if there was no loss
 };
 
-/// Congestion control whose window is set by a model of the path (PathModel) instead of by losses, pauses and their
-/// ends.
+/// Base of the congestion controls in which a model of the path (PathModel) sets the window, instead of losses and
+/// pauses.
 struct ModelBased : CongestionHooks {
   static constexpr bool model_based = true;
 };
@@ -247,8 +249,7 @@ class Bbr;
 class Bbr3;
 class Copa;
 
-/// ModelBased congestion control with the model `Which`. Common functions use only the base ModelBased, because they
-/// treat all models alike.
+/// ModelBased congestion control with the model `Which`. Code that needs no specific model uses only the base class.
 template <class Which>
 struct ModelBasedCc : ModelBased {
   using Model = Which;
@@ -279,7 +280,7 @@ class CongestionControl {
 
   /// Sets the window that proportional rate reduction allows during recovery; at least `least` bytes.
   void reduce_to(std::uint32_t cwnd, std::uint32_t least) { window_.cwnd = std::max(cwnd, least); }
-  /// Returns ssthresh as a share of the flight when recovery began: ssthresh / RecoverFS of RFC 6937.
+  /// Returns ssthresh as a share of the bytes in flight when recovery began: ssthresh / RecoverFS of RFC 6937.
   [[nodiscard]] float reduction() const {
     return std::visit([](const auto& algorithm) { return std::decay_t<decltype(algorithm)>::beta; }, algorithm_);
   }
@@ -301,17 +302,17 @@ class CongestionControl {
   void on_feedback(const MarkFeedback& feedback, const AckEvent& event, const PathView& path);
   void on_ack(const AckEvent& event, const PathView& path, bool after_timeout);
   void on_congestion(const PathView& path);
-  /// Handles an echoed ECN mark (RFC 3168): reduces the window as on_congestion() does, but undo() does not reverse the
+  /// Handles an echoed ECN mark (RFC 3168) by reducing the window as on_congestion() does. undo() does not reverse this
   /// reduction.
   void on_mark(const PathView& path);
-  /// Handles a retransmission timeout. `first` is true for the first timeout of its segment. `answered` is true if a
-  /// recovery in progress has reduced the window for the same data, so ssthresh stays (RFC 5681 section 4.3: once per
-  /// window of data).
+  /// Handles a retransmission timeout. `first` is true for the first timeout of its segment. If `answered` is true, a
+  /// recovery has already reduced the window for this data. ssthresh then stays, because it is reduced once per window
+  /// of data (RFC 5681 section 4.3).
   void on_timeout(const PathView& path, bool first, bool answered = false);
-  /// Ends a recovery. `reduced` is true if rate reduction has brought the flight down to ssthresh already (RFC 6937).
-  /// Otherwise the window follows RFC 6582.
+  /// Ends a recovery. `reduced` is true if rate reduction has already lowered the bytes in flight to ssthresh (RFC
+  /// 6937). Otherwise the window is set by RFC 6582.
   void on_recovery_exit(const PathView& path, bool reduced);
-  /// Reverses the last reduction because it was not needed; cwnd and ssthresh are then at least their earlier values.
+  /// Reverses the last reduction, which was not needed. cwnd and ssthresh are then at least their values before it.
   void undo();
   /// Reduces the window to at most `restart` bytes after an idle period longer than the RTO (RFC 5681 section 4.1).
   void on_idle(std::uint32_t restart);

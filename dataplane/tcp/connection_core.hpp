@@ -15,8 +15,8 @@ namespace sluice::tcp {
 /// options that the handshake negotiated.
 ///
 /// Invariants: a connection without a configuration is closed, and `on_fast_path()` is true only in ESTABLISHED. The
-/// send queue is part of this class because it holds the pointer to the RecoveryState, in which the receiver keeps
-/// out-of-order data.
+/// send queue is part of this class because it holds the pointer to the RecoveryState. The receiver keeps out-of-order
+/// data in that RecoveryState.
 ///
 /// First of the classes that an Endpoint consists of: ConnectionCore, Timers, Receiver, Sender, Handshake, Endpoint.
 /// Each one is the base of the next, so all share one `this` pointer and no call passes a reference to another part.
@@ -30,7 +30,7 @@ class ConnectionCore {
   [[nodiscard]] CloseReason close_reason() const { return bits_.close_reason; }
   /// True if the connection is established and there is no loss, reordering, probe or pending FIN.
   [[nodiscard]] bool on_fast_path() const { return bits_.on_fast_path; }
-  /// True if both FINs are acknowledged or the connection has ended in another way, so only an ACK can still be sent.
+  /// True if both FINs are acknowledged or the connection has ended otherwise. Only an ACK can still be sent then.
   [[nodiscard]] bool is_over() const { return bits_.state == State::time_wait || bits_.state == State::closed; }
   /// True if both FINs are acknowledged.
   [[nodiscard]] bool has_finished() const {
@@ -39,7 +39,7 @@ class ConnectionCore {
   }
   /// True if the endpoint holds a RecoveryState, the state that only recovery, reordering and urgent data need.
   [[nodiscard]] bool has_recovery_state() const { return send_.recovery_state() != nullptr; }
-  /// True if both sides agreed on the option in the handshake.
+  /// True if both hosts negotiated the TCP timestamps option in the handshake.
   [[nodiscard]] bool uses_timestamps() const { return bits_.use_timestamps; }
   [[nodiscard]] bool uses_sack() const { return bits_.use_sack; }
   [[nodiscard]] bool uses_ecn() const { return bits_.use_ecn; }
@@ -75,19 +75,20 @@ class ConnectionCore {
     bits_.use_scale = window_scale;
     bits_.snd_shift = snd_shift & 15U;
   }
-  /// True if both sides agreed on window scaling in the handshake.
+  /// True if both hosts negotiated window scaling in the handshake.
   [[nodiscard]] bool uses_window_scale() const { return bits_.use_scale; }
   /// Returns the MSS that this endpoint announces.
   [[nodiscard]] std::uint16_t local_mss() const { return local_mss_; }
   void set_local_mss(std::uint16_t mss) { local_mss_ = mss; }
   /// Returns the peer's window scale.
   [[nodiscard]] unsigned snd_shift() const { return bits_.snd_shift; }
-  /// Returns the payload per segment for an MSS option of the peer, less the options of every segment (RFC 6691).
+  /// Returns the payload per segment for a peer whose MSS option is `mss`. TCP options that every segment contains are
+  /// subtracted (RFC 6691).
   [[nodiscard]] std::uint16_t payload_within(std::uint16_t mss) const {
     return beside_options(std::max(mss, smallest_mss));
   }
-  /// Returns `mss` less the options of every segment, at least 1 byte. If this exceeds the port's MTU, the owner's
-  /// output refuses the segment.
+  /// Returns `mss` less the bytes of the TCP options in every segment, at least 1 byte. If the result exceeds the
+  /// port's MTU, the owner's output refuses the segment.
   [[nodiscard]] std::uint16_t beside_options(std::uint16_t mss) const {
     const unsigned options = bits_.use_timestamps ? timestamp_option : 0;
     return static_cast<std::uint16_t>(mss > options ? mss - options : 1);
@@ -96,7 +97,7 @@ class ConnectionCore {
   [[nodiscard]] const RecoveryState& recovery_state() const {
     return has_recovery_state() ? *send_.recovery_state() : RecoveryState::none();
   }
-  /// Returns the RecoveryState of this connection and takes one from the pool if there is none.
+  /// Returns the RecoveryState of this connection. Takes one from the pool if the connection has none.
   RecoveryState& ensure_recovery_state() {
     return has_recovery_state() ? *send_.recovery_state() : take_recovery_state();
   }

@@ -15,14 +15,14 @@ namespace sluice::tcp {
 /// delay. A flow thus keeps few packets in the queue and empties it every five round trips. If the queue does not
 /// empty, other traffic fills it, and Copa reduces delta to compete.
 ///
-/// Departures from the paper: the velocity resets as soon as the window must change direction instead of at the end of
-/// a round. No ACK moves the window by more than it acknowledged. Both departures limit the effect of a velocity that
-/// grew over many rounds before the path changed. A timeout returns to slow start.
+/// Differences from the paper: the velocity resets as soon as the window must change direction, instead of at the end
+/// of a round. No ACK changes the window by more than it acknowledged. Both limit the effect of a velocity that grew
+/// over many rounds before the path changed. A timeout returns to slow start.
 class Copa {
  public:
   /// Starts a connection.
   void start(const ModelStart& start);
-  /// Continues from a measured window as if the path were known.
+  /// Continues from a measured window and RTT, as if the path were known.
   void seed(std::uint32_t cwnd, Duration srtt);
 
   /// Processes an ACK; returns the window in bytes (section 2.1).
@@ -31,11 +31,12 @@ class Copa {
   void on_timeout(std::uint32_t cwnd);
   /// Handles a timeout or fast recovery that turned out to be spurious.
   void on_undo();
-  /// Handles the first transmission after nothing was in flight. Returns the window unchanged, because pacing prevents
-  /// a burst.
+  /// Handles the first transmission after a time without data in flight. Returns the window unchanged, because pacing
+  /// prevents a burst.
   [[nodiscard]] std::uint32_t on_restart(bool app_limited, Instant now, std::uint32_t cwnd);
 
-  /// Returns twice window / RTTstanding, so that the window remains the limit and no burst arises (section 2.1).
+  /// Returns the pacing rate, which is twice window / RTTstanding. The window then remains the limit, and no burst
+  /// arises (section 2.1).
   [[nodiscard]] Rate pacing_rate() const { return pacing_rate_; }
   [[nodiscard]] static bool limits_itself() { return false; }
 

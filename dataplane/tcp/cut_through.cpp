@@ -16,7 +16,8 @@ bool Endpoint::can_cut_through(const Endpoint& from, const Segment& segment, Ins
   return has_window_for(segment.payload_len, now);
 }
 
-/// True if this endpoint can send the segment now in the frame of another one, as far as no window limits it.
+/// True if this endpoint can send the segment in the frame in which it arrived at another endpoint. Windows are not
+/// checked here.
 inline bool Sender::can_forward(const Segment& segment) const {
   if (!on_fast_path() || queue().unsent() || snd_.nxt != segment.seq || !cuts_through_size(segment.payload_len))
     return false;
@@ -54,9 +55,9 @@ void Endpoint::cut_through(const Segment& segment, packet::Packet&& frame, Insta
   queue().push_sent(std::move(frame), now);
 }
 
-/// Accounts for forwarded data that was not queued: first `before` bytes, then `last` bytes of the last segment. The
-/// bytes still count against the receive window, as in splice_from(). A window update is considered before the last
-/// segment is subtracted, because splice_from() has the same order.
+/// Counts forwarded data that this endpoint did not queue: first `before` bytes, then the `last` bytes of the last
+/// segment. The bytes still count against the receive window, as in splice_from(). As in splice_from(), the decision
+/// about a window update is made before the last segment is subtracted.
 inline void Receiver::let_pass(std::uint32_t before, std::uint32_t last) {
   if (bits_.window_updates == WindowUpdates::sparing || bits_.ack_now) [[likely]] {
     room_ -= std::min(room_, before + last);
@@ -78,7 +79,7 @@ inline void Receiver::receive_cut_through(const Segment& first, const Segment& l
   }
 }
 
-/// Accounts for data up to `end` that has left in the frames of another endpoint.
+/// Counts data up to `end` that was sent in the frames in which another endpoint received it.
 inline void Sender::forwarded_up_to(SeqNum end, Instant now) {
   snd_.nxt = snd_.end = end;
   snd_.last_sent = tick::ms(now);

@@ -13,7 +13,7 @@
 namespace sluice::tcp {
 namespace {
 
-/// State at transmission of a segment, kept in scratch64_c of its note. Times are in tick::us.
+/// State of the connection when a segment was sent, kept in scratch64_c of the segment's note. Times are in tick::us.
 struct Stamp {
   std::uint32_t delivered_at = 0;
   std::uint32_t first_sent : 31 = 0;
@@ -21,7 +21,7 @@ struct Stamp {
 };
 static_assert(sizeof(Stamp) == sizeof(packet::PacketNote::scratch64_c));
 
-/// Further state at transmission of a segment that was sent once, kept in scratch64 of its note.
+/// Further state when a segment was sent, kept in scratch64 of its note. Only for segments that were sent once.
 struct FlightStamp {
   std::uint32_t in_flight = 0;  ///< bytes in flight (pipe) including this segment
   std::uint32_t lost = 0;       ///< total of bytes marked lost when this segment was sent

@@ -9,8 +9,8 @@
 
 namespace sluice::tcp {
 
-/// First excess of losses: the bytes in flight at which losses exceeded the tolerated share. Uses the bytes in flight
-/// when the lost segments were sent, because loss detection is delayed (draft-ietf-ccwg-bbr-06 section 5.5.10.2).
+/// First point at which losses exceeded the tolerated share, in bytes in flight. Loss detection is delayed, so the
+/// bytes in flight are those when the lost segments were sent (draft-ietf-ccwg-bbr-06 section 5.5.10.2).
 struct ExcessLoss {
   std::uint32_t in_flight = 0;  ///< bytes in flight up to the segment whose loss exceeded the share
   bool found = false;
@@ -43,13 +43,13 @@ struct RateSample {
   [[nodiscard]] Rate rate() const { return Rate::of(Bytes(delivered), Duration(std::int64_t{interval} << 10)); }
 };
 
-/// Delivery-rate estimator (draft-cheng-iccrg-delivery-rate-estimation-00 section 3). The state at transmission of each
-/// segment in flight is kept in its note: scratch32, scratch64_c and, while it was sent once, scratch64. A
-/// retransmission has no space for the bytes in flight. Its delivery or loss therefore counts in rates, but not in
-/// ExcessLoss.
+/// Delivery-rate estimator (draft-cheng-iccrg-delivery-rate-estimation-00 section 3). Each segment in flight keeps the
+/// state at its transmission in its note: scratch32, scratch64_c and, if it was sent once, scratch64. For a
+/// retransmission the note has no space for the bytes in flight. So the delivery or loss of a retransmission counts in
+/// rates, but not in ExcessLoss.
 class DeliveryRate {
  public:
-  /// Sets the share of the bytes in flight above which losses are in excess; zero means that any loss is.
+  /// Sets the share of the bytes in flight above which losses are in excess. With zero, any loss is in excess.
   void set_tolerated_loss(float share) { tolerated_loss_ = share; }
 
   /// Records that a segment is sent, first or again (section 3.2). `in_flight` is the pipe without it. `idle` is true
@@ -58,7 +58,7 @@ class DeliveryRate {
 
   /// Records a segment that an ACK or SACK reports as delivered for the first time (section 3.3).
   void on_delivered(const packet::PacketNote& note);
-  /// Records that `bytes` of a segment were acknowledged while the rest is missing.
+  /// Records that `bytes` of a segment were acknowledged, while the rest of the segment was not.
   void on_part_delivered(std::uint32_t bytes);
   /// Records that a segment, or its newest retransmission, is marked lost.
   void on_lost(const packet::PacketNote& note);
@@ -69,8 +69,8 @@ class DeliveryRate {
   /// the sample invalid.
   [[nodiscard]] RateSample take(Instant now, Duration min_rtt);
 
-  /// Marks samples as application-limited (section 3.4): data sent until everything now in flight is delivered reflects
-  /// the application, not the path.
+  /// Marks samples as application-limited (section 3.4) until everything in flight now is delivered. Their rate is that
+  /// of the application, not of the path.
   void limit_by_application(std::uint32_t in_flight);
   [[nodiscard]] bool limited_by_application() const { return limited_; }
 

@@ -5,8 +5,8 @@
 namespace sluice::tcp {
 
 /// Sets the ECN fields of an outgoing segment (RFC 3168 sections 6.1.2 and 6.1.3). Every ACK echoes congestion with
-/// ECE. New data is ECN-capable and once carries CWR after a reduction. Retransmissions and empty segments are not
-/// ECN-capable (sections 6.1.4 and 6.1.5).
+/// ECE. New data is ECN-capable, and the first segment after a reduction carries CWR. Retransmissions and empty
+/// segments are not ECN-capable (sections 6.1.4 and 6.1.5).
 void Sender::mark_ecn(Segment& segment) {
   if (const AccurateEcn* const accurate = accurate_ecn()) {
     mark_accurately(*accurate, segment);
@@ -19,7 +19,7 @@ void Sender::mark_ecn(Segment& segment) {
   bits_.cwr_due = false;
 }
 
-/// Keeps the CWR flag due for a later segment, because the segment that carries it was not sent.
+/// Sets CWR to be sent with a later segment, because the segment with CWR was not sent.
 void Sender::cwr_stays_due(const Segment& segment) {
   bits_.cwr_due = segment.flags.cwr() && accurate_ecn() == nullptr;
 }
@@ -43,8 +43,8 @@ void Sender::reduce_at_once(const AckEvent& event) {
 
 /// Handles an ECN echo like a loss: once per window of data, spread over the round trip by PRR. If a loss has already
 /// reduced cwnd, only CWR is sent. The peer repeats its echo until CWR arrives, so the ACK that reaches
-/// loss_recovery_.point may still carry an old echo. With accurate ECN an increased count is the echo and needs no CWR.
-/// Returns true if cwnd was reduced at once; this ACK then must not increase it (RFC 3168 section 6.1.2).
+/// loss_recovery_.point may still carry an old echo. With accurate ECN an increased count is the echo, and no CWR is
+/// needed. Returns true if cwnd was reduced at once. That ACK must then not increase cwnd (RFC 3168 section 6.1.2).
 bool Sender::on_ecn_echo(const Segment& segment, const AckEvent& event) {
   const bool uses_cwnd = bits_.window_source == WindowSource::congestion_control;
   if (bits_.reduced && snd_.una >= loss_recovery_.point) {

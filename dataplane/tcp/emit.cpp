@@ -8,14 +8,14 @@
 
 namespace sluice::tcp {
 
-/// True if only data, a FIN or an ACK can be due, without recovery, probes, ECN, pacing or cutting. This includes
-/// connections that open or close normally.
+/// True if only data, a FIN or an ACK can be due: there is no recovery, probe, ECN reduction, pacing or packet to cut.
+/// This includes connections that open or close normally.
 bool Sender::sends_plainly() const {
   return state() >= State::established && !bits_.reset_due && !uses_ecn() && !bits_.small_path && !bits_.probe_due &&
          !bits_.tail_due && bits_.recovery == Recovery::none && snd_.wnd != 0 && !has_recovery_state() && !paced();
 }
 
-/// Sends what is due on a connection that fulfils sends_plainly().
+/// Sends what is due on a connection for which sends_plainly() is true.
 Bytes Sender::emit_plainly(Instant now, Output& output, Bytes allowance) {
   Bytes left = allowance;
   if (queue().unsent()) emit_new(now, output, left);
@@ -43,8 +43,8 @@ Bytes Sender::emit_everything(Instant now, Output& output, Bytes allowance) {
   return sent;
 }
 
-/// True if the sender permits the fast paths: no recovery, probe, ECN reduction, urgent data, cutting or FIN is in
-/// progress.
+/// True if the sender's state permits the fast paths: no recovery, probe, ECN reduction, urgent data, packet to cut or
+/// FIN is in progress.
 bool Sender::sends_in_order() const {
   return bits_.recovery == Recovery::none && loss_recovery_.duplicate_acks == 0 && !bits_.reset_due &&
          !bits_.fin_wanted && !bits_.probe_due && !bits_.split_due && !bits_.tail_due && !bits_.tail_out &&
@@ -94,7 +94,8 @@ void Sender::emit_ack_with_more(Instant now, Output& output) {
   clear_duplicates();
 }
 
-/// Sends up to 8 additional ACKs with all runs, because one ACK has too few SACK blocks for a burst with many holes.
+/// Sends up to 8 additional ACKs that report all out-of-order data. One ACK has too few SACK blocks for a burst with
+/// many holes.
 void Sender::emit_all_runs(Segment segment, Instant now, Output& output) const {
   constexpr int most = 8;
   packet::Cursor from;
@@ -106,7 +107,7 @@ void Sender::emit_all_runs(Segment segment, Instant now, Output& output) const {
   }
 }
 
-/// Sends the FIN in a segment of its own if no data segment can carry it.
+/// Sends the FIN in a separate segment if no data segment can carry it.
 void Sender::emit_fin(Instant now, Output& output) {
   Segment segment = header(snd_.end);
   segment.flags.bits |= Flags::fin_bit;

@@ -25,8 +25,8 @@ bool Sender::finds_something_to_send() const {
 }
 
 /// True if a retransmission is permitted now. It must fit the peer's current window, but a part of the oldest segment
-/// may exceed it. With a zero window only data that scaling may have hidden by rounding (RFC 7323 section 2.4) is sent;
-/// on_refusal() probes the window.
+/// may exceed it. With a zero window only data is sent that fits the bytes which window scaling rounds off (RFC 7323
+/// section 2.4). on_refusal() probes a closed window.
 bool Sender::may_retransmit(packet::Cursor position) const {
   const packet::PacketNote& note = position.note();
   const bool oldest = position == queue().front();
@@ -35,8 +35,8 @@ bool Sender::may_retransmit(packet::Cursor position) const {
   return bits_.retransmit_first || fits_cwnd(note.payload_len);
 }
 
-/// Passes a packet to the output and subtracts its IP packet size from `left`. Returns false if it does not fit `left`
-/// or the output refuses it.
+/// Passes a packet to the output and subtracts its IP packet size from `left`. Returns false if it exceeds `left` or
+/// the output refuses it.
 inline bool Sender::transmit(Segment& segment, packet::Cursor position, Instant now, Output& output, Bytes& left) {
   segment.payload_len = position.note().payload_len;
   if (left < min_unbounded && Bytes(output.wire_size(segment.payload_len)) > left) return false;
@@ -51,8 +51,8 @@ inline bool Sender::transmit(Segment& segment, packet::Cursor position, Instant 
   return true;
 }
 
-/// Sends the first unsent packet; the header fields of `segment` are filled already. Returns false if the packet was
-/// not sent and stays due.
+/// Sends the first unsent packet; the caller has filled the header fields of `segment`. Returns false if the packet was
+/// not sent. A later call then sends it.
 inline bool Sender::emit_next(Segment& segment, Instant now, Output& output, Bytes& left) {
   if (boundary_due()) [[unlikely]]
     move_boundary(output);
@@ -133,7 +133,7 @@ void Sender::emit_new(Instant now, Output& output, Bytes& left) {
   record_use_of_cwnd(pipe());
 }
 
-/// Retransmits a packet. Returns false if the packet was not sent and stays due.
+/// Retransmits a packet. Returns false if the packet was not sent; a later call then tries again.
 bool Sender::emit_retransmission(packet::Cursor position, Instant now, Output& output, Bytes& left) {
   Segment segment = header(SeqNum(position.note().seq));
   if (position == queue().back()) {
@@ -149,8 +149,8 @@ bool Sender::emit_retransmission(packet::Cursor position, Instant now, Output& o
   return true;
 }
 
-/// Retransmits a lost packet and restarts the timer where RFC 6298 requires it. Returns false if the packet was not
-/// sent and stays due.
+/// Retransmits a lost packet and restarts the timer if RFC 6298 requires it. Returns false if the packet was not sent;
+/// a later call then tries again.
 bool Sender::retransmit(packet::Cursor position, Instant now, Output& output, Bytes& left) {
   if (!emit_retransmission(position, now, output, left)) return false;
   bits_.retransmit_first = false;
@@ -159,8 +159,8 @@ bool Sender::retransmit(packet::Cursor position, Instant now, Output& output, By
   return true;
 }
 
-/// Sends a tail loss probe (RFC 8985 section 7.3), limited by the peer's window but not by cwnd. The probe is dropped
-/// if a SACK or a timeout has made it unnecessary while it waited for an allowance.
+/// Sends a tail loss probe (RFC 8985 section 7.3). The peer's window limits it, but not cwnd. The probe is dropped if a
+/// SACK or a timeout has made it unnecessary while it waited for an allowance.
 void Sender::emit_tail_probe(Instant now, Output& output, Bytes& left) {
   const packet::Cursor next = queue().unsent();
   bits_.tail_retransmitted = !next || snd_.nxt + next.note().payload_len > window_edge();
@@ -193,8 +193,8 @@ void Sender::restart_after_idle(Instant now) {
   if (tick::ms_duration(tick::ms(now) - snd_.last_sent) > rto()) congestion_.on_idle(initial_window());
 }
 
-/// Adds the SACK blocks that fit beside the payload. Under an allowance, data segments carry none, because the
-/// allowance counts every byte.
+/// Adds the SACK blocks that fit beside the payload. If the caller limits the bytes (an allowance), data segments carry
+/// none, because every byte counts.
 void Sender::fill_sacks(Segment& segment) const {
   if (!uses_sack()) return;
   const auto blocks = sack_generator().blocks();

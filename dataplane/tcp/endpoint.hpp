@@ -16,20 +16,21 @@ namespace sluice::tcp {
 /// Counters of one endpoint. All except `retransmitted` saturate.
 struct EndpointCounters : SenderCounters {
   std::uint16_t out_of_order = 0;  ///< number of segments received out of order
-  std::uint16_t discarded = 0;     ///< segments with data that was old, beyond the window or beyond memory
+  /// Segments discarded because their data was old, beyond the window, or could not be stored.
+  std::uint16_t discarded = 0;
 };
 
 /// One TCP connection as a value (RFC 9293). Closed when constructed, and not movable. Reads no clock, does no I/O, and
-/// allocates no memory itself; only its RecoveryStatePool may.
+/// allocates no memory; only its RecoveryStatePool may allocate.
 ///
 /// Use of an endpoint: receive() takes one segment, emit() sends everything that is due, and next_deadline() returns
 /// when on_timer() must be called next. The caller calls emit() after on_timer(). Only emit() sends, so a caller can
 /// process a burst of segments and send once. Received payload stays in its packets, which are linked through their
 /// notes. Not thread-safe. EndpointConfig must outlive the connection.
 ///
-/// The endpoint has no state of its own. It consists of Timers, Receiver, Sender and Handshake, which hold the state
-/// and the rest of the interface. The endpoint passes segments, timers and the order to send on to these parts. What
-/// needs several of them is done here: which segments are acceptable, the fast path, and the end of a connection.
+/// The endpoint has no data members. Its base classes Timers, Receiver, Sender and Handshake hold the state and the
+/// rest of the interface. Endpoint passes segments, timers and calls of emit() to them. It contains what needs several
+/// of them: which segments are acceptable, the fast path, and the end of a connection.
 class Endpoint : public Handshake {
  public:
   // --- receiving ---
@@ -46,45 +47,47 @@ class Endpoint : public Handshake {
   /// True if the segment carries the next data in order, acknowledges nothing new and offers an open window. The
   /// connection must be established, without loss, reordering or a pending FIN.
   [[nodiscard]] bool takes_next(const Segment& segment) const;
-  /// Takes the payloads of a GRO run (packet::is_contiguous()) whose first segment fulfils takes_next() and whose bytes
-  /// fit advertised(). `last` is the last segment. Equivalent to receive() with each segment in turn.
+  /// Receives the payloads of a GRO run (packet::is_contiguous()). takes_next() must be true for its first segment, and
+  /// its bytes must fit advertised(). `last` is the last segment. Equivalent to receive() with each segment in turn.
   void receive_run(const Segment& last, std::span<packet::Packet> payloads, Instant now);
-  /// Processes one segment whose payload could not be stored for lack of memory: its header counts, its payload is
-  /// treated as lost on the path. Returns is_plausible() as receive() does.
+  /// Processes one segment whose payload could not be stored, because no memory is free. The header is processed, and
+  /// the payload counts as lost on the path. Returns is_plausible() as receive() does.
   bool receive_without_payload(const Segment& segment, Instant now, AckSample* ack_sample = nullptr);
   /// True if the segment's numbers fit this connection. A sender that cannot observe the connection is unlikely to
-  /// guess them (RFC 5961 section 1). A caller may then use more of the segment than its data, such as its IP header.
-  /// The sequence number lies in the window or at most max(receive room, 1 MiB) below RCV.NXT, where retransmissions
-  /// begin. The timestamp is not older than TS.Recent. The segment acknowledges outstanding data or repeats the newest
-  /// acknowledgement. A reset must carry exactly RCV.NXT. Always false during the handshake.
+  /// guess them (RFC 5961 section 1). So a caller may use other parts of the segment than its data, such as its IP
+  /// header. The sequence number lies in the window or at most max(receive room, 1 MiB) below RCV.NXT, where
+  /// retransmissions begin. The timestamp is not older than TS.Recent. The segment acknowledges outstanding data or
+  /// repeats the newest acknowledgement. A reset must carry exactly RCV.NXT. Always false during the handshake.
   [[nodiscard]] bool is_plausible(const Segment& segment) const;
 
   // --- data between the two endpoints of a relay ---
 
   /// Moves all in-order data of `from` to this endpoint's send queue; equivalent to read() and write() in turn. The
-  /// bytes still count against the receive window of `from`, because this endpoint holds them now, until
-  /// set_receive_room() grants space again. No window update is sent for them, except under prompt WindowUpdates, where
-  /// one may be scheduled first. Requires that both endpoints are on the fast path and that received and written data
-  /// have the same sequence numbers.
+  /// bytes still count against the receive window of `from`, because they still use memory, until set_receive_room()
+  /// grants space again. No window update is sent for them. The exception are prompt WindowUpdates, with which one may
+  /// be scheduled first. Requires that both endpoints are on the fast path, and that received and written data have
+  /// equal sequence numbers.
   void splice_from(Endpoint& from);
 
   // --- cut-through: a data segment that `from`, the other endpoint of a relay, receives is forwarded to this
   // endpoint's peer in its own frame (cut_through.cpp)
 
-  /// True if the data segment, the next in order for `from`, can be forwarded to this endpoint's peer without being
-  /// queued. Both endpoints are on the fast path, neither holds data that precedes it, and the windows allow it.
+  /// True if the data segment, which is the next in order for `from`, can be forwarded to this endpoint's peer without
+  /// being queued. Then both endpoints are on the fast path, neither holds data that precedes the segment, and the
+  /// windows allow it.
   [[nodiscard]] bool can_cut_through(const Endpoint& from, const Segment& segment, Instant now);
-  /// Returns how many bytes can be forwarded at once, provided that can_cut_through() is true.
+  /// Returns how many bytes of segments can be forwarded without queueing, provided that can_cut_through() is true.
   [[nodiscard]] Bytes cut_through_bytes(const Endpoint& from) const;
-  /// Begins the forwarding of a run of segments: cut_through() follows for each and end_cut_through() with the first,
-  /// the last and their number. Every segment after the first continues its GRO run (packet::is_contiguous()), and all
-  /// fit cut_through_bytes(). Equivalent to receive(), splice_from() and emit() in turn, except that segments keep
-  /// their frames and PSH flags. Returns the header fields to rewrite in each frame (write_cut_through()).
+  /// Begins to forward a run of segments without queueing them. The caller then calls cut_through() for each segment,
+  /// and end_cut_through() once. Requires that each later segment continues the GRO run (packet::is_contiguous()), and
+  /// that the run has at most cut_through_bytes() bytes. Equivalent to receive(), splice_from() and emit() in turn,
+  /// except that segments keep their frames and PSH flags. Returns the header fields to rewrite in each frame
+  /// (write_cut_through()).
   [[nodiscard]] CutThroughHeader begin_cut_through();
-  /// Keeps a reference to `frame`, which the caller sends, for retransmission. Its note() must have payload_len and
+  /// Keeps a reference to `frame` for retransmission; the caller sends the frame. Its note() must have payload_len and
   /// payload_sum.
   void cut_through(const Segment& segment, packet::Packet&& frame, Instant now);
-  /// Ends the forwarding of `count` segments. The ACK of `from` leaves with its next emit().
+  /// Ends the forwarding of `count` segments. The next emit() of `from` sends their ACK.
   void end_cut_through(Endpoint& from, const Segment& first, const Segment& last, std::uint32_t count, Instant now);
 
   // --- sending ---
@@ -94,13 +97,13 @@ class Endpoint : public Handshake {
 
   /// Sends everything due: retransmissions, new data, FIN, ACKs and probes. Returns the IP bytes of the data segments
   /// sent. Data segments, including retransmissions, are sent only while their IP packet size fits `allowance`,
-  /// whatever the window source. Segments without data do not count against it. What the output refuses stays due. With
-  /// a finite allowance the caller sets the rate, so the endpoint does not pace.
+  /// whatever the window source. Segments without data do not count against it. If the output refuses a segment, a
+  /// later call sends it. With a finite allowance the caller sets the rate, so the endpoint does not pace.
   Bytes emit(Instant now, Output& output, Bytes allowance = Bytes::max()) {
     return nothing_to_emit(now) ? Bytes() : emit_due(now, output, allowance);
   }
-  /// Sends everything due, as emit() does, but without its early exit. Intended for callers that have called
-  /// nothing_to_emit() themselves.
+  /// Sends everything due, as emit() does, but without first checking nothing_to_emit(). Intended for callers that have
+  /// checked it themselves.
   Bytes emit_due(Instant now, Output& output, Bytes allowance);
   /// True if emit() is certain to do nothing. Cheap to compute; false does not mean that something is due.
   [[nodiscard]] bool nothing_to_emit(Instant now) const {
@@ -115,8 +118,8 @@ class Endpoint : public Handshake {
   /// Handles the timers that have expired at `now`; a call before or after the deadline is harmless. The caller then
   /// calls emit().
   void on_timer(Instant now);
-  /// Returns the deadline of the earliest armed timer, or the time when pacing releases the next burst; never if there
-  /// is none.
+  /// Returns the deadline of the earliest armed timer, or the time at which pacing permits the next burst; `never` if
+  /// there is none.
   [[nodiscard]] Instant next_deadline() const {
     if (on_fast_path() || !paced()) [[likely]]
       return earliest_deadline();
@@ -139,8 +142,7 @@ class Endpoint : public Handshake {
   [[gnu::noinline]] Bytes emit_slow(Instant now, Output& output, Bytes allowance);
   [[gnu::noinline]] Bytes emit_slow_path(Instant now, Output& output, Bytes allowance);
   /// Recomputes whether the fast paths apply. Called wherever a condition that excludes them may have ended. Code that
-  /// begins such a condition calls leave_fast_path() itself. The fast paths never apply to a connection that is not
-  /// established.
+  /// begins such a condition calls leave_fast_path(). The fast paths apply only to established connections.
   void update_fast_path();
   void update_fast_path_open();
 

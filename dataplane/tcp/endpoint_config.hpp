@@ -28,7 +28,7 @@ enum class WindowUpdates : std::uint8_t {
   /// then delays the peer.
   prompt,
   /// A window update is sent as under `prompt`, but the right edge must move by one to eight segments. Fewer updates
-  /// suffice, because every second segment is acknowledged anyway.
+  /// suffice, because every second segment is acknowledged anyway and its ACK carries the window.
   prompt_for_its_size
 };
 inline constexpr std::uint32_t prompt_share = 4;
@@ -55,21 +55,22 @@ struct EndpointConfig {
 
   /// True if the window is spread over the round trip; model-based congestion controls pace in any case.
   bool pacing = false;
-  /// Largest number of packets held for reassembly, at most Reassembly::capacity. The offered window may reduce it
-  /// further.
+  /// Largest number of packets held out of order for reassembly, at most Reassembly::capacity. The offered window may
+  /// reduce it further.
   std::uint32_t max_out_of_order = UINT16_MAX;
   /// True for Reno as in RFC 2001, for comparison with measurements from before 1999. A partial acknowledgement ends
   /// fast recovery (no RFC 6582). The first two duplicate ACKs send nothing (no RFC 3042), and no reduction is undone
   /// (no RFC 3522 or 5682). Intended for connections without SACK.
   bool classic_reno = false;
-  /// True if a spurious retransmission restores the window (RFC 3522, 3708, 5682). With false a pause of the radio link
-  /// costs the window, as in hosts and simulators before 2003.
+  /// True if the window is restored after a spurious retransmission (RFC 3522, 3708, 5682). With false a pause of the
+  /// radio link reduces the window, as in hosts and simulators before 2003.
   bool takes_back = true;
-  /// True: the endpoint answers keep-alives; false: the owner does, see take_keepalive().
+  /// True: the endpoint answers keep-alives. False: its owner answers them, see take_keepalive().
   bool answers_keepalives = true;
 
-  /// True if queued payload is copied behind the payload before it while one segment can carry both. Buffers are then
-  /// in proportion to bytes, however small the writes are. Intended for connections that relay the segments of others.
+  /// True if queued payload is copied into the buffer of the payload before it, provided that one segment can carry
+  /// both. The number of buffers is then in proportion to bytes, however small the writes are. Intended for connections
+  /// that relay the segments of others.
   bool joins_payloads = false;
   /// State of a paced connection; a configuration with such state belongs to one connection only (see PacedEndpoint).
   /// If null, there is no pacing and no model-based congestion control: CUBIC replaces it.
@@ -80,8 +81,8 @@ struct EndpointConfig {
   /// Pool for the state of connections in recovery or with reordering; null: the heap.
   RecoveryStatePool* recovery_states = nullptr;
 
-  /// Secret that decides where the boundary between two segments is moved, so that a peer cannot guess it
-  /// (segment_boundary.cpp). 0: boundaries stay, and acknowledgements are not checked by them.
+  /// Secret from which the positions of moved segment boundaries are computed, so that a peer cannot guess them
+  /// (segment_boundary.cpp). With 0 no boundary is moved, and acknowledgements are not checked against boundaries.
   std::uint64_t boundary_secret = 0;
 
   /// True if a connection with this configuration needs a PacedEndpoint.
@@ -92,7 +93,8 @@ struct EndpointConfig {
 
 /// State of an established connection that this endpoint continues, such as one opened by two hosts and then split.
 struct EstablishedState {
-  SeqNum snd_nxt;                ///< sequence number of the next byte sent (impersonating the other side)
+  /// Sequence number of the next byte to send, in the stream of the host that this endpoint impersonates.
+  SeqNum snd_nxt;
   SeqNum rcv_nxt;                ///< sequence number of the next byte expected from the peer
   SeqNum rcv_adv;                ///< right edge of the window already advertised to the peer
   SynOptions local;              ///< SYN options of the host that this endpoint impersonates

@@ -11,8 +11,8 @@
 
 namespace sluice::tcp {
 
-/// Stores the timestamp to echo: the TSval of the segment that begins at or before the last acknowledgement number sent
-/// (RFC 7323 section 4.3).
+/// Stores the timestamp to echo. It is the TSval of the segment that contains the last acknowledgement number sent (RFC
+/// 7323 section 4.3).
 inline void Receiver::remember_timestamp(const Segment& segment, Instant now) {
   if (!segment.has_timestamps) return;
   if (static_cast<std::int32_t>(segment.ts_value - rcv_.newest_ts) > 0) rcv_.newest_ts = segment.ts_value;
@@ -31,8 +31,8 @@ inline void Receiver::append_in_order(packet::Packet&& payload) {
   in_order_.push_back(std::move(payload));
 }
 
-/// Schedules an ACK for `segments` data segments: at once for every second one, else after the delayed-ACK time (RFC
-/// 5681 section 4.2). Does nothing while the owner withholds acknowledgements.
+/// Schedules an ACK for `segments` data segments. It is sent at once for every second segment, else after the
+/// delayed-ACK time (RFC 5681 section 4.2). Does nothing while the owner withholds acknowledgements.
 inline void Receiver::schedule_ack(std::uint32_t segments, Instant now) {
   constexpr std::uint32_t count_mask = 63;  // keeps the sum inside its 6-bit field; only a sum of two or more matters
   if (bits_.acks_deferred) [[unlikely]]
@@ -43,21 +43,21 @@ inline void Receiver::schedule_ack(std::uint32_t segments, Instant now) {
   if (before == 0 && ack_deadline() == never) set_ack_deadline(now + config().delayed_ack);
 }
 
-/// Returns how many bytes the right edge of the receive window can move now; negative if it is beyond the receive room
-/// (bytes accepted beyond the first unread one).
+/// Returns how many bytes the right edge of the receive window can move now. The result is negative if the edge is
+/// beyond the receive room (bytes accepted beyond the first unread one).
 inline std::int32_t Receiver::edge_gain() const {
   const std::uint32_t room = std::min(room_, largest_window_field << bits_.rcv_shift);
   return (rcv_.nxt + room - rcv_.unread) - rcv_.adv;
 }
 
-/// True if a move of the right edge by `gain` bytes is slight: it is less than half the receive room, and the peer sees
-/// a window that fits a segment. For such a gain worth_moving() returns false.
+/// True if a move of the right edge by `gain` bytes is small: less than half the receive room, while the peer's window
+/// still fits a segment. worth_moving() returns false for such a gain.
 inline bool Receiver::is_slight(std::int32_t gain) const {
   return gain < static_cast<std::int32_t>(room_ / 2) && rcv_.adv - rcv_.nxt >= local_mss() + (1 << bits_.rcv_shift);
 }
 
-/// True if a move of the right edge is large enough (RFC 9293 section 3.8.6.2.2): `step` bytes or half the receive
-/// room. From a window that the peer sees as closed, it must open by a segment or half the receive room.
+/// True if the right edge can move far enough for a window update (RFC 9293 section 3.8.6.2.2): by `step` bytes or half
+/// the receive room. If the peer sees a closed window, it must open by a segment or half the receive room.
 inline bool Receiver::edge_may_move(std::uint32_t step) const {
   // Early exit, because mostly the edge cannot move at all, whatever the window field can express.
   if ((rcv_.nxt + room_ - rcv_.unread) - rcv_.adv <= 0) return false;
@@ -120,8 +120,8 @@ inline void Sender::advance_una(SeqNum ack, AckEvent& event) {
     small_out_ = static_cast<std::uint8_t>(small_out_ - std::min<std::int32_t>(event.small, small_out_));
 }
 
-/// Updates the peer's window (RFC 9293 section 3.10.7.4): the newest segment decides, whether its window is larger or
-/// smaller. Among equally new segments the last to arrive decides. SND.WL2 is SND.UNA before this segment. Reordered
+/// Updates the peer's window (RFC 9293 section 3.10.7.4) from the newest segment, whether its window is larger or
+/// smaller. Among equally new segments the last to arrive is used. SND.WL2 is SND.UNA before this segment. Reordered
 /// updates may leave too small a window; the next segment or the answer to a probe corrects it.
 inline void Sender::update_window(const Segment& segment, SeqNum una_before) {
   if (segment.ack < una_before || (segment.ack == una_before && segment.seq < snd_.wl1)) return;
@@ -150,8 +150,8 @@ inline PathView Sender::path(Instant now) const {
   return {.now = now, .srtt = srtt(), .mss = mtu_.mss, .flight_size = static_cast<std::uint32_t>(snd_.nxt - snd_.una)};
 }
 
-/// Arms the timer for outstanding data. On the fast path with SACK that is the tail loss probe; whether a probe is
-/// allowed is checked when it expires.
+/// Arms the timer for outstanding data. On the fast path with SACK this is the tail loss probe. Whether a probe is
+/// allowed is checked when the timer expires.
 inline void Sender::arm_retransmit(Instant now) {
   if (on_fast_path() && uses_sack()) [[likely]] {
     arm(Timer::probe, now + probe_timeout());
@@ -169,8 +169,8 @@ inline void Sender::acknowledge(SeqNum ack, Instant now, AckSample* ack_sample) 
   if (bits_.window_source == WindowSource::congestion_control) congestion_.on_ack(event, path(now), false);
 }
 
-/// True if `length` more bytes fit cwnd, or an allowance replaces cwnd. One segment is always permitted in flight. A
-/// peer whose ACKs are distrusted never has more than an initial window in flight.
+/// True if `length` more bytes fit cwnd, or if the caller's allowance replaces cwnd. One segment is always permitted in
+/// flight. A peer that acknowledges data before it arrives never has more than an initial window in flight.
 inline bool Sender::fits_cwnd(std::uint32_t length, std::uint32_t in_flight) const {
   if (distrusts_acks() && in_flight != 0 && in_flight + length > initial_window()) [[unlikely]]
     return false;
@@ -195,9 +195,9 @@ inline bool Sender::may_send_new() const {
   return snd_.nxt + length <= window_edge() && fits_cwnd(length);
 }
 
-/// Returns the sequence number of a segment without data: SND.NXT, or the window's right edge if the peer has retracted
-/// more of its window than scaling rounds off. A segment beyond the edge is not acceptable, so its ACK would be ignored
-/// (RFC 9293 section 3.10.7.4).
+/// Returns the sequence number for a segment without data. It is SND.NXT, or the window's right edge if the peer has
+/// retracted more of its window than scaling rounds off. A segment beyond the edge is not acceptable, so its ACK would
+/// be ignored (RFC 9293 section 3.10.7.4).
 inline SeqNum Sender::acceptable_seq() const {
   return snd_.nxt - window_edge() < 1 << snd_shift() ? snd_.nxt : window_edge();
 }

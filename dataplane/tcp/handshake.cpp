@@ -63,7 +63,8 @@ void Handshake::negotiate(const SynOptions& ours, const SynOptions& theirs, std:
   set_segment_size(theirs.mss, port_mss);
 }
 
-/// Returns the options that the own SYN offers, from the places where they are kept until the answer arrives.
+/// Returns the options that this host's SYN offers. Until the answer arrives, they are stored in the fields of the
+/// negotiated options.
 SynOptions Handshake::offer() const {
   return {.mss = local_mss(),
           .window_scale = rcv_shift(),

@@ -11,8 +11,8 @@ namespace sluice::tcp {
 
 /// Opening of a connection (RFC 9293 section 3.5) with the options of RFC 7323, RFC 2018, RFC 3168 and RFC 9768.
 ///
-/// Invariants: until the answer arrives, the negotiated options are those that the own SYN offers. A SYN or SYN-ACK is
-/// due only in SYN-SENT and SYN-RECEIVED. Handshake has no state of its own; the flag of a due SYN is in Sender.
+/// Invariants: until the answer arrives, the negotiated options are those that this host's SYN offers. A SYN or SYN-ACK
+/// is due only in SYN-SENT and SYN-RECEIVED. Handshake has no state of its own; Sender has the flag of a due SYN.
 class Handshake : public Sender {
  public:
   // Each of these opens a closed connection. Receive room, timestamp and window source that were set before are kept.
@@ -34,7 +34,7 @@ class Handshake : public Sender {
   bool complete_handshake(const Segment& segment, Instant now);
   void receive_late_syn(const Segment& segment, Instant now);
   void emit_handshake(Instant now, Output& output);
-  /// Returns the RecoveryState to its pool and discards urgent data, whose ends it holds.
+  /// Returns the RecoveryState to its pool and discards urgent data, whose ends are stored there.
   void drop_recovery();
 
  private:

@@ -35,7 +35,7 @@ void set_level(Cursor at, int value) {
   at.note().flags = static_cast<std::uint8_t>(value);
 }
 
-/// Copies the links and the level of `at` to `by`, which replaces it.
+/// Copies the links and the level of `at` to `by`, which replaces `at` in the tree.
 void take_place(Cursor by, Cursor at) {
   set_left(by, left(at));
   set_right(by, right(at));

@@ -9,15 +9,14 @@
 
 namespace sluice::tcp {
 
-/// Smallest allowance that counts as unlimited.
+/// Smallest allowance that counts as unlimited. Sending cannot use up such an allowance.
 inline constexpr Bytes min_unbounded{Bytes::max().count() / 2};
 
 /// Receiver of an endpoint's segments: adds link, IP and TCP headers and passes the packets to a port.
 class Output {
  public:
   /// Sends `segment`. Returns the size of the IP packet in bytes, or 0 if nothing could be sent. The result is 0
-  /// without a buffer, or while the payload is still in the device's queue. The endpoint then keeps the segment due and
-  /// retries.
+  /// without a free buffer, or while the payload is still in the device's queue. The endpoint then tries again later.
   ///
   /// `payload` is null for a segment without data. Otherwise its *last* segment.payload_len bytes are the data, and
   /// note().payload_sum is the checksum of the data. The endpoint keeps the packet. The output takes a second reference
@@ -35,8 +34,8 @@ class Output {
   /// to charge the allowance.
   [[nodiscard]] virtual std::uint32_t wire_size(std::uint32_t payload_len) const = 0;
 
-  /// Requests the additional buffer for cutting a packet in two; returns true if it may be used. `only` is true if the
-  /// connection has nothing in flight, so a refusal would stall it.
+  /// Requests one more buffer for cutting a packet in two; returns true if it may be used. `only` is true if the
+  /// connection has nothing in flight, so that it would stall without the buffer.
   [[nodiscard]] virtual bool grant_cut([[maybe_unused]] bool only) { return true; }
 
  protected:

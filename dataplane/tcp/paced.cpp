@@ -53,8 +53,8 @@ void Sender::resume_pacing() {
   state.pacer.set_rate(state.model.pacing_rate());
 }
 
-/// Passes a transmission to the delivery-rate estimator. Called before the note is updated, because it still holds the
-/// previous send time.
+/// Passes a transmission to the delivery-rate estimator. It is called before the packet's note is updated, because the
+/// note still holds the previous send time.
 void Sender::record_sent(packet::Cursor position, Instant now) {
   if (paced()) config().paced->delivery.on_sent(position.note(), now, pipe(), !queue().outstanding());
 }
@@ -98,7 +98,7 @@ Bytes Sender::burst_allowance(Instant now, const Output& output, Bytes allowance
   return bits_.retransmit_first || bits_.tail_due ? std::max(burst, segment) : burst;
 }
 
-/// Charges a burst to the pacer and records whether unsent data remains.
+/// Charges a burst to the pacer, and records whether unsent data remains.
 void Sender::record_burst(Instant now, Bytes sent, Bytes allowance) {
   PacedSender& state = *config().paced;
   state.pacer.spend(now, sent);
@@ -107,7 +107,7 @@ void Sender::record_burst(Instant now, Bytes sent, Bytes allowance) {
   if (!free) state.delivery.limit_by_application(pipe());
 }
 
-/// Returns when pacing releases the next burst; never if no data waits for it.
+/// Returns when pacing permits the next burst; `never` if no data waits for it.
 Instant Sender::pacing_deadline() const {
   return state() >= State::established && !bits_.reset_due && paced() ? config().paced->pacer.deadline() : never;
 }
@@ -125,7 +125,8 @@ void Sender::restart_model(Instant now) {
   state.pacer.set_rate(state.model.pacing_rate());
 }
 
-/// Reverses what the model derived from a spurious recovery, including losses that the next ACK would report.
+/// Reverses what the model derived from a spurious recovery. This includes losses that it would process with the next
+/// ACK.
 void Sender::undo_model() {
   PacedSender& state = *config().paced;
   state.delivery.forgive_losses();

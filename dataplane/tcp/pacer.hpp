@@ -8,9 +8,9 @@
 
 namespace sluice::tcp {
 
-/// Pacer that spreads the window over the round trip in short bursts. A burst is the data of one millisecond at the
-/// rate, at least two segments (draft-cardwell-iccrg-bbr-congestion-control-00 section 4.2.2). A late timer is
-/// compensated by one millisecond at most, so a coarse clock does not slow the sender.
+/// Pacer that sends the window over the round trip in short bursts. A burst is the data of one millisecond at the
+/// pacing rate, at least two segments (draft-cardwell-iccrg-bbr-congestion-control-00 section 4.2.2). A late timer is
+/// compensated by at most one millisecond of data. So a coarse clock does not slow the sender.
 class Pacer {
  public:
   static constexpr Duration burst = std::chrono::milliseconds(1);

@@ -12,7 +12,7 @@
 namespace sluice::tcp {
 
 /// Model-based congestion control of one connection, held by value: the model sets window and pacing rate (ModelBased).
-/// Bbr documents every hook, because it has all of them.
+/// Class Bbr documents every hook.
 class PathModel {
  public:
   /// Starts the model for `algorithm` at the start of a connection. Without a model no other function may be called.

@@ -12,14 +12,19 @@ namespace sluice::tcp {
 namespace {
 
 constexpr int max_cuts = INT_MAX;
-/// Number of consecutive timeouts that indicate a black hole, if SACK is used or segments of the peer arrive.
+/// Number of consecutive timeouts that indicate that the path drops large segments, if SACK is used or segments of the
+/// peer arrive.
 constexpr std::uint8_t suspicious = 3;
-constexpr std::uint8_t hopeless = 6;  ///< number of consecutive timeouts that indicate a black hole in any other case
-constexpr std::uint8_t rest = 6;  ///< number of ticks of 137 s before larger segments are tried again (687 s at least)
+/// Number of consecutive timeouts that indicate a path MTU black hole in any other case.
+constexpr std::uint8_t hopeless = 6;
+/// Number of ticks of 137 s, at least 687 s in total, before larger segments are tried again.
+constexpr std::uint8_t rest = 6;
 constexpr std::uint8_t tick_mask = 63;
-constexpr std::uint8_t last_step = 3;   ///< last step of a search: the whole distance, a half, a quarter, an eighth
-constexpr std::uint32_t min_gain = 16;  ///< bytes by which a tried segment size must at least exceed the present one
-constexpr std::uint32_t enough_behind = 4;  ///< number of segments behind a probe that are needed to detect its loss
+/// Last step of the search for a larger segment size: the whole distance, a half, a quarter, an eighth.
+constexpr std::uint8_t last_step = 3;
+constexpr std::uint32_t min_gain = 16;  ///< bytes by which a tried segment size must exceed the current one
+/// Number of segments that must follow a probe (a larger segment) so that its loss is detected.
+constexpr std::uint32_t enough_behind = 4;
 
 }  // namespace
 
@@ -54,10 +59,10 @@ void Sender::shrink_segments(std::uint32_t payload, Instant now) {
 }
 
 /// Handles the suspicion, after a retransmission timeout, that the path drops large segments (black hole). It is a
-/// black hole if segments of the peer arrive but the oldest segment is never acknowledged. If nothing arrives, an
-/// outage shows the same signs (RFC 4821 section 7.7). The segment size is then also reduced, but the search for a
-/// larger size starts with the next data. An outage thus costs no more than a few round trips with small segments.
-/// Without SACK there is no search, so six timeouts are required instead of three.
+/// black hole if segments of the peer arrive but the oldest segment is never acknowledged. If nothing arrives, the
+/// cause may be an outage (RFC 4821 section 7.7). The segment size is then also reduced, but the search for a larger
+/// size starts with the next data. So an outage costs no more than a few round trips with small segments. Without SACK
+/// there is no search, so six timeouts are required instead of three.
 void Sender::suspect_black_hole(Instant now) {
   if (loss_recovery_.retries == 1) bits_.peer_responded = false;  // counts from the first timeout on
   const packet::Cursor front = queue().front();
@@ -68,8 +73,8 @@ void Sender::suspect_black_hole(Instant now) {
   if (!bits_.peer_responded) bits_.shrunk_at = (tick::s137(now) - rest) & tick_mask;
 }
 
-/// Cuts the packets that can be sent now into segments that fit. Later packets stay whole, because the path may carry
-/// more by then. If buffers run out, the remaining packets stay uncut until the next call.
+/// Cuts the packets that can be sent now into segments that fit the path. Later packets stay whole, because the path
+/// may carry larger segments by then. If no buffer is free, the remaining packets stay uncut until the next call.
 void Sender::cut_segments(Instant now, Output& output, Bytes allowance) {
   packet::Cursor at = queue().unsent();
   if (at && may_try_larger(now)) at = try_larger(now);
@@ -110,7 +115,7 @@ void Sender::port_carries(std::uint16_t peer_mss, std::uint16_t port_mss, Instan
   leave_fast_path();
 }
 
-/// True if a larger segment may be tried now. The segments behind it must allow its loss to be detected, and its loss
+/// True if a larger segment may be tried now. Enough segments must follow it so that its loss is detected, and its loss
 /// must not be mistaken for congestion (RFC 4821 section 7.4).
 bool Sender::may_try_larger(Instant now) const {
   if (bits_.trying_larger || bits_.recovery != Recovery::none || queue().to_retransmit() != 0 || !uses_sack())
@@ -127,7 +132,7 @@ bool Sender::may_try_larger(Instant now) const {
   return waiting >= room;
 }
 
-/// Sizes the first unsent packet for this step of the search. Returns the packet behind it.
+/// Sets the size of the first unsent packet for this step of the search for a larger size. Returns the next packet.
 packet::Cursor Sender::try_larger(Instant now) {
   const std::uint32_t gain = static_cast<std::uint32_t>(mtu_.full_mss - mtu_.mss) >> bits_.search_step;
   const std::uint32_t target = mtu_.mss + gain;
@@ -165,7 +170,8 @@ void Sender::larger_failed(Instant now) {
   }
 }
 
-/// True if only the larger segment of the search is missing, which is no sign of congestion (RFC 4821 section 7.5).
+/// True if only the larger segment that was sent as a probe is missing, which is no sign of congestion (RFC 4821
+/// section 7.5).
 bool Sender::only_larger_lost() const {
   const std::uint32_t length = queue().next_retransmission().note().payload_len;
   return length > mtu_.mss && length == queue().to_retransmit();

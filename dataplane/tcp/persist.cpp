@@ -25,9 +25,10 @@ bool Sender::must_guard_refused() const {
          (queue().outstanding() || fin_outstanding());
 }
 
-/// Handles the retransmission timer while the window is closed, as a persist timer. A retransmission would be refused
-/// and indicates no congestion, so a probe is sent instead. Only missing answers count as retries, see process_ack().
-/// Data that may fit the bytes which scaling rounds off is retransmitted (RFC 7323 section 2.4).
+/// Handles the retransmission timer while the peer's window is closed; it then acts as a persist timer. A
+/// retransmission would be refused and indicates no congestion, so a probe is sent instead. Only missing answers count
+/// as retries, see process_ack(). Data that may fit the bytes which scaling rounds off is retransmitted (RFC 7323
+/// section 2.4).
 void Sender::on_refusal(Instant now) {
   ++loss_recovery_.retries;
   back_off();
@@ -98,8 +99,8 @@ void Sender::send_keepalive() {
   leave_fast_path();
 }
 
-/// True if a part of the next packet may be sent although the window ends inside that packet. The window must be at
-/// least half of the largest window so far, or have been small for too long. The caller ensures that nothing is in
+/// True if a part of the next packet may be sent although the window ends inside that packet. Either the window is at
+/// least half of its largest value so far, or it has been small for too long. The caller ensures that nothing is in
 /// flight.
 bool Sender::small_window_will_do() const {
   if (!queue().unsent() || snd_.wnd == 0) return false;

@@ -31,19 +31,18 @@ struct Delivery {
   DeliveryRate* rate = nullptr;
   std::uint32_t now = 0;  ///< time of the ACK, tick::us
 
-  /// Minimum RTT, tick::us. If a retransmission is acknowledged sooner, the original has arrived and not the
-  /// retransmission.
+  /// Minimum RTT, tick::us. An ACK that arrives sooner after a retransmission acknowledges the original segment.
   std::uint32_t min_rtt = 0;
   SeqNum fack;              ///< end of the data known to be delivered before this acknowledgement
   Transmission newest;      ///< transmission of the delivered segment that was sent last; valid if `any` is true
   std::uint32_t known = 0;  ///< bytes acknowledged now that were sacked before
   bool any = false;
-  bool reordered = false;  ///< true if a segment sent once arrived after one with a higher sequence number
-  bool originals = false;  ///< true if timestamps prove that originals arrived, not retransmissions
+  bool reordered = false;  ///< true if a segment sent once was delivered after one with a higher sequence number
+  bool originals = false;  ///< true if timestamps prove that original segments were delivered, not retransmissions
 };
 
-/// Loss detection by time (RACK, RFC 8985): a segment sent before one that has arrived is lost if it is overdue. Used
-/// while something is missing.
+/// Loss detection by time (RACK, RFC 8985): a segment sent before a delivered one is lost if it is overdue. Used while
+/// a segment is missing.
 class Rack {
  public:
   /// Number of duplicate ACKs or sacked packets that indicate a loss (DupThresh).
@@ -51,8 +50,8 @@ class Rack {
 
   /// Updates the newest delivery and its round-trip time (RFC 8985 section 6.2 step 2).
   void update(const Delivery& delivery);
-  /// Discards the newest delivery, because nothing is missing any more or the delivery belonged to a misjudged
-  /// retransmission.
+  /// Discards the newest delivery. Called if nothing is missing any more, or if the delivery belongs to a
+  /// retransmission that was misjudged.
   void forget() { known_ = false; }
 
   /// True if a segment sent after `sent` has arrived.

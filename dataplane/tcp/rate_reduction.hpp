@@ -5,8 +5,8 @@
 
 namespace sluice::tcp {
 
-/// Proportional rate reduction (RFC 6937). During recovery the bytes sent follow the bytes delivered. The window thus
-/// shrinks evenly over a round trip instead of by a pause and a burst.
+/// Proportional rate reduction (RFC 6937). During recovery the bytes sent follow the bytes delivered. So the window
+/// decreases evenly over a round trip, without a pause and a burst.
 class RateReduction {
  public:
   void begin() { delivered_ = out_ = 0; }

@@ -73,15 +73,15 @@ bool Reassembly::insert(packet::Packet packet, const Limits& limits) {
   return true;
 }
 
-/// True if another packet of `length` bytes may be stored. `of_its_own` means that it starts a run. The number of short
-/// runs is limited, because each costs a whole buffer for few bytes.
+/// True if another packet of `length` bytes may be stored. `of_its_own` is true if the packet starts a run (contiguous
+/// bytes). The number of short runs is limited, because each uses a whole buffer for few bytes.
 bool Reassembly::has_space(std::uint32_t length, bool of_its_own, const Limits& limits) const {
   if (of_its_own && length < thin && thin_ >= max_thin) return false;
   return count_ < std::min(limits.packets, capacity);
 }
 
-/// Copies the packet into the buffer before or after it if its bytes fit: the end of `run`, which it continues, or the
-/// front of `following`. Either may be empty. Returns false if it fits neither.
+/// Copies the packet's bytes into the buffer of a neighbour if they fit: the end of `run`, which the packet continues,
+/// or the front of `following`. Either may be empty. Returns false if the bytes fit in neither.
 bool Reassembly::join(Cursor run, Cursor following, const packet::Packet& packet, std::uint32_t joined) {
   if (run) {
     const std::uint32_t before = length(run);
@@ -143,7 +143,7 @@ void Reassembly::unite(Cursor run, Cursor following, std::uint32_t joined) {
 }
 
 /// Drops the runs that lie inside [from, stop); returns true if there were any. The work is bounded by the number of
-/// segments received, because each packet dropped arrived in one.
+/// received segments, because each dropped packet arrived in one.
 bool Reassembly::drop_covered(SeqNum from, SeqNum stop) {
   bool any = false;
   while (true) {
@@ -170,8 +170,8 @@ void Reassembly::drop(Cursor run) {
   }
 }
 
-/// Updates the number of short runs when a run changes from `before` to `after` bytes. The value `thin` denotes that
-/// there is no run.
+/// Updates the number of short runs when a run changes from `before` to `after` bytes. A length of `thin` stands for no
+/// run.
 void Reassembly::recount(std::uint32_t before, std::uint32_t after) {
   if (before < thin) --thin_;
   if (after < thin) ++thin_;

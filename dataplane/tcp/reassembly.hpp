@@ -17,14 +17,14 @@ namespace sluice::tcp {
 /// the number of holes, wherever it falls.
 ///
 /// The memory used is in proportion to the bytes held, however small the segments are and however many holes there are.
-/// Data that fits into the buffer of a neighbour is copied there. Two consecutive packets of a run (contiguous bytes)
-/// thus hold more than Limits::joined bytes. At most `max_thin` runs are shorter than `thin` bytes.
+/// Data that fits into the buffer of a neighbour is copied there. So two consecutive packets of a run (contiguous
+/// bytes) hold more than Limits::joined bytes. At most `max_thin` runs are shorter than `thin` bytes.
 class Reassembly {
  public:
   /// Limits that the connection sets.
   struct Limits {
     std::uint32_t packets = capacity;  ///< largest number of packets held, at most `capacity`
-    std::uint32_t joined = 1460;       ///< largest payload in bytes that segments share in a buffer
+    std::uint32_t joined = 1460;       ///< largest payload in bytes up to which several segments share one buffer
   };
   static constexpr std::uint32_t capacity = UINT16_MAX;  ///< packets held at most
 
@@ -42,7 +42,7 @@ class Reassembly {
   /// Returns the number of packet buffers held.
   [[nodiscard]] std::uint32_t count() const { return count_; }
 
-  /// Returns when the first packet of the lowest run arrived (note().received); never if none is held.
+  /// Returns when the first packet of the lowest run arrived (note().received); `never` if no packet is held.
   [[nodiscard]] Instant waits_since() const { return empty() ? never : runs_.first().note().received; }
 
   /// Stores an out-of-order packet. note().seq, payload_len and payload_sum must be set and seq must lie beyond
@@ -72,7 +72,8 @@ class Reassembly {
 
   OooTree runs_;
   [[no_unique_address]] SackGenerator sack_generator_;
-  std::uint8_t thin_ = 0;    ///< number of runs shorter than `thin`; lies in the report's padding, as `count_` does
+  /// Number of runs shorter than `thin`; placed, like `count_`, in the padding of the SACK report.
+  std::uint8_t thin_ = 0;
   std::uint16_t count_ = 0;  ///< packets held
 };
 

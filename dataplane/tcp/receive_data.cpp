@@ -34,8 +34,9 @@ void Receiver::begin_timestamps(std::uint32_t ts_value, Instant now) {
   ts_recent_at_ = tick::s137(now);
 }
 
-/// Moves all unread data out of the receive window without granting space for it again, and returns its bytes. The
-/// caller takes the packets from in_order(). A window update is scheduled before only under prompt WindowUpdates.
+/// Removes all unread data from the receive window without opening the window for it again, and returns its number of
+/// bytes. The caller takes the packets from in_order(). Under prompt WindowUpdates, a window update may be scheduled
+/// first.
 std::uint32_t Receiver::hand_over_unread() {
   const std::uint32_t taken = std::exchange(rcv_.unread, 0);
   if (bits_.window_updates != WindowUpdates::sparing) [[unlikely]]
@@ -124,8 +125,8 @@ void Receiver::accept_out_of_order(packet::Packet&& payload) {
   if (!uses_sack() && bits_.duplicates_due < max_duplicates_due) ++bits_.duplicates_due;
 }
 
-/// Returns the limits of the reassembly queue. A packet that joins several segments is forwarded as one segment, so it
-/// is limited to the segment size; both sides of a relay agreed on the same MSS.
+/// Returns the limits of the reassembly queue. A packet that joins several segments is forwarded as one segment, so its
+/// limit is the segment size. Both hosts of a relayed connection agreed on one MSS.
 ///
 /// The peer may fill the offered window. With full segments all of it is stored, because two consecutive packets
 /// together hold more than `joined` bytes. Small segments with holes between them take more packets for their bytes; at
@@ -137,8 +138,8 @@ Reassembly::Limits Receiver::reassembly_limits() const {
   return {.packets = std::min(config().max_out_of_order, std::max(needed, Reassembly::always_held)), .joined = joined};
 }
 
-/// Delivers the data behind a filled hole and acknowledges at once (RFC 5681 section 4.2). The work is bounded: every
-/// packet delivered here arrived in a segment of its own, and Reassembly::Limits bounds their number.
+/// Delivers the out-of-order data that follows a filled hole, and acknowledges at once (RFC 5681 section 4.2). The work
+/// is bounded: every packet delivered here arrived in a segment of its own, and Reassembly::Limits bounds their number.
 void Receiver::drain_reassembly() {
   if (!bits_.acks_deferred) bits_.ack_now = true;
   bits_.duplicates_due = 0;
@@ -186,9 +187,9 @@ bool Receiver::add_receive_space(std::uint32_t bytes) {
   return false;
 }
 
-/// True if a move of the right edge by `gain` bytes, less than the step, is worth a window update. The peer sees a
-/// window rounded down to the scale and waits while no segment fits it (RFC 9293 section 3.8.6.2.1). From such a window
-/// every move counts that makes a segment fit.
+/// True if a move of the right edge by `gain` bytes, less than the usual step, justifies a window update. The peer sees
+/// a window rounded down to the scale, and waits while no segment fits (RFC 9293 section 3.8.6.2.1). From such a window
+/// every move counts after which a segment fits.
 bool Receiver::worth_moving(std::int32_t gain) const {
   const auto half = static_cast<std::int32_t>(room_ / 2);
   const std::int32_t unit = 1 << bits_.rcv_shift;

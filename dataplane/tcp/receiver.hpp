@@ -29,10 +29,10 @@ class Receiver : public Timers {
   [[nodiscard]] bool peer_finished() const { return bits_.fin_received && in_order_.empty(); }
   /// True if the peer may still send data, because it has sent no FIN and the connection is not closed.
   [[nodiscard]] bool expects_data() const { return !bits_.fin_received && state() != State::closed; }
-  /// Sets how many bytes beyond the first unread one the endpoint accepts, 0 to 2^30; the default is 65535. The right
-  /// edge of the window becomes max(old edge, first unread byte + room) whenever an ACK is sent. The edge thus follows
-  /// as data is read and is never retracted. A window update is scheduled when the edge can move by min(2 MSS, room /
-  /// 2). From a closed window, any useful move schedules one (RFC 9293 section 3.8.6.2.2). `updates` changes that
+  /// Sets how many bytes beyond the first unread one the endpoint accepts, 0 to 2^30; the default is 65535. Whenever an
+  /// ACK is sent, the right edge of the window becomes max(old edge, first unread byte + room). So the edge moves as
+  /// data is read, and is never retracted. A window update is scheduled when the edge can move by min(2 MSS, room / 2).
+  /// From a closed window, any useful move schedules one (RFC 9293 section 3.8.6.2.2). `updates` changes that
   /// threshold.
   void set_receive_room(Bytes room, WindowUpdates updates = WindowUpdates::sparing);
   [[nodiscard]] Bytes receive_room() const { return Bytes(room_); }
@@ -44,15 +44,16 @@ class Receiver : public Timers {
   /// Withholds acknowledgements: from this call on, only acknowledge_up_to() moves the acknowledgement number. In-order
   /// data then triggers no ACK by itself.
   void defer_acks();
-  /// Ends defer_acks(): received data is acknowledged automatically again, at once if some was held back.
+  /// Ends defer_acks(). Received data is acknowledged automatically again; if some ACK was withheld, it is sent with
+  /// the next emit().
   void stop_deferring_acks();
   [[nodiscard]] bool defers_acks() const { return bits_.acks_deferred; }
   /// Acknowledges received data up to `limit` with the next emit(). Requires defer_acks().
   void acknowledge_up_to(SeqNum limit);
-  /// Returns the acknowledgement number that the peer has been sent, or is sent with the next emit().
+  /// Returns the acknowledgement number that was sent to the peer last, or that the next emit() will send.
   [[nodiscard]] SeqNum acknowledged() const { return rcv_.last_ack_sent; }
-  /// Returns the acknowledgement number of the next segment to the peer. The function selects between raw bits, because
-  /// compilers select between objects through memory.
+  /// Returns the acknowledgement number of the next segment to the peer. It selects between raw bits, because compilers
+  /// select between objects through memory.
   [[nodiscard]] SeqNum next_acknowledgement() const {
     return SeqNum(bits_.acks_deferred ? rcv_.last_ack_sent.raw() : rcv_.nxt.raw());
   }
@@ -81,8 +82,8 @@ class Receiver : public Timers {
   [[nodiscard]] Instant out_of_order_since() const {
     return has_recovery_state() ? recovery_state().reassembly.waits_since() : never;
   }
-  /// Records that another component has advertised a window up to `edge` to the peer, so data up to there is inside the
-  /// window. Never moves the edge back.
+  /// Records that the window up to `edge` was advertised to the peer by another component. Data up to `edge` then lies
+  /// inside the window. Never moves the edge back.
   void record_advertised(SeqNum edge) { rcv_.adv = later(rcv_.adv, edge); }
   /// Drops all out-of-order data. If it was reported in SACK blocks, this is the reneging that RFC 2018 section 8
   /// permits.
@@ -114,7 +115,7 @@ class Receiver : public Timers {
   void start_receiving(std::uint16_t local_mss, Instant now);
   /// Begins the received stream at `nxt`, with a window up to `adv` and the shift of the own window.
   void begin_stream(SeqNum nxt, SeqNum adv);
-  /// Takes the window that was advertised already as the receive room.
+  /// Sets the receive room (bytes accepted beyond the first unread one) to the window that is already advertised.
   void accept_advertised() { room_ = static_cast<std::uint32_t>(rcv_.adv - rcv_.nxt); }
   void set_rcv_shift(unsigned shift) { bits_.rcv_shift = shift & 15U; }
   /// Stores the TSval of the peer's SYN.
@@ -166,11 +167,11 @@ class Receiver : public Timers {
   [[nodiscard]] bool ack_is_due() const { return bits_.ack_now; }
   void request_ack() { bits_.ack_now = true; }
   void cancel_ack() { bits_.ack_now = false; }
-  /// Makes the delayed ACK due if its deadline has passed.
+  /// Marks the delayed ACK to be sent now, if its deadline has passed.
   void expire_delayed_ack(Instant now) {
     if (ack_deadline() <= now) bits_.ack_now = true;
   }
-  /// True if the owner withholds the acknowledgement of in-order data.
+  /// True if the owner withholds the acknowledgement of in-order data that was received.
   [[nodiscard]] bool holding_back() const { return bits_.acks_deferred && rcv_.last_ack_sent != rcv_.nxt; }
   /// Returns the number of duplicate ACKs due for out-of-order segments, without SACK.
   [[nodiscard]] unsigned duplicates_due() const { return bits_.duplicates_due; }
@@ -190,7 +191,8 @@ class Receiver : public Timers {
   void update_urgent_in() {
     if (bits_.urgent_in && urgent_end() <= rcv_.nxt - rcv_.unread) bits_.urgent_in = false;
   }
-  /// True if the receiver permits the fast paths: no FIN and no urgent data has arrived, and no keep-alive waits.
+  /// True if the receiver permits the fast paths: no FIN and no urgent data was received, and no keep-alive waits for
+  /// an answer.
   [[nodiscard]] bool receives_plainly() const {
     return !bits_.fin_known && !bits_.urgent_in && !bits_.keepalive_pending;
   }
@@ -223,8 +225,8 @@ class Receiver : public Timers {
 
   static constexpr std::uint8_t max_duplicates_due = 31;
   static constexpr std::uint32_t challenge_spacing = 12;  ///< shortest time between challenge ACKs, tick::ms8 (100 ms)
-  /// Minimum distance below RCV.NXT, in bytes, at which a retransmission is still plausible. Acknowledgements that its
-  /// sender missed are the reason.
+  /// Minimum distance below RCV.NXT, in bytes, at which a retransmission is still plausible. A sender retransmits such
+  /// data if it did not get the acknowledgements.
   static constexpr std::uint32_t min_repeated = 1U << 20;
 
   struct Bits {

@@ -54,8 +54,8 @@ bool Receiver::owner_answers() const {
   return !config().answers_keepalives && open && rcv_.last_ack_sent == rcv_.nxt;
 }
 
-/// True if a segment at RCV.NXT is a probe of a window that the peer sees as closed. The relay cannot decide whether
-/// the window has opened meanwhile, because the other host determines it.
+/// True if a segment at RCV.NXT probes a window that the peer sees as closed. The owner must answer it, because the
+/// other host determines whether the window has opened.
 bool Receiver::probes_window() const {
   return owner_answers() && rcv_.adv - rcv_.nxt < 1 << bits_.rcv_shift;
 }

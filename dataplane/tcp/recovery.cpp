@@ -11,9 +11,9 @@
 namespace sluice::tcp {
 namespace {
 
-/// Extra delay of the reordering timer beyond the window, which RFC 8985 section 6.2 step 5 leaves to the
-/// implementation. An ACK after the end of the window decides at once. Without such an ACK, a segment that arrives
-/// within a millisecond of the window's end should not be retransmitted. Linux uses two jiffies.
+/// Extra delay of the reordering timer beyond the reordering window, which RFC 8985 section 6.2 step 5 leaves to the
+/// implementation. An ACK after the end of the window triggers the decision at once. Without such an ACK, a segment
+/// that arrives within a millisecond of the window's end should not be retransmitted. Linux uses two jiffies.
 constexpr Duration timer_slack = std::chrono::milliseconds(2);
 
 }  // namespace
@@ -39,7 +39,7 @@ void Sender::recover(AckEvent& event, const Delivery& delivery) {
   count_losses(event);
 }
 
-/// Adds the losses of an ACK to those reported by take_losses(). Losses assumed by a timeout are not counted, because
+/// Adds the losses of an ACK to those that take_losses() returns. Losses assumed by a timeout are not counted, because
 /// the path may have stored the data during an outage.
 void Sender::count_losses(const AckEvent& event) {
   if (event.newly_lost != 0 && has_recovery_state()) ensure_recovery_state().losses += event.newly_lost;
@@ -78,12 +78,12 @@ void Sender::detect_overdue(AckEvent& event) {
   }
 }
 
-/// Returns the reordering window of RACK in tick::us.
+/// Returns RACK's reordering window, the time for which a reordered segment is awaited, in tick::us.
 std::uint32_t Sender::reordering_window() const {
   return reordering_.ticks(tick::us(min_rtt()), tick::us(srtt()), queue().sacked(), bits_.recovery != Recovery::none);
 }
 
-/// Handles the reordering timer: an overtaken segment has not arrived in time.
+/// Handles the reordering timer: a segment that was sent before a delivered one has not arrived in time.
 void Sender::on_reordering_timeout(Instant now) {
   AckEvent event{.now = now};
   detect_overdue(event);
@@ -139,10 +139,10 @@ void Sender::on_partial_ack(AckEvent& event) {
 
 /// Estimates how many segments below RecoveryPoint are missing, after a partial acknowledgement without SACK. At the
 /// first partial acknowledgement, each duplicate ACK stands for one segment that has arrived. If few have arrived, most
-/// of the missing ones may still be in flight on a path that reorders. The estimate is therefore at most twice their
-/// number. From then on every partial acknowledgement means that one hole was filled, and the estimate falls by one. If
-/// it reaches zero before RecoveryPoint, recovery continues with three segments. Duplicates caused by unneeded
-/// retransmissions count as arrived in the next recovery.
+/// of the missing ones may still be in flight on a path that reorders. The estimate is therefore at most twice the
+/// number of arrived ones. Each later partial acknowledgement means that one hole was filled, so the estimate decreases
+/// by one. If it reaches zero before RecoveryPoint, recovery continues with three segments. Duplicates caused by
+/// unneeded retransmissions count as arrived in the next recovery.
 std::uint32_t Sender::still_missing() const {
   if (loss_recovery_.retransmissions > 1) return loss_recovery_.retransmissions - 1U;
   if (bits_.partially_acked) return Rack::threshold;
@@ -153,8 +153,8 @@ std::uint32_t Sender::still_missing() const {
 }
 
 /// Handles an ACK after a timeout without SACK. Under congestion control everything is retransmitted as the window
-/// permits. Under an allowance the first segment is retransmitted alone, and one more at a time per ACK, as in slow
-/// start.
+/// permits. If the caller's allowance replaces the window, the first segment is retransmitted alone, and one more at a
+/// time per ACK, as in slow start.
 void Sender::on_ack_after_timeout(AckEvent& event) {
   if (retransmits_blindly()) {
     retransmit_missing(loss_recovery_.retransmissions + 1U, event);
@@ -209,8 +209,8 @@ void Sender::leave_recovery(const AckEvent& event) {
   bits_.partially_acked = false;
 }
 
-/// Handles the retransmission timeout (RFC 6298 sections 5.4 to 5.6). The timer restarts when something is sent,
-/// because a sender without allowance or buffer must not count as unanswered.
+/// Handles the retransmission timeout (RFC 6298 sections 5.4 to 5.6). The timer restarts when a segment is sent. If
+/// nothing could be sent, because of the allowance or for lack of a buffer, no answer is missing.
 bool Sender::on_retransmission_timeout(Instant now) {
   if (loss_recovery_.retries >= config().max_retransmissions) return false;
   if (window_closed()) {

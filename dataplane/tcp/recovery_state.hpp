@@ -14,7 +14,7 @@ namespace sluice::tcp {
 
 /// State of a send queue's scoreboard (RFC 6675, RFC 8985). Marks of single packets are in the packets' notes.
 struct Scoreboard {
-  /// Number of queue positions at which recent SACK blocks were found. A segment reports at most four blocks, and a
+  /// Number of queue positions at which recent SACK blocks were found. A segment contains at most four blocks, and a
   /// receiver repeats them.
   static constexpr std::size_t places = 4;
 
@@ -32,7 +32,7 @@ struct Scoreboard {
 class RecoveryStatePool;
 
 /// State that an endpoint needs only while data is lost, retransmitted, out of order or urgent. Most connections never
-/// do. The endpoint holds a pointer to it; without one it behaves as if all members had their initial values.
+/// need it. The endpoint holds a pointer to it; without one it behaves as if all members had their initial values.
 struct RecoveryState {
   explicit RecoveryState(RecoveryStatePool* from = nullptr) : store(from) {}
 
@@ -59,8 +59,8 @@ class RecoveryStatePool {
   RecoveryStatePool(const RecoveryStatePool&) = delete;
   RecoveryStatePool& operator=(const RecoveryStatePool&) = delete;
 
-  /// Returns a RecoveryState in its initial state whose member `store` is this pool. Never fails: an implementation
-  /// holds one per endpoint.
+  /// Returns a RecoveryState in its initial state whose member `store` is this pool. Never fails, because the pool has
+  /// one for each endpoint.
   [[nodiscard]] virtual RecoveryState& take() = 0;
   virtual void give_back(RecoveryState& recovery_state) noexcept = 0;
 

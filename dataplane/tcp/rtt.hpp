@@ -27,14 +27,15 @@ class RttEstimator {
   /// because a route may become longer. RFC 8985 section 6.2 step 1 does not prescribe the filter.
   [[nodiscard]] Duration least() const { return std::chrono::microseconds(min_us_); }
   /// Returns the tail-loss-probe timeout (RFC 8985 section 7.2). It is two round trips, at least 10 ms because hosts
-  /// need time to answer. It is at most `min_rto` beyond one round trip, so it precedes the retransmission timeout.
-  /// Computed at the end of each round, because it is read for every segment. One second before the first sample.
+  /// need time to answer. It is at most `min_rto` beyond one round trip, so that it precedes the retransmission
+  /// timeout. It is one second before the first sample. The value is computed once per round, because it is read for
+  /// every segment.
   [[nodiscard]] Duration probe_timeout() const { return tick::ms_duration(probe_ticks_); }
   [[nodiscard]] bool has_sample() const { return srtt_us_ != 0; }
 
   /// Returns SRTT + max(min_rto, 4 * RTTVAR), doubled `backoff` times, at most `max_rto`; one second before the first
-  /// sample (RFC 6298 section 2). The minimum applies to the variation instead of the sum. Otherwise a delayed ACK
-  /// looks like a loss on a path with constant delay.
+  /// sample (RFC 6298 section 2). `min_rto` is the minimum of the variation, not of the sum. Otherwise a delayed ACK
+  /// would look like a loss on a path with constant delay.
   [[nodiscard]] Duration timeout(unsigned backoff, Duration min_rto, Duration max_rto) const;
 
  private:

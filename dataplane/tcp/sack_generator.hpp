@@ -14,7 +14,7 @@ class SackGenerator {
  public:
   static constexpr std::size_t capacity = 3;  ///< number of SACK blocks that fit beside a timestamp option
 
-  /// Records that `run` was just extended or begun. Blocks inside it are removed.
+  /// Records that `run` of received bytes was just extended or begun. Removes recorded blocks that are inside it.
   void add(SackBlock run);
   /// Removes blocks that end at or below `rcv_nxt`, the new RCV.NXT.
   void advance(SeqNum rcv_nxt);
@@ -26,7 +26,8 @@ class SackGenerator {
   [[nodiscard]] bool has_duplicate() const { return has_duplicate_; }
   /// Returns the blocks in the order of the wire.
   [[nodiscard]] std::span<const SackBlock> blocks() const { return {blocks_.data(), count_}; }
-  /// True if the runs added since the last report do not fit one segment, so some would never be reported.
+  /// True if one ACK cannot report all runs (contiguous out-of-order bytes) that were added since the last report. Some
+  /// of them would then never be reported.
   [[nodiscard]] bool overflowed() const { return fresh_ > capacity - (has_duplicate_ ? 1U : 0U); }
   /// Records that the report was sent; a duplicate is reported only once.
   void reported();

@@ -16,9 +16,9 @@ bool is_sacked(packet::Cursor at) {
   return (at.note().flags & SendMark::sacked) != 0;
 }
 
-/// Returns the last packet of the sacked run that `begin` belongs to. The result is stored in the note of `begin`, so
-/// the next walk jumps. A note only points forward and packets leave from the front, so it never points to a packet
-/// that was freed.
+/// Returns the last packet of the run of sacked packets that `begin` belongs to. The result is stored in the note of
+/// `begin`, so that the next search skips the run. A note only points forward and packets are removed from the front.
+/// So a note never points to a packet that was freed.
 packet::Cursor run_last(packet::Cursor begin) {
   packet::Cursor last = begin;
   while (true) {

@@ -15,8 +15,8 @@ constexpr std::uint8_t ignored_flags = Flags::psh_bit;
 
 }  // namespace
 
-/// True if the fast path can process the segment: it carries the next data in order, or acknowledges new data, on a
-/// connection where update_fast_path() found the fast paths applicable.
+/// True if the fast path can process the segment. The segment carries the next data in order, or acknowledges new data,
+/// and update_fast_path() has found that the fast paths apply.
 inline bool Endpoint::is_expected(const Segment& segment) const {
   if (!on_fast_path()) return false;
   if ((segment.flags.bits & ~ignored_flags) != Flags::ack_bit || segment.sack_count != 0) return false;
@@ -77,8 +77,9 @@ bool Endpoint::receive_without_payload(const Segment& segment, Instant now, AckS
   return receive_slow(segment, {}, now, ack_sample);
 }
 
-/// True if answers_all() is true, the segment is the next in order and it passes all checks, hence is plausible. Most
-/// connections end with two such segments: the FIN that acknowledges the last data, and the ACK of the other FIN.
+/// True if answers_all() is true, and the segment is the next in order and passes all checks. Such a segment is
+/// plausible. Most connections end with two of them: the FIN that acknowledges the last data, and the ACK of the other
+/// FIN.
 inline bool Endpoint::answers_in_order(const Segment& segment) const {
   if (state() < State::established || reset_is_due()) return false;
   if ((segment.flags.bits & ~(ignored_flags | Flags::fin_bit)) != Flags::ack_bit) return false;
@@ -101,7 +102,8 @@ bool Endpoint::receive_slow(const Segment& segment, packet::Packet&& payload, In
   return plausible;
 }
 
-/// Short form of check() for a segment that fulfils answers_in_order(). Returns false if the connection is closed now.
+/// Short form of check() for a segment for which answers_in_order() is true. Returns false if the connection is now
+/// closed.
 inline bool Endpoint::receive_pure_ack_in_order(const Segment& segment, Instant now, AckSample* ack_sample) {
   const SeqNum before = snd_una();
   on_orderly_ack();

@@ -15,14 +15,15 @@
 namespace sluice::tcp {
 namespace {
 
-/// Bytes from one moved boundary to the next one: at least this, and up to twice as many more.
+/// Smallest number of bytes from one moved segment boundary to the next. The number is chosen at random between this
+/// and three times as many.
 constexpr std::uint32_t spacing = 1U << 17U;
-/// Bytes after which a boundary that could not be moved is tried again.
+/// Number of bytes after which moving a segment boundary is tried again if it was not possible.
 constexpr std::uint32_t retry_after = 1U << 14U;
 /// Distance in bytes at which plan_boundary() is called again if there is no secret. At most 128 MiB, because
 /// boundary_tick() cannot distinguish larger distances.
 constexpr std::uint32_t far = 1U << 26U;
-/// Segments in flight below which a peer gains nothing by early acknowledgements.
+/// Segments in flight below which a peer gains nothing by acknowledging data before it arrives.
 constexpr std::uint32_t min_segments_in_flight = 2;
 /// Smallest piece of a segment. Smaller pieces would count as small segments.
 constexpr std::uint32_t min_piece = SendQueue::small;
@@ -38,20 +39,20 @@ std::uint32_t secret_number(std::uint64_t secret, SeqNum seq, std::uint32_t limi
 
 }  // namespace
 
-/// Decides where the next boundary is moved.
+/// Computes at which sequence number the next segment boundary is moved.
 void Sender::plan_boundary() {
   const std::uint64_t secret = config().boundary_secret;
   postpone_boundary(secret == 0 ? far : spacing + secret_number(secret, snd_.nxt, 2 * spacing));
 }
 
-/// Moves no boundary before `bytes` more are sent. Every boundary is moved if the peer has sent too many misplaced
-/// ACKs.
+/// Moves no segment boundary until `bytes` more are sent. Every boundary is moved if the peer has sent too many ACKs
+/// that end inside a segment.
 void Sender::postpone_boundary(std::uint32_t bytes) {
   boundary_at_ = boundary_tick(snd_.nxt + (distrusts_acks() ? 0 : bytes));
 }
 
-/// Moves the boundary behind the first unsent segment. A full segment has no space for bytes of the next one. A piece
-/// of it is then sent first, and the next call moves the boundary behind the rest.
+/// Moves the boundary after the first unsent segment. If this segment is full, it has no space for bytes of the next
+/// one. Then a piece of it is sent first, and the next call moves the boundary after the rest.
 void Sender::move_boundary(Output& output) {
   const packet::Cursor next = queue().unsent();
   const bool few = queue().in_flight() < min_segments_in_flight * mtu_.mss && !distrusts_acks();
@@ -97,8 +98,8 @@ bool Sender::take_from_next(std::uint32_t count) {
   return packet::join(*first, moved, length);
 }
 
-/// Counts an acknowledgement of `acked` bytes that ends inside a segment. A receiver may cut off what lies beyond its
-/// window, so an acknowledgement at its edge does not count.
+/// Counts an acknowledgement of `acked` bytes that ends inside a segment. It is not counted if it ends at the edge of
+/// the receiver's window, because a receiver may discard what lies beyond.
 void Sender::record_misplaced_ack(std::uint32_t acked) {
   if (config().boundary_secret == 0 || acked >= snd_.wnd) return;
   count(misplaced_acks_);

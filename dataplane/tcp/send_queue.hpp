@@ -21,7 +21,7 @@ struct SendMark {
 };
 
 /// Packets from SND.UNA to the end of written data, in order, with the SACK scoreboard (RFC 6675, RFC 8985). Every
-/// packet is unsent, in flight, sacked, lost or retransmitted, and in_flight() follows each change.
+/// packet is unsent, in flight, sacked, lost or retransmitted. in_flight() is updated with each change.
 ///
 /// A packet is the unit of loss: it counts as sacked when one block covers all of it. Packets sent once were sent in
 /// queue order. Retransmitted packets form a ring in the order of their retransmission (PacketNote::scratch64,
@@ -98,8 +98,8 @@ class SendQueue {
   /// Returns false if there is no buffer.
   bool cut(packet::Cursor position, std::uint32_t length);
 
-  /// True if one of the packets that were sent ends at `ack`, or all of them end before it. Also true after max_steps
-  /// packets before it, because the work for one acknowledgement is bounded.
+  /// True if one of the sent packets ends at sequence number `ack`, or if all of them end before it. The search stops
+  /// after max_steps packets, so that its work is bounded, and the result is then true.
   [[nodiscard]] bool ends_packet(SeqNum ack) const;
   /// Removes everything before `ack`. Sets rtt, small and misplaced of `event`; the caller sets acked.
   void acknowledge(SeqNum ack, AckEvent& event);
@@ -115,17 +115,17 @@ class SendQueue {
   /// are ignored.
   ///
   /// The search for the packets of a SACK block starts at the nearest earlier position where a block was found. A
-  /// receiver repeats and extends its blocks, so that position is close. A peer may report anything, so at most
-  /// `max_steps` packets that bring nothing new are passed for all blocks together. Packets farther away stay unmarked
-  /// this time, which is safe because SACK is advisory (RFC 2018 section 8). The position reached is kept, so the next
-  /// report continues from there. The newest packet is marked in any case, because the answer to a tail loss probe may
-  /// report only that packet.
+  /// receiver repeats and extends its blocks, so that position is close. A peer may report anything. So at most
+  /// `max_steps` packets are passed in vain, for all blocks together. Packets farther away stay unmarked this time,
+  /// which is safe because SACK is advisory (RFC 2018 section 8). The next report continues from the position that was
+  /// reached. The newest packet is marked in any case, because the answer to a tail loss probe may report only that
+  /// packet.
   void mark_sacked(std::span<const SackBlock> blocks, SeqNum una, SeqNum nxt, AckEvent& event, Delivery& delivery);
   static constexpr int max_steps = 1000;
   /// Marks packets and retransmissions that `rack` considers lost (RFC 8985 section 6.2 step 5) and adds newly_lost to
-  /// `event`. Returns the ticks (tick::us) until the next packet may be lost; zero if none is pending. A packet that
-  /// was overtaken waits at most `window` beyond the round-trip time. The timer covers the first such packet, whereas
-  /// RFC 8985 uses the last. `rate`, if not null here and below, is notified of every lost packet.
+  /// `event`. Returns the ticks (tick::us) until the next packet may be lost; zero if none is pending. A packet sent
+  /// before a delivered one waits at most `window` beyond the round-trip time. The timer covers the first such packet,
+  /// whereas RFC 8985 uses the last. If `rate` is not null, it is notified of every lost packet.
   std::uint32_t mark_overdue(const Rack& rack, std::uint32_t now, std::uint32_t window, AckEvent& event,
                              DeliveryRate* rate = nullptr);
 

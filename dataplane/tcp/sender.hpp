@@ -55,17 +55,17 @@ class Sender : public Receiver {
   [[nodiscard]] bool can_send_now() const {
     return !(on_fast_path() && !queue().unsent()) && finds_something_to_send();
   }
-  /// True if a payload of this size can be forwarded by cut-through: it fits one segment, and it is too large to be
-  /// joined with the data that follows it.
+  /// True if a payload of this size can be forwarded by cut-through. It fits one segment, and it is too large to share
+  /// a buffer with the data after it.
   [[nodiscard]] bool cuts_through_size(std::uint32_t payload) const {
     return payload >= SendQueue::small && payload <= mtu_.mss;
   }
 
   /// Sets the TSval of all segments sent from now on (RFC 7323), in the sender's own clock.
   void set_timestamp(std::uint32_t ts_value) { ts_value_ = ts_value; }
-  /// Switches what limits the sender while the connection runs. A switch back to congestion control starts in
-  /// congestion avoidance with `seed_cwnd` bytes, at least two segments. BBR takes `seed_cwnd` as the bandwidth-delay
-  /// product.
+  /// Changes what limits the sender while the connection runs: cwnd or the caller's allowance. A change back to
+  /// congestion control starts in congestion avoidance with `seed_cwnd` bytes, at least two segments. BBR takes
+  /// `seed_cwnd` as the bandwidth-delay product.
   void set_window_source(WindowSource source, Bytes seed_cwnd);
 
   /// True if sequence number `quoted` lies in data that is outstanding. That is the minimum check for the segment that
@@ -114,8 +114,8 @@ class Sender : public Receiver {
   [[nodiscard]] bool in_recovery() const { return bits_.recovery != Recovery::none; }
   /// Returns the number of ACKs that ended inside a segment, although a receiver takes whole segments. It saturates.
   [[nodiscard]] std::uint16_t misplaced_acks() const { return misplaced_acks_; }
-  /// True if that number shows that the peer acknowledges segments before they arrive (optimistic ACKs). Further ones
-  /// are ignored.
+  /// True if misplaced_acks() shows that the peer acknowledges segments before they arrive (optimistic ACKs). Further
+  /// such ACKs are ignored.
   [[nodiscard]] bool distrusts_acks() const { return misplaced_acks_ >= max_misplaced_acks; }
   static constexpr std::uint16_t max_misplaced_acks = 16;
 
@@ -126,7 +126,7 @@ class Sender : public Receiver {
   void reset();
   /// Begins the sent sequence numbers at `iss`, of which the first is that of the SYN.
   void begin_sending(SeqNum iss);
-  /// Continues a stream that another host has begun, from `nxt` on.
+  /// Continues a stream that another host has begun, from sequence number `nxt` on.
   void continue_stream(SeqNum nxt, bool una_is_acked);
   /// Sets the peer's window from the segment at `seq`, in bytes after scaling.
   void set_window(SeqNum seq, std::uint32_t window);
@@ -161,7 +161,7 @@ class Sender : public Receiver {
   void acknowledge(SeqNum ack, Instant now, AckSample* ack_sample);
   bool process_ack(const Segment& segment, Instant now, AckSample* ack_sample);
   [[nodiscard]] bool answers_all(const Segment& segment) const;
-  /// Records that the peer acknowledged new data in order, so no duplicate ACKs count.
+  /// Records that the peer acknowledged new data in order. The count of duplicate ACKs restarts.
   void on_orderly_ack() {
     bits_.peer_responded = false;
     loss_recovery_.duplicate_acks = 0;
@@ -182,7 +182,7 @@ class Sender : public Receiver {
 
   // --- emission ---
 
-  /// True if a segment in place of data is due: a reset, a window probe or a tail loss probe.
+  /// True if a segment that is sent instead of data is due: a reset, a window probe or a tail loss probe.
   [[nodiscard]] bool probe_or_reset_is_due() const { return bits_.probe_due || bits_.reset_due || bits_.tail_due; }
   [[nodiscard]] bool held_by_pacing(Instant now) const;
   [[nodiscard]] bool fin_can_go() const;
@@ -238,8 +238,8 @@ class Sender : public Receiver {
     return bits_.recovery == Recovery::none && is_configured() && config().classic_reno;
   }
   void on_partial_ack(AckEvent& event);
-  /// True if retransmission has to guess: without SACK the missing segments are unknown, and under an allowance no
-  /// congestion window limits the retransmissions.
+  /// True if the sender does not know which segments to retransmit, and no window limits the retransmissions. This is
+  /// so without SACK, if the caller's allowance replaces the congestion window.
   [[nodiscard]] bool retransmits_blindly() const {
     return bits_.window_source == WindowSource::allowance && !uses_sack();
   }
@@ -250,8 +250,8 @@ class Sender : public Receiver {
   void enter_fast_recovery(Instant now);
   void leave_recovery(const AckEvent& event);
   /// True if a partial acknowledgement must not restart the retransmission timer. RFC 6582 section 3.2 step 3 restarts
-  /// it only for the first one of a recovery. Without this rule a window with many holes would be repaired at one hole
-  /// per round trip. Under an allowance without SACK, every partial acknowledgement restarts the timer.
+  /// it only for the first one of a recovery. Otherwise a window with many holes would be repaired at one hole per
+  /// round trip. With an allowance and without SACK, every partial acknowledgement restarts the timer.
   [[nodiscard]] bool keeps_timer() const {
     return bits_.partially_acked && snd_.una < loss_recovery_.point && !retransmits_blindly();
   }
@@ -388,7 +388,7 @@ class Sender : public Receiver {
   /// Size in bytes up to which waiting payloads are joined even if segments are smaller.
   static constexpr std::uint32_t min_joined = 1024;
 
-  /// Flags and small numbers. The order keeps every field inside one byte.
+  /// Flags and small numbers, in an order that keeps every field inside one byte.
   struct Bits {
     WindowSource window_source : 1 = WindowSource::congestion_control;
     bool urgent_out : 1 = false;  ///< true if urgent data up to RecoveryState::snd_up is not acknowledged yet

@@ -31,7 +31,8 @@ void Sender::suspect_timeout() {
   if (bits_.tail_out && bits_.tail_retransmitted) loss_recovery_.retransmissions = retransmissions_unknown;
 }
 
-/// Records a retransmission. The test refers to the first one (RFC 3522 section 3.2 step 2).
+/// Records a retransmission. The test for a spurious one refers to the first retransmission (RFC 3522 section 3.2 step
+/// 2).
 void Sender::on_retransmitted() {
   if (uses_sack() && loss_recovery_.retransmissions < retransmissions_unknown) ++loss_recovery_.retransmissions;
   if (bits_.doubt == Doubt::retransmission_due) bits_.doubt = Doubt::retransmission_sent;
@@ -48,8 +49,8 @@ bool Sender::answers_original(const Segment& segment) const {
   return static_cast<std::int32_t>(segment.ts_echo - recovery_state().retransmission_ts) < 0;
 }
 
-/// Evaluates an ACK of new data during fast recovery. The recovery was spurious if the originals of everything marked
-/// lost have arrived; the data that is still missing begins at the front of the send queue.
+/// Evaluates an ACK of new data during fast recovery. The recovery was spurious if the original of everything marked
+/// lost has arrived. The data that is still missing begins at the front of the send queue.
 void Sender::judge_fast_recovery(bool original) {
   if (!original) {
     bits_.doubt = Doubt::none;
@@ -115,9 +116,8 @@ void Sender::judge_second_answer(const Segment& segment, const AckEvent& event) 
 }
 
 /// Restores the state before a spurious recovery (RFC 4015): sending continues with new data under the earlier window.
-/// No burst results, because the ACKs release what they would have released without the timeout. RTT samples of
-/// segments sent once include the pause, so the RTO grows (the aim of section 3.4). The backoff stays until the first
-/// such sample.
+/// There is no burst, because each ACK permits as much data as without the timeout. RTT samples of segments sent once
+/// include the pause, so the RTO grows (the aim of section 3.4). The backoff stays until the first such sample.
 void Sender::undo_recovery() {
   bits_.doubt = Doubt::none;
   loss_recovery_.retransmissions = 0;

@@ -25,8 +25,8 @@ namespace sluice::tcp {
   return end(at.note());
 }
 
-/// Returns when the packet was last sent, in a form that orders transmissions. The nanoseconds below one tick give the
-/// order of retransmissions, as SendQueue::resent() sets them.
+/// Returns when the packet was last sent, in a form that orders transmissions. The nanoseconds below one tick contain
+/// the order of retransmissions, as SendQueue::resent() stores it.
 [[nodiscard]] inline Transmission transmission_of(const packet::PacketNote& note) {
   const auto below = static_cast<std::uint16_t>(note.sent.time_since_epoch().count() & 1023);
   const bool once = note.transmissions <= 1;

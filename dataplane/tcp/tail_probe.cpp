@@ -23,8 +23,9 @@ void Sender::arm_retransmit_slow(Instant now) {
   }
 }
 
-/// Handles the probe timer. The timer was set for the oldest data, so it is extended until the timeout of the last
-/// segment. A single segment gets no probe, because its ACK may be delayed; the retransmission timeout allows for that.
+/// Handles the probe timer. It was set for the oldest data, so it is extended until the probe timeout of the last
+/// segment. A single segment gets no probe, because its ACK may be delayed. The retransmission timeout includes that
+/// delay.
 void Sender::on_probe_timeout(Instant now) {
   const Instant since = timer_deadline() - probe_timeout();
   const Instant timeout = since + rto();

@@ -23,7 +23,7 @@ void Sender::announce_urgent(SeqNum end) {
 }
 
 /// Writes the urgent pointer, a 16-bit offset from the segment's own sequence number. If urgent data ends farther away,
-/// the segment points 65535 bytes ahead, but only if the peer cannot have received that byte yet. A later segment then
+/// the pointer is 65535 bytes ahead, but only if the peer cannot have received that byte yet. A later segment then
 /// points farther.
 void Sender::mark_urgent(Segment& segment) const {
   segment.urgent = 0;

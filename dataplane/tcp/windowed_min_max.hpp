@@ -38,8 +38,9 @@ class WindowedMinMax {
     Duration value{};
   };
 
-  /// Discards the best value when it leaves the window. The second and third must not expire together with it. The
-  /// second is therefore replaced after a quarter of the window without a better value, and the third after half of it.
+  /// Discards the best value when its age exceeds the window. The second and third best must not expire at that time
+  /// too. So the second is replaced after a quarter of the window without a better value, and the third after half of
+  /// it.
   void age(const Seen& seen, Duration window) {
     const Duration held = seen.at - best_[0].at;
     if (held > window) {

@@ -13,7 +13,7 @@
 namespace sluice::emulator {
 namespace {
 
-/// Largest number of saved tokens, so that a time with few packets is not followed by a burst of accelerate marks.
+/// Largest number of saved tokens. It bounds the burst of accelerate marks after a time with few packets.
 constexpr double max_tokens = 10;
 
 const AbcParameters& checked(const AbcParameters& p) {
@@ -40,8 +40,8 @@ double RecentBytes::per_second(Instant now) {
 AbcControl::AbcControl(const AbcParameters& parameters, std::optional<Rate> capacity)
     : parameters_(checked(parameters)), capacity_(capacity), offered_(parameters.window), sent_(parameters.window) {}
 
-/// Adds the bytes that the link could carry between `since` and `now`. A period longer than the window counts with the
-/// share that the window covers.
+/// Adds the bytes that the link could carry between `since` and `now`. If this time is longer than the averaging
+/// window, only the bytes of the part inside the window are added.
 void AbcControl::offer(Bytes bytes, Instant since, Instant now) {
   const Duration time = now - since;
   const bool longer = time > parameters_.window;
@@ -56,8 +56,8 @@ double AbcControl::target_rate(Duration waited, Instant now) {
   return std::max(0.0, link * (parameters_.eta - to_seconds(excess) / to_seconds(parameters_.delta)));
 }
 
-/// True if more than one token is saved, and a token is then spent. Each packet adds f = min(tr / (2·cr), 1) tokens,
-/// where cr is the rate at which the queue sends.
+/// True if the packet keeps its accelerate mark: more than one token is available, and one token is spent. Each packet
+/// adds f = min(tr / (2·cr), 1) tokens, where tr is the target rate and cr the rate at which the queue sends.
 bool AbcControl::accelerates(Bytes size, Duration waited, Instant now) {
   sent_.add(size, now);
   const double share = std::min(target_rate(waited, now) / (2 * sent_.per_second(now)), 1.0);

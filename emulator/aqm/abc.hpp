@@ -10,8 +10,8 @@
 
 namespace sluice::emulator {
 
-/// Parameters of ABC. η and δ are those of the publication; threshold and window suit a link that sends in batches of
-/// some milliseconds.
+/// Parameters of ABC. η and δ are those of the publication. Threshold and window suit a link that sends batches of
+/// packets some milliseconds apart.
 struct AbcParameters {
   double eta = 0.98;                                ///< target share of the link's capacity (η), 0 < η <= 1
   Duration delta = std::chrono::milliseconds(133);  ///< time in which a queue is to be drained (δ), > 0
@@ -30,7 +30,7 @@ class RecentBytes {
   [[nodiscard]] double per_second(Instant now);
 
  private:
-  /// Bytes added at one instant.
+  /// Number of bytes that were added at one instant.
   struct Part {
     Instant at;
     Bytes bytes;
@@ -40,9 +40,9 @@ class RecentBytes {
   Bytes sum_;
 };
 
-/// Decides which packets accelerate their sender and which brake it (Goyal et al., NSDI 2020). The accelerating share f
-/// is chosen so that the sender reaches the target rate one round trip later. No randomness: tokens space the marks
-/// evenly.
+/// Decides which packets accelerate their sender and which brake it (Goyal et al., NSDI 2020). The share f of
+/// accelerated packets is chosen so that the sender reaches the target rate one round trip later. It uses no random
+/// numbers: tokens space the marks evenly.
 class AbcControl {
  public:
   /// Creates the control. `capacity` is the rate of a link that does not vary; if empty, offer() reports it. Throws
@@ -64,7 +64,7 @@ class AbcControl {
   double tokens_ = 0;  ///< number of accelerate marks saved, up to a bound
 };
 
-/// An ABC router's FIFO queue before a line of constant rate, with tail drop.
+/// FIFO queue of an ABC router whose link has a constant rate, with tail drop.
 class AbcQueue final : public QueueDiscipline {
  public:
   /// Creates an empty queue. Throws std::invalid_argument if a parameter is out of its range.
@@ -79,7 +79,8 @@ class AbcQueue final : public QueueDiscipline {
   Ring<Queued> queue_;
 };
 
-/// Changes an accelerate mark (ECT(1)) to a brake mark. Returns false if the packet is not ABC's or brakes already.
+/// Changes the accelerate mark (ECT(1)) of a packet to a brake mark. Returns false if the packet has no accelerate
+/// mark.
 bool brake(packet::Packet& frame);
 
 }  // namespace sluice::emulator

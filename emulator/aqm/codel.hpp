@@ -26,8 +26,8 @@ class CodelControl {
   explicit CodelControl(const CodelParameters& parameters);
 
   /// Returns the next packet to be sent, if there is one. `pull()` takes the oldest packet out of the queue, as an
-  /// optional of Queued or a derived type. `backlog()` returns the bytes behind it. `drop(packet)` and `mark()` are
-  /// called for each packet that is dropped or marked.
+  /// optional of Queued or a derived type. `backlog()` returns the bytes that remain in the queue. `drop(packet)` and
+  /// `mark()` are called for each packet that is dropped or marked.
   template <typename Pull, typename Backlog, typename Drop, typename Mark>
   auto dequeue(Instant now, Pull&& pull, Backlog&& backlog, Drop&& drop, Mark&& mark) -> decltype(pull()) {
     auto packet = pull();
@@ -84,7 +84,8 @@ class CodelControl {
   [[nodiscard]] Instant control_law(Instant from) const;
 
   CodelParameters parameters_;
-  /// Time at which the delay will have been above target for an interval; empty while it is below.
+  /// Time from which on a packet may be dropped if the delay stays above target until then; empty while the delay is
+  /// below target.
   std::optional<Instant> first_above_;
   bool dropping_ = false;         ///< true in the dropping state
   Instant drop_next_{};           ///< time of the next drop

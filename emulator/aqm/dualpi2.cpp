@@ -10,7 +10,7 @@
 namespace sluice::emulator {
 namespace {
 
-/// p_Lmax of RFC 9332: coupled probability from which marks alone do not slow L4S traffic down enough.
+/// Coupled probability above which marks alone do not slow L4S traffic down enough (p_Lmax of RFC 9332).
 constexpr double max_scalable = 1;
 
 const DualPi2Parameters& checked(const DualPi2Parameters& p) {
@@ -54,8 +54,8 @@ bool DualPi2Control::recur(double& sum, double likelihood) {
   return true;
 }
 
-/// Decides for a packet of the L queue (appendix A.2). At overload the queue drops with the classic probability and
-/// marks the rest.
+/// Decides for a packet of the L queue (RFC 9332 appendix A.2). At overload the queue drops with the classic
+/// probability, and marks the packets that it does not drop.
 DualPi2Control::Verdict DualPi2Control::judge_scalable(Duration waited, Bytes behind) {
   const double coupled = parameters_.coupling * base_;
   if (coupled >= max_scalable && recur(scalable_drop_sum_, base_ * base_)) return Verdict::drop;
@@ -64,8 +64,8 @@ DualPi2Control::Verdict DualPi2Control::judge_scalable(Duration waited, Bytes be
   return likelihood >= max_scalable || recur(scalable_sum_, likelihood) ? Verdict::mark : Verdict::pass;
 }
 
-/// Decides for a classic packet (appendix A.2): marked if it is ECN-capable and there is no overload, otherwise
-/// dropped.
+/// Decides for a classic packet (RFC 9332 appendix A.2). It is marked if it is ECN-capable and there is no overload,
+/// otherwise dropped.
 DualPi2Control::Verdict DualPi2Control::judge_classic(bool ecn_capable) {
   const double likelihood = base_ * base_;
   if (!recur(classic_sum_, likelihood)) return Verdict::pass;

@@ -23,16 +23,17 @@ struct DualPi2Parameters {
   /// Delay above which a packet of the L queue is marked, > 0. A link that sends at intervals needs more than one
   /// interval.
   Duration step = std::chrono::milliseconds(1);
-  Duration shift = std::chrono::milliseconds(30);  ///< head start of the L queue in the time-shifted FIFO, >= 0
+  /// Time by which packets of the L queue count as older than they are, >= 0.
+  Duration shift = std::chrono::milliseconds(30);
 
-  /// Backlog of the L queue in bytes up to which the step does not mark. With at most two packets in both queues
-  /// together, nothing is marked or dropped.
+  /// Backlog of the L queue in bytes up to which `step` marks no packet. With at most two packets in both queues
+  /// together, none is marked or dropped.
   Bytes max_packet{1514};
 };
 
-/// Controller of DualPI2 (RFC 9332, appendix A). One PI controller yields the base probability p'. Classic traffic gets
-/// its square, L4S traffic p' times the coupling factor. No randomness: probabilities are added up, and one packet is
-/// marked or dropped each time the sum exceeds 1 (recur() of RFC 9332).
+/// Controller of DualPI2 (RFC 9332, appendix A). One PI controller computes the base probability p'. Classic packets
+/// are marked or dropped with its square, L4S packets with p' times the coupling factor. No random numbers are used:
+/// probabilities are added up, and one packet is marked or dropped each time the sum exceeds 1 (recur() of RFC 9332).
 class DualPi2Control {
  public:
   /// Decision about a packet: send it unchanged, mark it with ECN, or drop it.
@@ -41,18 +42,18 @@ class DualPi2Control {
   /// Creates the controller. Throws std::invalid_argument if a parameter is out of its range.
   explicit DualPi2Control(const DualPi2Parameters& parameters);
 
-  /// Catches up on the updates until `now`, for queues that were unchanged until then. `oldest` is the arrival time of
-  /// the oldest packet of both queues, `now` if they are empty.
+  /// Runs the updates of the probability that are due until `now`, for queues that were unchanged until then. `oldest`
+  /// is the arrival time of the oldest packet of both queues, `now` if they are empty.
   void follow(Instant oldest, Instant now);
-  /// Decides for a packet of the L queue that has waited `waited`; `behind` bytes remain in that queue.
+  /// Decides for a packet of the L queue whose queueing delay is `waited`; `behind` bytes remain in that queue.
   [[nodiscard]] Verdict judge_scalable(Duration waited, Bytes behind);
   /// Decides for a packet of the classic queue.
   [[nodiscard]] Verdict judge_classic(bool ecn_capable);
-  /// Returns the base probability p', from which the others are derived.
+  /// Returns the base probability p', from which the probabilities of both queues are computed.
   [[nodiscard]] double base() const { return base_; }
 
  private:
-  /// Adds a probability to `sum`. True if the sum exceeds 1, which is then subtracted.
+  /// Adds a probability to `sum`. Returns true if the sum then exceeds 1, after subtracting 1 from it.
   [[nodiscard]] static bool recur(double& sum, double likelihood);
   /// Runs one update of the PI controller.
   void update(Duration delay);
@@ -66,8 +67,8 @@ class DualPi2Control {
   double classic_sum_ = 0;        ///< sum of the probabilities of the classic queue
 };
 
-/// The two queues of DualPI2 and the choice between them. The packet with the earlier arrival time is sent next, where
-/// packets of the L queue count as `shift` older than they are (time-shifted FIFO). Classic packets thus wait for the L
+/// The two queues of DualPI2 and the choice between them. The packet with the earlier arrival time is sent next, and
+/// packets of the L queue count as `shift` older than they are (time-shifted FIFO). So a classic packet waits for the L
 /// queue no longer than `shift`. `Item` is Queued or a derived type; its size in bytes is size_of(item).
 template <typename Item>
 class DualPi2Queues {
@@ -121,8 +122,9 @@ class DualPi2Queues {
     [[nodiscard]] bool ready(Instant now) const { return !queue.empty() && queue.front().since < now; }
   };
 
-  /// True if at most two packets wait, including `next`: such a queue is not congested, as in PIE (RFC 8033 section
-  /// 4.1). Otherwise a probability left over from an outage would drop every retransmission after it.
+  /// True if at most two packets wait, including `next`. Such a queue is not congested, as in PIE (RFC 8033 section
+  /// 4.1). Without this test, the probability that an outage has raised would drop each retransmission after the
+  /// outage.
   [[nodiscard]] bool is_small(const Item& next) const {
     return scalable_.bytes + classic_.bytes + size_of(next) <= max_packet_ * 2;
   }
@@ -136,8 +138,8 @@ class DualPi2Queues {
     }
     return oldest;
   }
-  /// Returns the queue that sends next. A packet that arrives at `now` is not considered if the other queue has older
-  /// packets.
+  /// Returns the queue that sends next. If the other queue has older packets, a packet that arrives at `now` is not
+  /// considered.
   Line& turn(Instant now) {
     if (scalable_.queue.empty() || classic_.queue.empty()) return scalable_.queue.empty() ? classic_ : scalable_;
     if (scalable_.ready(now) != classic_.ready(now)) return scalable_.ready(now) ? scalable_ : classic_;

@@ -23,8 +23,9 @@ struct FqCodelParameters {
   std::uint64_t seed = 0;       ///< seed of the flow hash
 };
 
-/// The queues of FQ-CoDel (RFC 8290, section 4). Flows are hashed into queues, each under CoDel. Deficit round robin
-/// serves them, newly busy queues first. `Item` is Queued or a derived type; its size in bytes is size_of(item).
+/// Queues of FQ-CoDel (RFC 8290, section 4). Flows are hashed into queues, each under CoDel. Deficit round robin serves
+/// them, and queues that just became busy are served first. `Item` is Queued or a derived type; its size in bytes is
+/// size_of(item).
 template <typename Item>
 class FqCodelFlows {
  public:
@@ -109,7 +110,7 @@ class FqCodelFlows {
     --size_;
     return oldest;
   }
-  /// Returns the list whose first queue may send now. Requires active() > 0.
+  /// Returns the list of queues whose first queue may send now. Requires active() > 0.
   Turns& turn() {
     for (;;) {
       Turns& turns = new_.empty() ? old_ : new_;
@@ -119,7 +120,7 @@ class FqCodelFlows {
       old_.splice(old_.end(), turns, turns.begin());
     }
   }
-  /// Removes the first queue of a list, which is empty, from service.
+  /// Removes the first queue of the list from service, because it is empty.
   void retire(Turns& turns) {
     // An empty new queue goes to the end of the old list once, so that it cannot return as new at once (section 4.2).
     if (&turns == &new_ && !old_.empty()) {

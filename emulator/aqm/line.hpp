@@ -11,11 +11,11 @@
 
 namespace sluice::emulator {
 
-/// A router's outgoing line in one direction: a queue discipline, a rate and a propagation delay. Packets are sent in
-/// the order that the discipline chooses. Thread: the event loop's.
+/// Outgoing link of a router in one direction, with a queue discipline, a rate and a propagation delay. Packets are
+/// sent in the order that the discipline chooses. Thread: the event loop's.
 class QueueLine final : public Element, public EventTarget {
  public:
-  /// Creates an idle line. Throws std::invalid_argument unless `rate` > 0, `delay` >= 0 and there is a discipline.
+  /// Creates an idle link. Throws std::invalid_argument unless `rate` > 0, `delay` >= 0 and there is a discipline.
   QueueLine(EventLoop& loop, Rate rate, Duration delay, std::unique_ptr<QueueDiscipline> discipline, Element& next);
 
   /// Queues a packet, and sends it at once if the line is idle.
@@ -26,14 +26,14 @@ class QueueLine final : public Element, public EventTarget {
 
  private:
   enum Tag : std::uint64_t { sent_tag, arrived_tag };
-  /// A packet that is propagating, and its arrival time.
+  /// A packet on its way to the far end of the link, and its arrival time.
   struct InFlight {
     packet::Packet packet;
     Instant due{};
   };
   /// Starts the transmission of the next packet, if any.
   void send_next(Instant now);
-  /// Sets the event of the next arrival, if none is set.
+  /// Schedules the event for the next arrival, if none is scheduled.
   void arm();
 
   EventLoop& loop_;

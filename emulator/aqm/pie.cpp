@@ -13,11 +13,11 @@
 namespace sluice::emulator {
 namespace {
 
-/// Sum of probabilities since the last drop below which nothing is dropped; above max_sum a drop is certain (RFC 8033
-/// section 5.5).
+/// Sum of the probabilities since the last drop below which no packet is dropped. Above max_sum a drop is certain (RFC
+/// 8033 section 5.5).
 constexpr double min_sum = 0.85;
 constexpr double max_sum = 8.5;
-/// Probability above which packets are dropped even if they are ECN-capable (section 5.1).
+/// Probability above which packets are dropped even if they are ECN-capable (RFC 8033 section 5.1).
 constexpr double max_marked = 0.1;
 
 const PieParameters& checked(const PieParameters& p) {
@@ -28,8 +28,8 @@ const PieParameters& checked(const PieParameters& p) {
   return p;
 }
 
-/// Returns the scale of probability updates: smaller steps at a low probability, so that light congestion does not
-/// overshoot (section 5.3).
+/// Returns the factor of probability updates. Updates are smaller at a low probability, so that light congestion does
+/// not cause overshoot (RFC 8033 section 5.3).
 double scale_at(double probability) {
   constexpr std::pair<double, double> steps[] = {{1e-6, 2048}, {1e-5, 512}, {1e-4, 128},
                                                  {1e-3, 32},   {1e-2, 8},   {1e-1, 2}};
@@ -48,7 +48,7 @@ Duration PieQueue::delay(Instant now) const {
   return queue_.empty() ? Duration::zero() : now - queue_.front().since;
 }
 
-/// Catches up on the updates until `now`, for a queue that was unchanged until then.
+/// Runs the updates of the probability that are due until `now`, for a queue that was unchanged until then.
 void PieQueue::follow(Instant now) {
   if (next_ == never) next_ = now + parameters_.tupdate;
   for (; next_ <= now; next_ += parameters_.tupdate) {

@@ -21,9 +21,9 @@ struct PieParameters {
   bool ecn = false;        ///< true: ECN-capable packets are marked instead of dropped, up to a probability of 0.1
 };
 
-/// PIE (RFC 8033): drops arrivals with a probability that a PI controller derives from the queueing delay. The delay is
-/// the waiting time of the oldest packet (section 5.2 leaves the choice open). Drops are spaced by the sum of the
-/// probabilities (section 5.5).
+/// PIE (RFC 8033): drops arriving packets with a probability that a PI controller computes from the queueing delay. The
+/// delay is the waiting time of the oldest packet (section 5.2 leaves the choice open). Drops are spaced by the sum of
+/// the probabilities (section 5.5).
 class PieQueue final : public QueueDiscipline {
  public:
   /// Creates an empty queue. Throws std::invalid_argument if a parameter is out of its range.

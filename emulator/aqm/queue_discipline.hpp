@@ -38,8 +38,8 @@ struct Queued {
   return line_size(queued.packet);
 }
 
-/// Queue discipline of a router's outgoing line: accepts, drops, marks and orders packets. The packet being sent is not
-/// part of it. Pure: time is an argument, and randomness comes from a given generator.
+/// Queue discipline of a router's outgoing link: accepts, drops, marks and orders packets. The packet that is being
+/// sent is not in the queue. Pure: time is an argument, and random numbers come from a given generator.
 class QueueDiscipline {
  public:
   virtual ~QueueDiscipline() = default;
@@ -83,12 +83,12 @@ class QueueDiscipline {
     return std::move(queued.packet);
   }
   void record_mark() { ++counters_.marked; }
-  /// True if `packet` can enter the queue within `limit`.
+  /// True if `packet` fits into the queue within `limit`.
   [[nodiscard]] bool fits(const packet::Packet& packet, const QueueLimit& limit) const {
     return (limit.bytes == Bytes(0) || bytes_ + line_size(packet) <= limit.bytes) &&
            (limit.packets == 0 || packets_ < limit.packets);
   }
-  /// True if the queue is above `limit`.
+  /// True if the contents of the queue exceed `limit`.
   [[nodiscard]] bool exceeds(const QueueLimit& limit) const {
     return (limit.bytes > Bytes(0) && bytes_ > limit.bytes) || (limit.packets > 0 && packets_ > limit.packets);
   }

@@ -42,7 +42,7 @@ void RedQueue::follow(Instant now) {
   average_ *= std::pow(1 - parameters_.weight, packets);
 }
 
-/// Decides whether the arriving packet is accepted, marked (or dropped instead), or dropped.
+/// Decides whether the arriving packet is accepted, marked, or dropped. Without ECN it is dropped instead of marked.
 RedQueue::Verdict RedQueue::judge() {
   const auto low = static_cast<double>(parameters_.min_threshold.count());
   const auto high = static_cast<double>(parameters_.max_threshold.count());

@@ -12,7 +12,7 @@ namespace sluice::emulator {
 struct RedParameters {
   Bytes min_threshold;  ///< average queue below which nothing is dropped, >= 0
 
-  /// Average queue in bytes from which every packet is dropped, or marked (`mark_above_max`); > min_threshold.
+  /// Average queue in bytes at and above which every packet is dropped, or marked (`mark_above_max`); > min_threshold.
   Bytes max_threshold;
   double max_probability = 0.1;  ///< drop probability at max_threshold, 0 < p <= 1
   double weight = 0.002;         ///< weight of the newest queue length in the average, 0 < w <= 1
@@ -26,7 +26,8 @@ struct RedParameters {
 };
 
 /// Random Early Detection (Floyd and Jacobson, 1993). Drops or marks packets with a probability that grows with the
-/// average queue. The number of packets since the last drop spaces the drops evenly.
+/// average queue. The probability also grows with the number of packets since the last drop, so that drops are spaced
+/// evenly.
 class RedQueue final : public QueueDiscipline {
  public:
   /// Creates an empty queue. Throws std::invalid_argument if a parameter is out of its range.

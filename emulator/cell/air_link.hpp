@@ -13,13 +13,13 @@
 
 namespace sluice::emulator {
 
-/// Parameters of hybrid ARQ, reordering and RLC of one UE.
+/// Parameters of one UE's hybrid ARQ, reordering buffer and RLC.
 struct AirLinkConfig {
   link::HarqParameters harq;
   link::ReorderingParameters reordering;
   link::RlcParameters rlc;
-  /// Time from giving up a block to its report to the receiver, > 0 (RLC's poll timer). The poll is needed because a
-  /// block without a successor leaves no visible sequence gap.
+  /// Time from giving up a block to the report of that loss to the receiver, > 0 (RLC's poll timer). The poll is needed
+  /// because the receiver sees no sequence gap if no block follows.
   Duration poll = std::chrono::milliseconds(200);
 };
 
@@ -30,10 +30,10 @@ struct AirLinkCounters {
   std::uint64_t received = 0;         ///< blocks received, at whichever attempt
   std::uint64_t given_up = 0;         ///< blocks given up after the last attempt
   std::uint64_t carried = 0;          ///< bytes on the air of the received blocks
-  std::uint64_t repeated = 0;         ///< bytes on the air that RLC retransmitted
+  std::uint64_t repeated = 0;         ///< bytes on the air of RLC retransmissions
 };
 
-/// Callbacks of an AirLink: what becomes of each packet, and when RLC has data to retransmit.
+/// Callbacks of an AirLink: whether each packet arrived or was lost, and when RLC has data to retransmit.
 class AirLinkUser {
  public:
   /// Called when the last byte of a packet has left the radio queue for the first time.
@@ -51,7 +51,7 @@ class AirLinkUser {
   ~AirLinkUser() = default;
 };
 
-/// The path from a radio queue to its receiver: hybrid-ARQ processes carry transport blocks, and a buffer restores the
+/// Path from a radio queue to its receiver. Hybrid-ARQ processes carry transport blocks, and a buffer restores the
 /// order of the blocks. RLC then retransmits lost blocks (acknowledged mode) or gives up the packets with missing bytes
 /// (unacknowledged mode). Thread: the event loop's.
 class AirLink final : public EventTarget {
@@ -70,16 +70,17 @@ class AirLink final : public EventTarget {
   [[nodiscard]] Instant next_repeat() const { return rlc_.next_ready(); }
 
   /// Transmits in `tti`: the block that hybrid ARQ must retransmit, otherwise a new one of at most `capacity` bytes. A
-  /// new block takes RLC retransmissions first, then data from `queue`. `units` counts the resource blocks used.
+  /// new block takes RLC retransmissions first, then data from `queue`. `units` is the number of resource blocks used.
   /// Returns the bytes on the air that were received, 0 if the block was lost.
   Bytes transmit(std::uint64_t tti, const LinkGrant& grant, Bytes capacity, std::uint32_t units, UeQueue& queue,
                  const Channel& channel, Instant now);
   /// Re-establishes the link at a handover. Blocks in hybrid-ARQ processes are lost, and blocks in the reordering
-  /// buffer are released. RLC then retransmits or gives up what is missing.
+  /// buffer are delivered. RLC then retransmits or gives up what is missing.
   void reset(Instant now);
-  /// Gives up everything in flight because the UE is gone; the user gets each packet by lost() or arrived().
+  /// Gives up all packets in flight, because the UE has left. The user is notified of each packet by lost() or
+  /// arrived().
   void abandon(Instant now);
-  /// Handles the reordering stall timer or the poll for a block that was given up. The event loop calls it.
+  /// Handles the stall timer of reordering, or the poll for a block that was given up. The event loop calls it.
   void on_event(std::uint64_t tag, Instant now) override;
 
   /// Returns the TTI of the latest transmission; UINT64_MAX before the first.
@@ -104,11 +105,11 @@ class AirLink final : public EventTarget {
 
   /// Builds a new block of at most `capacity` bytes from RLC retransmissions and the queue.
   link::HarqBlock fill(const LinkGrant& grant, Bytes capacity, std::uint32_t units, UeQueue& queue, Instant now);
-  /// Passes the oldest unresolved block to RLC as received or lost.
+  /// Reports to the user, in order, each packet that RLC has delivered or given up, and sets the timers.
   void decide(bool received, Instant now);
   /// Reports the packets that RLC has resolved to the user, in order, and sets the timers.
   void settle(Instant now);
-  /// Sets an event for the reordering stall timer, unless one is already set for its expiry or earlier.
+  /// Schedules an event for the stall timer of reordering, unless one is scheduled for its expiry or earlier.
   void arm();
 
   EventLoop& loop_;
@@ -121,7 +122,7 @@ class AirLink final : public EventTarget {
   Ring<Held> held_;               ///< packets that left the queue and are neither delivered nor lost yet, in order
   std::uint64_t next_tsn_ = 0;
   std::uint64_t sent_ = 0;    ///< bytes on the air that left the queue so far
-  std::uint64_t packed_ = 0;  ///< part of sent_ that belongs to packets that left completely
+  std::uint64_t packed_ = 0;  ///< part of sent_ that belongs to packets whose last byte has left the queue
   std::uint64_t last_tti_ = UINT64_MAX;
   Instant armed_ = never;  ///< time of the earliest pending stall-timer event
   AirLinkCounters counters_;

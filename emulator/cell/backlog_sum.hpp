@@ -8,9 +8,9 @@
 
 namespace sluice::emulator {
 
-/// Sum of the backlogs of all radio queues of a cell, updated incrementally. Measurements read it every millisecond,
-/// and between two readings at most a few queues change. Each queue reports its own change, and only the changed queues
-/// are counted again.
+/// Sum of the backlogs of all radio queues of a cell, updated incrementally. Measurements read the sum every
+/// millisecond, and few queues change between two readings. Each queue reports when it changes, and only the changed
+/// queues are counted again.
 class BacklogSum {
  public:
   BacklogSum() = default;
@@ -35,7 +35,7 @@ class BacklogSum {
     UeQueue* queue;
     Backlog backlog;
   };
-  /// Replaces a queue's contribution by its present backlog.
+  /// Replaces a queue's contribution to the sum by its current backlog.
   void count_anew(Share& share) {
     sum_ -= share.backlog;
     share.backlog = {};

@@ -19,7 +19,7 @@
 
 namespace sluice::emulator {
 
-/// Callback for each packet that enters a radio queue; the Node-B measures CLAMP's price with it.
+/// Callback for each packet that enters a radio queue, with which the Node-B measures CLAMP's price.
 class ArrivalObserver {
  public:
   /// Called when a packet for `ue` has entered its queue; the queue already contains it.
@@ -39,25 +39,25 @@ class PresenceObserver {
   ~PresenceObserver() = default;
 };
 
-/// Cumulative counters of the packets that are for no UE of the cell.
+/// Cumulative counters of packets that are addressed to no UE of the cell.
 struct CellCounters {
-  /// Packets to an address without a UE in this cell; they take the default route, if any.
+  /// Packets to an address that no UE of this cell has. They are sent to the default route, if there is one.
   std::uint64_t unknown_destination = 0;
-  std::uint64_t not_ip = 0;  ///< frames that are not IP; they take the default route, if any
+  std::uint64_t not_ip = 0;  ///< frames that are not IP; they are sent to the default route if there is one
 
   /// Frames for unknown addresses or not IP that were dropped, because there is no default route.
   std::uint64_t dropped_no_route = 0;
 };
 
-/// The radio half of a Node-B: per-UE queues, per-UE channels and a scheduler that gives each TTI, or its resource
-/// blocks, to UEs. Packets for the UEs enter by receive() and leave towards the UEs.
+/// Radio part of a Node-B. It has a queue and a channel for each UE, and a scheduler that allocates each TTI, or its
+/// resource blocks, to UEs. Packets for the UEs enter by receive() and leave towards the UEs.
 ///
-/// A Node-B may have several sectors (cells), each with its own scheduler and TTIs. A UE belongs to one of them and may
-/// be moved. A UE may also be at another Node-B; then its channel must be silent, and its packets wait until it
-/// returns. TTIs in which nothing waits are skipped, which changes the run time only.
+/// A Node-B may have several sectors (cells), each with a scheduler of its own. A UE belongs to one sector and may be
+/// moved to another. While a UE is at another Node-B, its channel in this cell must carry nothing, and its packets wait
+/// until it returns. TTIs in which no packet waits are skipped, which changes only the run time.
 ///
-/// A cell stores where each UE is and forwards frames to it. TtiClock runs the TTIs, Sectors allocates them, and
-/// Downlink models the path to one UE. Thread: the event loop's.
+/// A cell stores where each UE is and forwards frames to that place. TtiClock runs the TTIs, Sectors allocates them,
+/// and Downlink models the path to one UE. Thread: the event loop's.
 class Cell final : public RadioCell, public Element, private TtiUser {
  public:
   /// Creates a cell without UEs. `tti` must be above 0: 1 ms for traces and LTE, 2 ms for HSDPA. `loop` and
@@ -78,18 +78,18 @@ class Cell final : public RadioCell, public Element, private TtiUser {
   void move(UeIndex ue, std::uint32_t sector);
   /// Queues a packet that another Node-B has forwarded, for a UE that is here or about to come.
   void take_over(UeIndex ue, packet::Packet packet, Bytes length, Instant now);
-  /// Starts to serve the UE, which has come from another Node-B. Unused TTIs count as offered at the mean of the links
-  /// of the attached UEs.
+  /// Starts to serve a UE that has come from another Node-B. For unused TTIs the bytes offered are the mean over the
+  /// links of the attached UEs.
   void attach(UeIndex ue, Instant now);
   /// Stops serving the UE, which has gone to another Node-B.
   void detach(UeIndex ue, Instant now);
   /// True if this Node-B serves the UE.
   [[nodiscard]] bool here(UeIndex ue) const { return ues_[ue].here; }
-  /// Marks a UE whose packets are lost until it is attached again, because the handover forwards nothing.
+  /// Marks a UE whose packets are lost until it is attached again, because its handover forwards no packets.
   void set_losing(UeIndex ue) { ues_[ue].losing = true; }
   [[nodiscard]] bool losing(UeIndex ue) const { return ues_[ue].losing; }
-  /// Sets the radio state that the reports carry. Packets for a released UE take the default route, because it has
-  /// left.
+  /// Sets the radio state of a UE that reports contain. Packets for a released UE are sent to the default route,
+  /// because it has left.
   void set_state(UeIndex ue, control::feedback::RadioState state);
   [[nodiscard]] control::feedback::RadioState state(UeIndex ue) const { return ues_[ue].state; }
   [[nodiscard]] std::uint32_t sector(UeIndex ue) const { return ues_[ue].sector; }

@@ -38,7 +38,7 @@ bool Downlink::push(packet::Packet&& packet, Bytes length, Instant now) {
   return true;
 }
 
-/// Reports to an ABC queue what the link could have carried while the queue was empty.
+/// Passes to an ABC queue the number of bytes that the link could have carried while the queue was empty.
 void Downlink::end_idle(Instant now) {
   if (queue_.config().management != QueueManagement::abc) return;
   const std::uint64_t offered = channel_->offered_through(clock_.tti_of(now));
@@ -152,8 +152,8 @@ void Downlink::dropped(const packet::Packet& packet, Bytes length, Instant now) 
   drop(packet, length, DropReason::early, now);
 }
 
-/// Draws whether a packet is lost, with Gilbert's two-state channel. A packet ends a run of losses with probability
-/// 1/loss_run_; runs begin so frequently that the share of lost packets is loss_.
+/// Returns at random whether a packet is lost, with Gilbert's two-state channel. A run of losses ends at each packet
+/// with probability 1/loss_run_. Runs begin so often that the share of lost packets is loss_.
 bool Downlink::is_lost() {
   if (loss_run_ <= 1) return loss_draws_.chance(loss_);
   losing_ = loss_draws_.chance(losing_ ? 1 - 1 / loss_run_ : loss_ / (loss_run_ * (1 - loss_)));

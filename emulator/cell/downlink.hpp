@@ -25,12 +25,13 @@ struct UeConfig {
   QueueConfig queue;
   std::unique_ptr<Channel> channel;  ///< channel model, made for the cell's TTI
 
-  /// Receives the packets that leave for the UE; null: the cell's own `towards_ue` does.
+  /// Element that receives the packets sent to the UE; null: the cell's `towards_ue`.
   Element* towards_ue = nullptr;
   /// Parameters of hybrid ARQ, reordering and RLC. If absent, the data of a lost block stays in the queue.
   std::optional<AirLinkConfig> air = std::nullopt;
-  /// Number of consecutive lost blocks after which the packets that the last one would have completed are dropped; 0:
-  /// never. Used without hybrid ARQ only (n of the CLAMP paper).
+  /// Number of consecutive lost blocks after which packets are dropped (n of the CLAMP paper). The dropped packets are
+  /// those that the last of these blocks would have completed. 0: lost blocks drop no packets. Used without hybrid ARQ
+  /// only.
   std::uint32_t attempts = 0;
   std::uint32_t sector = 0;  ///< number of the UE's sector (cell) in its Node-B
   double loss = 0;           ///< share of transmitted packets that are permanently lost on the air, 0 … 1
@@ -46,8 +47,8 @@ struct Transmitted {
   bool received = true;  ///< false: the block was lost
 };
 
-/// The downlink path of one UE of a Node-B: radio queue, channel, optional hybrid ARQ and RLC, and the fate of packets
-/// on the air. It has no data about other UEs. Thread: the event loop's.
+/// Downlink path of one UE of a Node-B: radio queue, channel, optional hybrid ARQ and RLC, and the losses on the air.
+/// It has no data about other UEs. Thread: the event loop's.
 class Downlink final : private AirLinkUser, private DrxUser {
  public:
   /// Creates the path of UE number `ue`. `config.towards_ue` must be set; `loop`, `clock` and that element must outlive
@@ -67,7 +68,7 @@ class Downlink final : private AirLinkUser, private DrxUser {
   void hand_on(Element& to, Instant now);
   /// Forwards at once, without queueing, a packet for a UE that has left.
   void pass_on(packet::Packet packet, Bytes length, Element& to, Instant now);
-  /// Drops a packet without queueing it, and counts it as arrived and dropped.
+  /// Drops an arriving packet without queueing it, and counts the packet as arrived and dropped.
   void turn_away(const packet::Packet& packet, Bytes length, DropReason reason, Instant now);
   /// Counts the packet of the next push(), pass_on() or turn_away() as forwarded by another Node-B.
   void record_taken_over(Bytes length) { queue_.take_over(length); }
@@ -110,12 +111,12 @@ class Downlink final : private AirLinkUser, private DrxUser {
   [[nodiscard]] LinkUse use(Instant now);
 
  private:
-  /// Destination of the packets on the air when the air link is abandoned.
+  /// Destination of the packets in hybrid ARQ and RLC when these are abandoned at a handover.
   struct HandoverContext {
     DropReason reason = DropReason::air;  ///< reason of the drops
     Element* onwards = nullptr;           ///< receives the packets that were on the air; null: they are dropped
   };
-  /// Abandons the air link; its packets are forwarded or dropped as `handover_context` states.
+  /// Abandons hybrid ARQ and RLC; their packets are forwarded or dropped as `handover_context` states.
   void part(const HandoverContext& handover_context, Instant now);
   void end_idle(Instant now);
   void begin_idle(std::uint64_t tti, Instant now);
@@ -131,7 +132,7 @@ class Downlink final : private AirLinkUser, private DrxUser {
   [[nodiscard]] bool is_lost();
   void ready_at(Instant when) override;
   void on_active(Instant now) override;
-  /// Returns the first TTI from `from` on in which the UE is awake, as far as is known now.
+  /// Returns the first TTI from `from` on in which the UE is awake, provided that no later activity wakes it.
   [[nodiscard]] std::uint64_t next_reception(std::uint64_t from) const;
 
   UeIndex ue_;
@@ -151,7 +152,7 @@ class Downlink final : private AirLinkUser, private DrxUser {
   Drx* drx_;
   std::uint64_t airtime_ = 0;  ///< resource blocks (or TTIs) allocated to this UE so far
 
-  /// Bytes that the channel could have carried up to the time when the queue became empty.
+  /// Bytes that the channel could have carried until the queue became empty.
   std::uint64_t idle_from_ = 0;
   Instant idle_since_{};
 };

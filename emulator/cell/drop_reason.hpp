@@ -7,7 +7,7 @@
 
 namespace sluice::emulator {
 
-/// Reasons why packets for a UE are dropped at a Node-B, one line each. Names and texts in results are generated from
+/// Table of the reasons why packets for a UE are dropped at a Node-B. Names and texts in results are generated from
 /// this table.
 #define SLUICE_CELL_DROPS(X)                                                                                           \
   X(full, "did not fit into the radio queue, or were evicted for another packet")                                      \

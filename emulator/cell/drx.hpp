@@ -34,7 +34,7 @@ class Drx {
 
   /// Records activity: the UE sends a scheduling request or is granted a TTI, in either direction.
   void active(Instant now);
-  /// True if the UE receives at `at`, as far as is known now.
+  /// True if the UE receives at the time `at`, provided that no later activity wakes it.
   [[nodiscard]] bool awake(Instant at) const { return next_awake(at) == at; }
   /// Returns the first instant from `from` on at which the UE receives, if no activity wakes it earlier.
   [[nodiscard]] Instant next_awake(Instant from) const;

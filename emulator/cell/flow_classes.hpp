@@ -15,13 +15,13 @@ struct FlowClassParameters {
   Duration reset = std::chrono::seconds(1);  ///< idle time after which a long flow counts as short again
 };
 
-/// Separates short flows from long ones, as SFP (short flows first) of the Window Regulator paper does.
+/// Classifies flows as short or long, for SFP (short flows first) of the Window Regulator paper.
 class FlowClasses {
  public:
   explicit FlowClasses(const FlowClassParameters& parameters) : parameters_(parameters) {}
 
-  /// True if the packet in `frame`, which arrives now with `length` IP bytes, is of a short flow. Packets that are not
-  /// IP count as short.
+  /// Returns true if the packet in `frame`, which arrives now with `length` IP bytes, belongs to a short flow. Packets
+  /// that are not IP count as short.
   bool is_short(std::span<const std::uint8_t> frame, Bytes length, Instant now);
   /// Records that a packet of a long flow left the queue or was dropped from it.
   void long_gone(std::span<const std::uint8_t> frame);
@@ -33,11 +33,11 @@ class FlowClasses {
     Bytes sent;      ///< IP bytes since the flow became short
     Instant last{};  ///< arrival of the flow's latest packet
 
-    /// Number of the flow's packets in the queue of long flows; while there are any, the flow stays long to keep its
-    /// order.
+    /// Number of the flow's packets in the queue of long flows. While it is not zero the flow stays long, so that its
+    /// packets stay in order.
     std::uint32_t long_waiting = 0;
   };
-  /// Number of flows beyond which idle ones are discarded.
+  /// Number of flows above which the state of idle flows is discarded.
   static constexpr std::size_t max_flows = 4096;
   /// Discards the state of flows that are idle and have no long packet queued.
   void forget_idle(Instant now);

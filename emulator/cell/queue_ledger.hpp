@@ -21,33 +21,33 @@ struct QueueCounters {
   std::uint64_t delivered_packets = 0;
   std::uint64_t dropped_bytes = 0;  ///< bytes refused, evicted, given up unsent or dropped by AQM
   std::uint64_t dropped_packets = 0;
-  std::uint64_t early_packets = 0;   ///< part of dropped_packets that active queue management chose
+  std::uint64_t early_packets = 0;   ///< number of dropped_packets that active queue management chose
   std::uint64_t marked_packets = 0;  ///< packets that active queue management marked with ECN instead of dropping them
   std::uint64_t lost_bytes = 0;      ///< bytes of packets that left the queue and were permanently lost on the air
   std::uint64_t lost_packets = 0;
   std::uint64_t forwarded_bytes = 0;  ///< bytes of complete packets forwarded to another Node-B
   std::uint64_t forwarded_packets = 0;
-  std::uint64_t forwarded_air = 0;     ///< bytes on the air that this Node-B did not have to send because of forwarding
-  std::uint64_t recalled_bytes = 0;    ///< part of forwarded_bytes that had been transmitted in vain
+  std::uint64_t forwarded_air = 0;     ///< bytes on the air that this Node-B did not send, because they were forwarded
+  std::uint64_t recalled_bytes = 0;    ///< part of forwarded_bytes that was transmitted but not received by the UE
   std::uint64_t taken_over_bytes = 0;  ///< part of arrived_bytes that another Node-B had forwarded
   std::uint64_t taken_over_packets = 0;
   std::uint64_t carried = 0;  ///< bytes on the air transmitted, padding of the last frame included
   std::uint64_t max_air = 0;  ///< largest backlog so far, bytes on the air
 
-  /// Backlog integrated over time, in byte-seconds on the air. The mean backlog is its difference divided by the time
-  /// between.
+  /// Integral of the backlog over time, in byte-seconds on the air. The mean backlog between two times is the
+  /// difference of the integrals divided by the time.
   double air_seconds = 0;
 };
 
-/// Counters and fill level of one radio queue. It holds no packets; the queue reports every movement of a packet here.
-/// `length` is in IP bytes, `air` in bytes on the air.
+/// Counters and contents in bytes of one radio queue. It holds no packets; the queue reports every movement of a packet
+/// here. `length` is in IP bytes, `air` in bytes on the air.
 class QueueLedger {
  public:
   /// Creates an empty ledger. `frame` is the size of a radio frame in bytes; 0: packets are not cut into frames.
   explicit QueueLedger(Bytes frame) : frame_(frame) {}
 
-  /// Registers `changed`, which must outlive this: `number` is appended when the queue's contents change. No second
-  /// entry follows before record_counted().
+  /// Registers the list `changed`, which must outlive this object. When the queue's contents change, `number` is
+  /// appended to it. It is appended again only after record_counted().
   void report_change_to(std::vector<std::uint32_t>& changed, std::uint32_t number) {
     changed_ = &changed;
     number_ = number;
@@ -64,12 +64,12 @@ class QueueLedger {
   }
   /// Counts the arriving packet that follows as forwarded by another Node-B.
   void taken_over(Bytes length);
-  /// Adds a packet to what is queued.
+  /// Adds an accepted packet to the contents of the queue.
   void entered(Bytes length, Bytes air, Instant now) {
     change(length, air, now);
     counters_.max_air = std::max(counters_.max_air, count(air_bytes_));
   }
-  /// Removes bytes from what is queued: transmitted, dropped or forwarded ones.
+  /// Removes bytes from the contents of the queue because they were transmitted, dropped or forwarded.
   void left(Bytes length, Bytes air, Instant now) { change(-length, -air, now); }
   /// Counts IP bytes sent over the air.
   void transmitted(Bytes length) { counters_.transmitted_bytes += count(length); }
@@ -91,8 +91,8 @@ class QueueLedger {
   }
   /// Counts a packet that left the queue and is permanently lost on the air.
   void lost(Bytes length);
-  /// Counts a packet of `length` bytes forwarded to another Node-B. `unsent` of them had not been transmitted; `air` is
-  /// what this Node-B need not send.
+  /// Counts a packet of `length` bytes that is forwarded to another Node-B. `unsent` is the number of its bytes that
+  /// were not transmitted; `air` is what this Node-B need not send.
   void forwarded(Bytes length, Bytes unsent, Bytes air);
 
   /// Returns the queued IP bytes not yet transmitted.
@@ -102,12 +102,12 @@ class QueueLedger {
   /// Returns the number of frames not yet completely transmitted; 0 if packets are not cut into frames.
   [[nodiscard]] std::uint32_t frames() const { return frames_; }
   [[nodiscard]] const QueueCounters& counters() const { return counters_; }
-  /// Returns the counters with the backlog integrated up to `now`.
+  /// Returns the counters, with the backlog integrated until `now`.
   [[nodiscard]] QueueCounters counters(Instant now) const;
 
  private:
   static std::uint64_t count(Bytes bytes) { return static_cast<std::uint64_t>(bytes.count()); }
-  /// Changes the fill level by signed amounts.
+  /// Changes the contents of the queue by signed amounts.
   void change(Bytes length, Bytes air, Instant now) {
     if (now != integrated_) integrate(now);  // common case: one packet arrives in the instant in which another leaves
     if (!reported_) report();
@@ -115,7 +115,7 @@ class QueueLedger {
     air_bytes_ += air;
     if (frame_ > Bytes(0)) count_frames();
   }
-  /// Adds the backlog since the last change to its time integral.
+  /// Adds the backlog since its last change to the integral over time.
   void integrate(Instant now);
   /// Computes the number of queued frames.
   void count_frames();

@@ -17,20 +17,20 @@ using UeIndex = std::uint32_t;
 /// Callbacks for departures and drops in a cell's radio queues; used for delays, logs and early reports.
 class CellObserver {
  public:
-  /// Called when a packet of `length` IP bytes leaves the queue, `queueing` after its arrival. `packet` is on its way
-  /// to the UE; with hybrid ARQ its last byte was sent for the first time.
+  /// Called when a packet of `length` IP bytes leaves the queue; `queueing` is the time since its arrival. `packet` is
+  /// on its way to the UE; with hybrid ARQ, its last byte was sent for the first time.
   virtual void on_departure(UeIndex ue, const packet::Packet& packet, Bytes length, Duration queueing, Instant now) = 0;
-  /// Called when a packet will not reach the UE unless its sender retransmits it.
+  /// Called when a packet was dropped or lost, so that only its sender can retransmit it.
   virtual void on_drop(UeIndex ue, const packet::Packet& packet, Bytes length, DropReason reason, Instant now) = 0;
 
  protected:
   ~CellObserver() = default;
 };
 
-/// Cumulative use of a UE's link in bytes on the air: what it could have carried and what it did. The difference of two
-/// values gives the use in between.
+/// Cumulative use of a UE's link in bytes on the air: the bytes that it could have carried, and those that it carried.
+/// The difference of two values gives the use between them.
 struct LinkUse {
-  std::uint64_t offered = 0;  ///< bytes the link could have carried; for one UE, in all TTIs
+  std::uint64_t offered = 0;  ///< bytes that the link could have carried; for one UE, in all TTIs
   std::uint64_t carried = 0;  ///< bytes carried, padding of frames included
   std::uint64_t ttis = 0;     ///< TTIs that have passed
   std::uint64_t airtime = 0;  ///< TTIs allocated to this UE; with resource blocks, the number of blocks
@@ -84,7 +84,7 @@ struct UeSnapshot {
   std::uint32_t nodeb = 0;    ///< number of the Node-B that the UE is at
   LinkUse use;                ///< cumulative use of the UE's link
   Bytes queued;               ///< queued bytes on the air, padding to whole frames included
-  double queued_seconds = 0;  ///< backlog integrated over time, byte-seconds, cumulative
+  double queued_seconds = 0;  ///< integral of the backlog over time in byte-seconds, cumulative
 
   // The following counters are cumulative, in IP bytes and packets. A packet forwarded between Node-Bs counts once in
   // arrived_bytes, at the Node-B that it reached first.
@@ -106,7 +106,7 @@ class RadioCell {
   [[nodiscard]] virtual const IpAddress& address(UeIndex ue) const = 0;
   /// Returns the number of downlink queues: one per UE, or one that all UEs share.
   [[nodiscard]] virtual std::size_t queues() const = 0;
-  /// Returns the sum of the backlogs of all downlink queues.
+  /// Returns the sum of the contents of all downlink queues.
   [[nodiscard]] virtual Backlog backlog() const = 0;
   /// Returns the use of the air that all UEs share up to `now`; `now` must not decrease.
   [[nodiscard]] virtual LinkUse use(Instant now) = 0;

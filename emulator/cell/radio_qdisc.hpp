@@ -35,15 +35,15 @@ struct QueuedPacket : Queued {
   return Bytes(waiting.length);
 }
 
-/// Drops and marks of active queue management when a packet was taken out.
+/// Numbers of packets that active queue management dropped and marked when a packet was taken out.
 struct AqmActions {
   std::vector<QueuedPacket> dropped;  ///< packets dropped
   std::uint64_t marked = 0;           ///< number of packets marked
 };
 
-/// Queue discipline of a radio queue: decides which packet is sent next and which is dropped when the buffer is full.
-/// The packet being transmitted is not part of it. A packet that arrives in the instant of an opportunity misses it.
-/// Pure: time is an argument.
+/// Queue discipline of a radio queue: decides which packet is sent next, and which is dropped when the buffer is full.
+/// The packet that is being transmitted is not in the queue. A packet that arrives at the instant of a transmission is
+/// not sent by it. Pure: time is an argument.
 class RadioQdisc {
  public:
   virtual ~RadioQdisc() = default;
@@ -120,7 +120,7 @@ class ShortFlowsFirstQdisc final : public RadioQdisc {
   [[nodiscard]] bool short_front() const override { return !queues_[0].empty(); }
 
  private:
-  /// Returns the index of the queue that sends next: 0 for short flows, 1 for long ones.
+  /// Returns the index of the queue that sends next: 0 is that of short flows, 1 that of long ones.
   [[nodiscard]] std::size_t turn(Instant now) const;
   std::array<Ring<QueuedPacket>, 2> queues_;  ///< the queue of short flows, then the queue of long flows
 };

@@ -17,7 +17,8 @@
 namespace sluice::emulator {
 namespace {
 
-/// Number of checks for a sharp change per period, including the report at its end.
+/// Number of checks per report period for a sharp change of the service rate. The check at the end of the period is the
+/// regular report.
 constexpr std::uint64_t checks_per_period = 4;
 
 const ReporterConfig& checked(const ReporterConfig& config) {
@@ -76,7 +77,8 @@ void Reporter::begin(UeIndex ue, Instant now) {
   bearer.progressed = now;
 }
 
-/// Starts the UE's reports and laws afresh on arrival, because its earlier measurements are of another place and time.
+/// Restarts the measurements and controllers of a UE when it arrives, because earlier values belong to another place
+/// and time.
 void Reporter::on_presence(UeIndex ue, bool here, Instant now) {
   if (!here) return;
   begin(ue, now);
@@ -132,8 +134,8 @@ bool Reporter::leaves_out() const {
   return config_.refresh > Duration::zero() && sink_.may_leave_out();
 }
 
-/// True if the report contains a change or its periodic refresh is due. Refreshes are staggered over the UEs, so no
-/// period contains all of them.
+/// True if the report contains a change, or if the periodic report of an unchanged UE is due. Periodic reports of
+/// unchanged UEs are spread over the periods, so that no period contains all of them.
 bool Reporter::is_due(UeIndex ue, const control::feedback::BearerReport& report) const {
   if (!leaves_out() || !bearers_[ue].sent) return true;
   const auto every = static_cast<std::uint64_t>(std::max<Duration::rep>(config_.refresh / config_.period, 1));
@@ -252,8 +254,8 @@ Bytes Reporter::waiting(UeIndex ue) const {
   return queue.air_bytes() + Bytes(queue.counters().forwarded_air - bearers_[ue].since.forwarded_air);
 }
 
-/// Returns GWA's advertised window (GWA-FCFS: one queue, its free space is shared), at most what the upstream router
-/// advertises.
+/// Returns the window that GWA advertises (GWA-FCFS: all flows share the free space of one queue). It is at most the
+/// window that the upstream router advertises.
 Bytes Reporter::advertise(const Bearer& bearer, const UeQueue& queue, Instant now) const {
   control::GwaParameters parameters;
   parameters.buffer = queue.buffer() > Bytes(0) ? queue.buffer() : *config_.advertised_buffer;

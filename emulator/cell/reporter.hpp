@@ -23,8 +23,8 @@ class ReportSink {
   virtual void send(std::span<const control::feedback::BearerReport> reports, Instant now) = 0;
   /// True if the receiver of the reports accepts that unchanged UEs are omitted.
   [[nodiscard]] virtual bool may_leave_out() const { return false; }
-  /// Sends reports that may omit unchanged UEs; each UE is reported at least once per `refresh`. By default equal to
-  /// send().
+  /// Sends reports that may omit unchanged UEs; each UE is reported at least once per `refresh`. The default
+  /// implementation calls send().
   virtual void send_changes(std::span<const control::feedback::BearerReport> reports, Duration /*refresh*/,
                             Instant now) {
     send(reports, now);
@@ -37,7 +37,7 @@ class ReportSink {
 /// The router upstream of the Node-B, if it advertises windows: its GWA window φ arrives with forwarded packets.
 class UpstreamRouter {
  public:
-  /// Returns φ of each of `flows` (at least 1) as received up to `now`; `now` must not decrease.
+  /// Returns φ (GWA's window) of each of `flows` ≥ 1 flows, as received until `now`; `now` must not decrease.
   [[nodiscard]] virtual Bytes window(double flows, Instant now) = 0;
 
  protected:
@@ -51,15 +51,15 @@ struct ReporterConfig {
   /// Relative deviation of a backlogged UE's service rate from its mean that triggers an early report; 0: none. The
   /// rate is measured over a quarter of the period. At most one early report goes out per period. Typical: 0.5.
   double sharp_change = 0;
-  /// Longest interval between reports of an unchanged UE, if the sink accepts omissions; reports in between are
-  /// omitted. It is rounded down to whole periods. 0: all UEs are reported every period.
+  /// Longest interval between reports of an unchanged UE, if the sink accepts that unchanged UEs are omitted in
+  /// between. It is rounded down to whole periods. 0: all UEs are reported every period.
   Duration refresh{};
   double mean_alpha = 0.85;  ///< weight of the past in the reported mean service rate, 0 <= alpha < 1.
 
   /// Time without transmission after which a backlogged UE is reported as in outage.
   Duration outage_after = std::chrono::milliseconds(100);
-  /// Parameters of the SMVS law if the Node-B computes the allowance; `step` must equal `period`. If absent, reports
-  /// carry no allowance.
+  /// Parameters of the SMVS controller, if the Node-B computes how much the proxy may send; `step` must equal `period`.
+  /// If absent, reports contain no allowance.
   std::optional<control::SmvsParameters> law;
   /// Parameters of CLAMP's queue price; if present, the price is computed and reported.
   std::optional<control::ClampPriceParameters> price = std::nullopt;
@@ -67,20 +67,22 @@ struct ReporterConfig {
   std::optional<Bytes> advertised_buffer = std::nullopt;
   /// Router that advertises φ, which outlives the reporter; null: only the Node-B's own φ is reported.
   UpstreamRouter* upstream = nullptr;
-  /// Sender id of the Node-B. A status that answers the reports of another Node-B does not update this one's grants. 0:
-  /// statuses are accepted without this test.
+  /// Sender id of the Node-B. A status message that answers the reports of another Node-B does not change the
+  /// allowances recorded here. 0: statuses are accepted without this test.
   std::uint64_t sender = 0;
 };
 
-/// The Node-B's reports on its radio queues: of all UEs every Ts and when polled, of single UEs on sharp change.
+/// Sends the Node-B's reports on its radio queues. All UEs are reported every Ts and when polled, single UEs when their
+/// service rate changes sharply.
 ///
-/// If so configured, the reporter computes the SMVS allowance from the bytes in flight that the proxy's
-/// statuses state. It computes CLAMP's price at every arrival, and GWA's window as the free buffer divided by the
-/// proxy's number of flows.
+/// If so configured, the reporter computes the allowance of SMVS, for which the proxy's statuses state the bytes in
+/// flight. It computes CLAMP's price at every arrival. GWA's window is the free buffer divided by the proxy's number of
+/// flows.
 ///
-/// A UE that goes to another Node-B is reported in state handover; bytes forwarded there still count as queued. Its
-/// allowance is 0 if its packets would be lost. After at least one such report, its reports stop. A UE that comes from
-/// another Node-B is reported from then on, with new counters and a new law. Thread: the event loop's.
+/// A UE that goes to another Node-B is reported in state handover; bytes forwarded to that Node-B still count as
+/// queued. Its allowance is 0 if its packets would be lost. After at least one such report, its reports stop. A UE that
+/// comes from another Node-B is reported from then on, with new counters and a new controller. Thread: the event
+/// loop's.
 class Reporter final : public EventTarget, private ArrivalObserver, private PresenceObserver {
  public:
   /// Creates a reporter that is stopped. All UEs of the cell must be added before. Throws std::invalid_argument if the
@@ -93,7 +95,8 @@ class Reporter final : public EventTarget, private ArrivalObserver, private Pres
   /// Starts the reports; the first goes out one period after `now`.
   void start(Instant now);
   void stop() { running_ = false; }
-  /// Handles the proxy's status of one bearer, which must be authenticated. Bearers of other cells are ignored.
+  /// Handles the proxy's status message about one bearer, which must be authenticated. Bearers of other cells are
+  /// ignored.
   void on_status(const control::feedback::BearerStatus& status, Instant now);
   /// Handles the proxy's request for reports of all UEs. Has no effect if all were reported at this instant.
   void on_poll(Instant now);
@@ -104,8 +107,8 @@ class Reporter final : public EventTarget, private ArrivalObserver, private Pres
   /// Sends the periodic reports or checks for sharp changes. The event loop calls it.
   void on_event(std::uint64_t tag, Instant now) override;
 
-  /// Returns the state of a UE's law, for logs and plots. Null if the Node-B computes none or the UE is at another
-  /// Node-B.
+  /// Returns the state of the SMVS controller of a UE, for logs and plots. Null if the Node-B has no controller or the
+  /// UE is at another Node-B.
   [[nodiscard]] const control::SmvsState* law(UeIndex ue) const;
   /// Returns the number of reports sent, of all UEs together.
   [[nodiscard]] std::uint64_t reports() const { return reports_; }
@@ -132,7 +135,8 @@ class Reporter final : public EventTarget, private ArrivalObserver, private Pres
     bool mean_known = false;      ///< true once `mean` contains a measurement
     double fraction = 0;  ///< fraction of a byte by which the allowance was rounded down; the next allowance adds it
     std::uint32_t active_flows = 0;  ///< active flows of the UE, as the proxy's latest status states
-    QueueCounters since;  ///< queue counters when the UE came to this Node-B; reports contain the differences from them
+    /// Values of the queue's counters when the UE came to this Node-B; reports contain the differences to them.
+    QueueCounters since;
     bool believed_here = false;  ///< true if the last report gave the state normal
 
     /// Last report of this UE that the proxy received, if unchanged UEs may be omitted.
@@ -145,23 +149,23 @@ class Reporter final : public EventTarget, private ArrivalObserver, private Pres
   [[nodiscard]] bool has_news(UeIndex ue) const { return cell_.here(ue) || bearers_[ue].believed_here; }
   /// Starts the measurements of a UE at `now`.
   void begin(UeIndex ue, Instant now);
-  /// Returns the bytes on the air queued for the UE, here and at the Node-B they were forwarded to.
+  /// Returns the bytes on the air queued for the UE, at this Node-B and at the one to which they were forwarded.
   [[nodiscard]] Bytes waiting(UeIndex ue) const;
   /// Returns GWA's advertised window of a bearer.
   [[nodiscard]] Bytes advertise(const Bearer& bearer, const UeQueue& queue, Instant now) const;
   [[nodiscard]] double flows_of_all() const;
-  /// Sets the event of the next report or check.
+  /// Schedules the event of the next report or check.
   void set_next();
   /// Sends the periodic report of all UEs.
   void report_all(Instant now);
   /// Sends early reports of the UEs whose service rate changed sharply.
   void report_changes(Instant now);
-  /// Puts reports of the UEs that `wanted` selects into the batch.
+  /// Adds reports of the UEs for which `wanted` returns true to the batch.
   template <typename Wanted>
   void gather_early(Instant now, Wanted wanted);
-  /// Sends the batch and counts it as early.
+  /// Sends the collected reports before the end of the interval, and counts that.
   void send_early(Instant now);
-  /// True if the UE's service rate since the last check is off its mean by more than sharp_change.
+  /// True if the UE's service rate since the last check differs from its mean by more than sharp_change.
   [[nodiscard]] bool changed_sharply(UeIndex ue, Instant now);
   /// Updates a bearer's service rate and mean service rate.
   void measure(Bearer& bearer, const UeQueue& queue, Instant now);
@@ -170,11 +174,11 @@ class Reporter final : public EventTarget, private ArrivalObserver, private Pres
   /// True if unchanged UEs are omitted.
   [[nodiscard]] bool leaves_out() const;
   [[nodiscard]] bool is_due(UeIndex ue, const control::feedback::BearerReport& report) const;
-  /// Adds a report to the batch and records the allowance that it grants.
+  /// Adds a report to the batch, and records the allowance that the report contains.
   void add(UeIndex ue, const control::feedback::BearerReport& report, Instant now);
   /// Sends the batch; unchanged UEs may be omitted if the sink accepts it.
   void send_batch(Instant now);
-  /// Runs a step of the SMVS law. Returns the allowance in IP bytes.
+  /// Runs one step of the SMVS controller. Returns the allowance in IP bytes.
   [[nodiscard]] Bytes allowance(Bearer& bearer, const UeQueue& queue, Bytes waiting, Instant now);
 
   EventLoop& loop_;

@@ -94,7 +94,8 @@ void ScheduledUplink::transmit(std::uint64_t tti, Instant now) {
   if (config_.configured) use_configured(tti, now);
 }
 
-/// Sends the retransmissions of this TTI first, because a UE sends at most one block per TTI.
+/// Sends the hybrid-ARQ retransmissions of this TTI. They precede new blocks, because a UE sends at most one block per
+/// TTI.
 void ScheduledUplink::repeat(std::uint64_t tti, Instant now) {
   for (UeIndex i = 0; i < ues_.size(); ++i) {
     if (ues_[i]->to_repeat(tti) == nullptr) continue;
@@ -124,7 +125,8 @@ void ScheduledUplink::use_configured(std::uint64_t tti, Instant now) {
   }
 }
 
-/// Sends scheduling requests of UEs without a block in this TTI; a block carries the buffer status itself.
+/// Sends the scheduling requests of UEs that send no block in this TTI. A UE with a block needs no request, because the
+/// block contains a buffer status report.
 void ScheduledUplink::request(std::uint64_t tti, Instant now) {
   for (UeIndex i = 0; i < ues_.size(); ++i) {
     if (sent_[i] || !ues_[i]->request(tti, now)) continue;

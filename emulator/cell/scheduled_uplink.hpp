@@ -31,7 +31,8 @@ struct ScheduledUplinkConfig {
   Duration response = std::chrono::milliseconds(4);
   /// Time from a grant to its block: four subframes (TS 36.213 section 8), k2 in TS 38.214 section 6.1.2.1; > 0.
   Duration grant_delay = std::chrono::milliseconds(4);
-  /// Time after a block without a new grant at which a UE requests again (retxBSR-Timer, TS 36.331 section 6.3.2); > 0.
+  /// Time after a block without a new grant until a UE sends another scheduling request (retxBSR-Timer, TS 36.331
+  /// section 6.3.2); > 0.
   Duration retry = std::chrono::milliseconds(320);
   UplinkResources resources;
   /// Hybrid ARQ and RLC of every UE. The round trip is `processes` TTIs: eight in LTE (TS 36.213 section 8). The other
@@ -52,15 +53,15 @@ struct ScheduledUplinkCounters {
 };
 
 /// The uplink of LTE and NR. A UE sends a scheduling request at one of its opportunities, and the Node-B answers with a
-/// grant. Each block carries a buffer status report, and more grants follow. A UE that has sent everything must request
-/// again.
+/// grant. Each block carries a buffer status report, to which the Node-B answers with further grants. A UE that has
+/// sent everything must send a request again.
 ///
-/// TTIs of the uplink are shared by the UEs whose data the Node-B knows of. Lost blocks are retransmitted by hybrid
-/// ARQ, and RLC keeps the packets in order. A packet arrives at the Node-B at the end of the TTI that carried its last
-/// byte.
+/// TTIs of the uplink are shared by the UEs that have announced data to the Node-B. Lost blocks are retransmitted by
+/// hybrid ARQ, and RLC keeps the packets in order. A packet arrives at the Node-B at the end of the TTI that carried
+/// its last byte.
 ///
-/// Random access after lost or abandoned requests is not modelled, and neither is a UE's power. Packets of unknown
-/// sources skip the uplink. Thread: the event loop's.
+/// The model does not contain random access after lost or abandoned requests, nor a UE's transmit power. Packets of
+/// unknown sources do not use the uplink and pass at once. Thread: the event loop's.
 class ScheduledUplink final : public Element, private TtiUser {
  public:
   /// Creates an uplink without UEs. `loop` and `next` must outlive it. Throws std::invalid_argument if a parameter is
@@ -102,7 +103,7 @@ class ScheduledUplink final : public Element, private TtiUser {
   void learn(std::uint64_t tti);
   /// Grants the free resource blocks of a TTI.
   void grant(std::uint64_t tti, Instant now);
-  /// Schedules a buffer status report to reach the scheduler after `response`. Has no effect without a report.
+  /// Passes a buffer status report to the scheduler after the time `response`. Has no effect if `status` is empty.
   void notify(UeIndex ue, std::uint64_t tti, const std::optional<BufferStatus>& status);
   /// Returns the first TTI from `from` on that has to run.
   [[nodiscard]] std::uint64_t next_tti(std::uint64_t from, Instant now);
@@ -122,10 +123,11 @@ class ScheduledUplink final : public Element, private TtiUser {
   UplinkScheduler scheduler_;
   std::vector<std::unique_ptr<UplinkUe>> ues_;
   std::unordered_map<IpAddress, UeIndex> by_address_;
-  std::uint64_t response_;               ///< time from a request or report to its grant, in TTIs
-  std::uint64_t distance_;               ///< time from a grant to its block, in TTIs
-  std::uint64_t configured_period_;      ///< period of configured grants, in TTIs; 0: no configured grants
-  std::vector<std::vector<News>> news_;  ///< requests and reports by the TTI in which they are decoded, modulo the size
+  std::uint64_t response_;           ///< time from a request or report to its grant, in TTIs
+  std::uint64_t distance_;           ///< time from a grant to its block, in TTIs
+  std::uint64_t configured_period_;  ///< period of configured grants, in TTIs; 0: no configured grants
+  /// Scheduling requests and buffer status reports, at the index of the TTI in which they are decoded, modulo the size.
+  std::vector<std::vector<News>> news_;
   std::vector<std::vector<UplinkGrant>> plans_;  ///< grants by the TTI in which they are used, modulo the size
   std::vector<Bytes> capacities_;                ///< bytes that the TTI being granted can carry, one entry per UE
   std::vector<bool> sent_;                       ///< true for UEs that have sent a block in this TTI

@@ -58,7 +58,8 @@ void Sectors::run(std::uint64_t tti, Instant now) {
 
 // The functions of every TTI are declared inline because each has one caller.
 
-/// Sends a sector's retransmissions and allocates the rest of its TTI. Returns the resource blocks used.
+/// Sends a sector's retransmissions and allocates the remaining resource blocks of its TTI. Returns the number of
+/// resource blocks used.
 inline std::uint32_t Sectors::run_sector(std::uint32_t sector, std::uint64_t tti, Instant now) {
   std::uint32_t units = repeat(sector, tti, now);
   gather(sector, tti, now);
@@ -87,7 +88,8 @@ inline std::uint32_t Sectors::repeat(std::uint32_t sector, std::uint64_t tti, In
   return units;
 }
 
-/// Collects the candidates of a sector for the scheduler: attached UEs with data, or all if it follows idle UEs.
+/// Collects the UEs of a sector among which the scheduler may choose. They are the attached UEs with data, or all
+/// attached UEs if the scheduler also follows idle ones.
 inline void Sectors::gather(std::uint32_t sector, std::uint64_t tti, Instant now) {
   candidates_.clear();
   for (const CellUe& ue : ues_) {
@@ -113,7 +115,7 @@ inline void Sectors::allocate(Scheduler& scheduler, std::uint64_t tti, Instant n
   if (chosen != nullptr) give(chosen->ue, 1, 1, chosen->capacity);
 }
 
-/// Shares `units` resource blocks of a TTI: an even share each first, then more for UEs that need more.
+/// Distributes `units` resource blocks of a TTI: an even share each first, then more for UEs that need more.
 void Sectors::allocate_blocks(Scheduler& scheduler, std::uint64_t tti, Instant now, std::uint32_t units) {
   const std::size_t first = allocations_.size();
   const std::uint32_t share = std::max(1U, units / resources_.sharers);
@@ -167,7 +169,8 @@ inline void Sectors::transmit(std::uint64_t tti, const Allocation& allocation, I
   schedulers_[sector]->served(allocation.ue, result.carried, tti);
 }
 
-/// Allocates this TTI to the packet that has begun, if it keeps the air (whole_packets). Returns true if it does.
+/// If a packet occupies the air until its last byte is sent (whole_packets), allocates this TTI to it. Returns true in
+/// that case.
 bool Sectors::carry_on(std::uint32_t sector, std::uint64_t tti, Instant now) {
   std::optional<Holder>& holder = holders_[sector];
   if (!holder) return false;
@@ -182,8 +185,8 @@ bool Sectors::carry_on(std::uint32_t sector, std::uint64_t tti, Instant now) {
   return true;
 }
 
-/// Lets the UE keep the air if its packet in transit is the first one that this TTI served. `packets` is the number
-/// that had left its queue before the TTI.
+/// Reserves the air for the UE if its packet in transit is the first one that this TTI served (whole_packets).
+/// `packets` is the number that had left its queue before the TTI.
 void Sectors::hold(std::uint32_t sector, const Allocation& allocation, std::uint64_t packets) {
   const UeQueue& queue = ues_[allocation.ue].downlink->queue();
   holders_[sector].reset();

@@ -14,15 +14,16 @@
 
 namespace sluice::emulator {
 
-/// Resources of a TTI and how they are shared.
+/// Resources of a TTI, and how UEs share them.
 struct CellResources {
   std::uint32_t blocks = 1;  ///< resource blocks of a TTI, > 0; 1: a TTI belongs to one UE (time multiplexing)
 
-  /// Number of UEs that get an even share of the blocks of a TTI, > 0. Blocks that they do not need go to further UEs.
+  /// Number of UEs that get an even share of the blocks of a TTI, > 0. Blocks that they do not need are given to other
+  /// UEs.
   std::uint32_t sharers = 1;
-  /// True if a packet that has begun keeps the air until its last byte is sent, at the rate of its first TTI (ns-2).
-  /// The rest of its last TTI may begin the UE's next packet, which does not keep the air yet. Requires one block and
-  /// no hybrid ARQ.
+  /// True if a packet occupies the air from its first to its last byte, at the rate of its first TTI (as in ns-2). The
+  /// remaining part of its last TTI may begin the UE's next packet, which does not occupy the air yet. Requires one
+  /// block and no hybrid ARQ.
   bool whole_packets = false;
 };
 
@@ -43,8 +44,8 @@ struct TtiCounters {
   std::uint64_t blocks_lost = 0;  ///< blocks lost on the air, retransmissions included
 };
 
-/// The sectors of a Node-B, each with a scheduler that gives a TTI to one UE or its resource blocks to several.
-/// Hybrid-ARQ retransmissions go first. Thread: the event loop's.
+/// The sectors of a Node-B, each with a scheduler that allocates a TTI to one UE, or its resource blocks to several.
+/// Hybrid-ARQ retransmissions are sent before new data. Thread: the event loop's.
 class Sectors {
  public:
   /// Creates the first sector. `ues` must outlive it. Throws std::invalid_argument if there are no resources to share
@@ -109,7 +110,7 @@ class Sectors {
   [[nodiscard]] bool any_holds() const;
   void hold(std::uint32_t sector, const Allocation& allocation, std::uint64_t packets);
   void account(std::uint64_t tti, std::uint32_t units);
-  /// Returns what the links of all UEs offered up to `now`, counted once per sector.
+  /// Returns the bytes that the links of all UEs could have carried up to `now`, counted once per sector.
   [[nodiscard]] std::uint64_t offered_by_all(Instant now);
   /// Returns the number of attached UEs.
   [[nodiscard]] std::uint64_t here() const;

@@ -5,10 +5,10 @@
 
 namespace sluice::emulator {
 
-/// Cumulative count of the bytes that the air shared by several UEs could have carried (was offered). A TTI allocated
-/// to a UE counts what that UE's link could carry. An unused TTI counts the mean over the links of the attached UEs. A
-/// cell that always serves a UE is therefore used to 100 %, whatever its scheduler. In all functions, `everybodys` is
-/// the sum over all UEs' links and all TTIs so far.
+/// Cumulative count of the bytes that could have been carried (offered) on the air that several UEs share. A TTI
+/// allocated to a UE counts with what that UE's link could carry. An unused TTI counts with the mean over the links of
+/// the attached UEs. So a cell that always serves a UE has a use of 100 %, whatever its scheduler. In all functions,
+/// `everybodys` is the sum over all UEs' links and all TTIs so far.
 class SharedAir {
  public:
   /// Adds the bytes that a UE's link could carry in its allocated TTI, or part of a TTI. Call it only if the block was
@@ -28,8 +28,8 @@ class SharedAir {
   }
 
  private:
-  /// Returns the bytes that unused TTIs could have carried since the set of attached UEs last changed: the mean over
-  /// the links of these UEs.
+  /// Returns the bytes that unused TTIs could have carried since the set of attached UEs last changed. For each unused
+  /// TTI this is the mean over the links of the attached UEs.
   [[nodiscard]] std::uint64_t to_nobody(std::uint64_t everybodys, std::uint64_t here) const {
     if (here == 0) return 0;
     const std::uint64_t all = everybodys - everybodys_before_;

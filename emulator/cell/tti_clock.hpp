@@ -21,7 +21,7 @@ class TtiUser {
 /// event loop's origin. TTIs without work are skipped. Thread: the event loop's.
 class TtiClock final : public EventTarget {
  public:
-  /// TTI number that states that no TTI has to run.
+  /// Value of a TTI number if no TTI has to run.
   static constexpr std::uint64_t asleep = UINT64_MAX;
 
   /// Creates a clock that runs no TTI yet. `loop` and `user` must outlive it. Throws std::invalid_argument unless `tti`
@@ -44,8 +44,8 @@ class TtiClock final : public EventTarget {
   /// Returns the number of TTIs that began before `now`. A TTI that begins at `now` may still have to run.
   [[nodiscard]] std::uint64_t passed(Instant now) const;
 
-  /// Sets TTI `tti`, which must not have run, to run next. If an earlier TTI is set already, that one runs instead, and
-  /// its result decides what runs next.
+  /// Requests that TTI `tti` runs next; it must not have run yet. If an earlier TTI is requested already, that one runs
+  /// instead, and its result decides what runs next.
   void wake_at(std::uint64_t tti);
   /// Runs the TTI of number `tag`, unless an earlier one replaced it. The event loop calls it.
   void on_event(std::uint64_t tag, Instant now) override;

@@ -51,14 +51,14 @@ struct QueueConfig {
   Bytes frame{40};
   BufferUnit unit = BufferUnit::frames;  ///< unit of `limit`
 
-  /// Buffer size in `unit`; 0: unlimited. In frames, the unsent rest of the packet in transit counts. In bytes and
-  /// packets the packet in transit does not count (Mahimahi's rule).
+  /// Buffer size in `unit`; 0: unlimited. If the unit is frames, the unsent part of the packet in transit counts. In
+  /// bytes and packets the packet in transit does not count (as in Mahimahi).
   std::uint64_t limit = 200;
   DropPolicy drop = DropPolicy::tail;  ///< packet that is dropped when the buffer is full
   QueueOrder order = QueueOrder::fifo;
   FlowClassParameters flows{};  ///< definition of short flows, for short_flows_first
 
-  /// Size of a full packet: converts a limit in packets to bytes, and is CoDel's MTU and quantum.
+  /// Size of a full packet. It converts a limit in packets to bytes, and is CoDel's MTU and quantum.
   Bytes packet{1500};
   QueueManagement management = QueueManagement::none;  ///< active queue management; requires order fifo
   CodelParameters codel{};                             ///< parameters of CoDel; max_packet is overwritten with `packet`
@@ -67,7 +67,7 @@ struct QueueConfig {
 
   /// Returns the bytes on the air that a packet of `length` IP bytes takes.
   [[nodiscard]] Bytes on_air(Bytes length) const;
-  /// Returns how much of `limit` a packet of `length` IP bytes takes: frames, bytes or packets.
+  /// Returns how much of `limit` a packet of `length` IP bytes uses, in frames, bytes or packets.
   [[nodiscard]] std::uint64_t taken_by(Bytes length) const;
   /// Returns the size of the buffer in bytes on the air (frames times frame size, bytes, or full packets); 0:
   /// unlimited.
@@ -83,7 +83,7 @@ struct Departed {
   Duration queueing{};  ///< time from the packet's arrival to the departure of its last byte
 };
 
-/// The packet that a radio queue is transmitting, if any, and its progress. Padding is sent last.
+/// The packet that a radio queue is transmitting, if there is one, and how much of it was sent. Padding is sent last.
 class PacketInTransit {
  public:
   [[nodiscard]] explicit operator bool() const { return packet_.has_value(); }
@@ -121,7 +121,8 @@ struct NoMatter {
   void operator()(const packet::Packet& /*packet*/, Bytes /*length*/) const {}
 };
 
-/// The finite radio queue of one UE. The packet in transit can be neither evicted nor dropped by queue management.
+/// Radio queue of one UE with a limited buffer. The packet in transit is neither evicted nor dropped by queue
+/// management.
 class UeQueue {
  public:
   /// Creates an empty queue. Throws std::invalid_argument if `frame` is negative, or 0 with frames as the unit. Also
@@ -129,7 +130,8 @@ class UeQueue {
   explicit UeQueue(const QueueConfig& config);
 
   /// Queues a packet of `length` IP bytes (>= 1). Returns false if the buffer had no space and the packet was dropped.
-  /// `dropped(packet, length)` is called for each packet evicted for it, and for itself if it was dropped.
+  /// `dropped(packet, length)` is called for each packet that is evicted for the new one, and for the new one if it is
+  /// dropped.
   template <typename Dropped = NoMatter>
   bool push(packet::Packet&& packet, Bytes length, Instant now, Dropped&& dropped = NoMatter{}) {
     QueuedPacket waiting = arrive(std::move(packet), length, now);
@@ -146,9 +148,9 @@ class UeQueue {
     dropped(waiting.packet, length);
     return false;
   }
-  /// Transmits up to `grant` bytes on the air of packets that arrived before `now`. A packet that arrives in the
-  /// instant of an opportunity misses it. `depart(Departed)` is called for each packet whose last byte is sent.
-  /// `dropped(packet, length)` is called for each packet that active queue management drops. Returns the bytes used.
+  /// Transmits up to `grant` bytes on the air, of packets that arrived before `now`. A packet that arrives exactly at
+  /// `now` is not sent. `depart(Departed)` is called for each packet whose last byte is sent. `dropped(packet, length)`
+  /// is called for each packet that active queue management drops. Returns the bytes used.
   template <typename Depart, typename Dropped = NoMatter>
   Bytes serve(Bytes grant, Instant now, Depart&& depart, Dropped&& dropped = NoMatter{}) {
     Bytes left = grant;
@@ -163,8 +165,8 @@ class UeQueue {
   /// Reports that the queue was empty between `since` and `now` and the link could have carried `bytes`; ABC uses it.
   void offer(Bytes bytes, Instant since, Instant now) { qdisc_->offer(bytes, since, now); }
   /// Drops the packets that a lost block of `grant` bytes on the air would have completed. `dropped(packet, length)` is
-  /// called for each. A packet that the block would only have begun or continued stays. The CLAMP paper does this after
-  /// the last attempt.
+  /// called for each. A packet that the block would have begun or continued, but not completed, stays. The CLAMP paper
+  /// does this after the last attempt.
   template <typename Dropped>
   void discard(Bytes grant, Instant now, Dropped&& dropped) {
     while (ready(now)) {
@@ -210,7 +212,7 @@ class UeQueue {
   void delivered(Bytes length) { ledger_.delivered(length); }
   /// Counts a packet that left the queue and is permanently lost on the air.
   void lost(Bytes length) { ledger_.lost(length); }
-  /// Counts a packet that left the queue, is not known to have reached the UE, and is forwarded.
+  /// Counts a packet that left the queue and is now forwarded, because the UE is not known to have received it.
   void recall(Bytes length) { ledger_.forwarded(length, Bytes(0), Bytes(0)); }
 
   /// True if nothing is queued or in transit; every packet has at least one byte to send.
@@ -255,7 +257,7 @@ class UeQueue {
   QueuedPacket drop_head(Instant now);
   /// Takes out the head packet and counts it as forwarded.
   QueuedPacket forward_head(Instant now);
-  /// A packet taken out of the queue, and its bytes that were not transmitted.
+  /// A packet taken out of the queue, and the number of its bytes that were not transmitted.
   struct Taken {
     QueuedPacket waiting;
     Bytes unsent;      ///< IP bytes not transmitted
@@ -289,7 +291,7 @@ class UeQueue {
     ledger_.transmitted(went);
     return amount;
   }
-  /// Ends the transit of a packet that is completely sent.
+  /// Ends the transit of a packet that is completely sent, and returns it.
   Departed take(Instant now) {
     QueuedPacket gone = head_.take();
     forget_class(gone);

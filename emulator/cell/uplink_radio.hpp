@@ -21,12 +21,12 @@ struct UplinkConfig {
   std::unique_ptr<Channel> channel;  ///< channel model, made for the cell's TTI
 };
 
-/// Dedicated uplinks: each UE has its own queue and link, as with a dedicated channel or a recorded trace; nothing is
-/// shared.
+/// Dedicated uplinks of UEs. Each UE has its own queue and link, as with a dedicated channel or a recorded trace. UEs
+/// share nothing.
 ///
-/// The data of a block that an uplink loses stays in the queue for the next TTI, as on a downlink without hybrid ARQ;
-/// this gives an uplink its jitter. A packet that arrives in the instant of a TTI misses it. Packets of UEs without a
-/// dedicated uplink and packets that are not IP pass at once. Thread: the event loop's.
+/// If a block is lost on an uplink, its data stays in the queue for the next TTI, as on a downlink without hybrid ARQ.
+/// Such losses cause the jitter of an uplink. A packet that arrives exactly when a TTI starts is not sent in it.
+/// Packets of UEs without a dedicated uplink pass at once, and so do frames other than IP. Thread: the event loop's.
 class UplinkRadio final : public Element, public EventTarget {
  public:
   /// Creates uplinks without UEs; `tti` must be above 0. `loop` and `next` must outlive it.
@@ -57,7 +57,7 @@ class UplinkRadio final : public Element, public EventTarget {
   [[nodiscard]] std::uint64_t tti_of(Instant now) const {
     return static_cast<std::uint64_t>(now.time_since_epoch() / tti_);
   }
-  /// Sets the event of the UE's next useful TTI from `from` on, if none is set.
+  /// Schedules the event of the UE's next useful TTI from `from` on, if none is scheduled.
   void wake(std::uint32_t index, std::uint64_t from);
   void drop(std::uint32_t index, const packet::Packet& packet, Bytes length, DropReason reason, Instant now);
 

@@ -62,7 +62,7 @@ void UplinkScheduler::choose(std::span<const Bytes> capacities) {
   }
 }
 
-/// Divides `units` resource blocks: an even share each first, then more for UEs that need more.
+/// Distributes `units` resource blocks: an even share each first, then more for UEs that need more.
 void UplinkScheduler::share(std::uint32_t units) {
   if (sharers_.empty()) return;
   const std::uint32_t even = std::max(1U, units / static_cast<std::uint32_t>(sharers_.size()));

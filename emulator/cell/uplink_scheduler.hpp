@@ -9,12 +9,12 @@
 
 namespace sluice::emulator {
 
-/// Resources of an uplink TTI and how they are granted.
+/// Resources of an uplink TTI, and how many UEs may share them.
 struct UplinkResources {
   std::uint32_t blocks = 50;  ///< resource blocks of a TTI, >= 1: 50 for 10 MHz of LTE
   std::uint32_t sharers = 8;  ///< maximum number of UEs granted in one TTI, >= 1 (space of a PDCCH)
 
-  /// Bytes granted for a scheduling request, because a request does not state how much data there is; > 0.
+  /// Bytes granted in answer to a scheduling request, > 0. A request does not state how much data the UE has.
   Bytes first_grant{125};
 };
 
@@ -25,7 +25,7 @@ struct UplinkGrant {
   Bytes size;               ///< bytes on the air that the granted blocks carry
 };
 
-/// The Node-B's uplink scheduler. A scheduling request shows that a UE has data; the latest buffer status report shows
+/// Uplink scheduler of the Node-B. A scheduling request shows that a UE has data; the latest buffer status report shows
 /// how much (TS 36.321 section 5.4.5). Grants since that report are subtracted. UEs with data are served round robin
 /// with an even share each. What a UE does not need of its share is given to other UEs. Pure: no packets, no clock.
 class UplinkScheduler {
@@ -57,7 +57,7 @@ class UplinkScheduler {
   /// Scheduling state of one UE.
   struct Ue {
     Bytes known;                 ///< bytes that the UE is known to have and that are not granted yet
-    std::uint64_t reported = 0;  ///< first TTI after the one whose block carried the latest report
+    std::uint64_t reported = 0;  ///< number of the first TTI after the one whose block carried the latest report
     std::vector<Given> given;    ///< grants not covered by a report yet, by TTI
   };
   /// A UE that is granted a part of the current TTI.

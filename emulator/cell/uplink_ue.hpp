@@ -42,8 +42,8 @@ struct BufferStatus {
   Bytes left;              ///< bytes on the air that wait behind the block
 };
 
-/// The UE's side of a scheduled uplink: queue, pending scheduling request, hybrid ARQ and RLC. It has no data about
-/// other UEs. Thread: the event loop's.
+/// UE's side of a scheduled uplink: queue, pending scheduling request, hybrid ARQ and RLC. It has no data about other
+/// UEs. Thread: the event loop's.
 class UplinkUe final : private AirLinkUser {
  public:
   /// Creates the UE. Packets that reach the Node-B go to `next`; `next`, `loop` and `clock` must outlive it. Throws
@@ -93,11 +93,11 @@ class UplinkUe final : private AirLinkUser {
   /// TTI number of a timer that is not set.
   static constexpr std::uint64_t not_set = UINT64_MAX;
 
-  /// True if the UE has nothing to send, not even data that arrived at `now`.
+  /// True if the UE has nothing to send, including data that arrives exactly at `now`.
   [[nodiscard]] bool empty(Instant now) const { return queue_.empty() && air_.repeats(now) == Bytes(0); }
   /// Returns the first opportunity for a scheduling request from TTI `from` on.
   [[nodiscard]] std::uint64_t opportunity(std::uint64_t from) const;
-  /// Passes the block to be retransmitted, or a new one, to hybrid ARQ. Returns true if it was received.
+  /// Passes the block to be retransmitted, or a new one, to hybrid ARQ. Returns true if the block was received.
   bool transmit(std::uint64_t tti, Bytes size, std::uint32_t units, Instant now);
   void left_queue(const Departed& departed, Instant now) override;
   void dropped(const packet::Packet& packet, Bytes length, Instant now) override;
@@ -121,7 +121,7 @@ class UplinkUe final : private AirLinkUser {
   bool pending_ = false;                    ///< true if a scheduling request is pending (TS 36.321 section 5.4.4)
   std::uint64_t retry_at_ = not_set;  ///< TTI in which the UE requests again if it got no new grant (retxBSR-Timer)
 
-  /// TTI from which on an RLC retransmission waits that needs a scheduling request.
+  /// First TTI in which an RLC retransmission waits that needs a scheduling request.
   std::uint64_t rlc_retx_at_ = not_set;
   Instant sr_trigger_time_{};  ///< ready time of the newest RLC retransmission that set rlc_retx_at_
 };

@@ -35,12 +35,12 @@ struct WlanPackets {
 };
 
 /// Returns how long a packet of `length` IP bytes occupies the air. The time includes DIFS, the mean back-off, the
-/// frame with 36 bytes of headers, SIFS and the acknowledgement. 1.93 ms for 1500 bytes, 0.87 ms for 40.
+/// frame with 36 bytes of headers, SIFS and the acknowledgement. It is 1.93 ms for 1500 bytes, and 0.87 ms for 40.
 [[nodiscard]] Duration wlan_airtime(const WlanParameters& parameters, Bytes length);
 
 /// 802.11 as an equal-access server (Pilosof et al., INFOCOM 2003). Whenever the air is free, one of the stations with
-/// packets is drawn evenly and sends one packet. The access point is one of these stations and has one buffer for all
-/// mobiles. Collisions are not modelled, because throughput hardly depends on the number of stations.
+/// packets is chosen at random and sends one packet. The access point is one of these stations and has one buffer for
+/// all mobiles. Collisions are not modelled, because throughput hardly depends on the number of stations.
 class WlanCell final : public RadioCell, public Element, public EventTarget {
  public:
   /// Creates a cell without mobiles. Packets sent by the access point go to `to_ues`, those of the mobiles to
@@ -65,7 +65,7 @@ class WlanCell final : public RadioCell, public Element, public EventTarget {
   [[nodiscard]] const IpAddress& address(UeIndex ue) const override { return addresses_[ue]; }
   [[nodiscard]] std::size_t queues() const override { return 1; }
   [[nodiscard]] Backlog backlog() const override;
-  /// Returns the use of the air in bytes: what 1500-byte packets would have carried in all the time, and in the busy
+  /// Returns the use of the air in bytes: what 1500-byte packets would have carried in the whole time, and in the busy
   /// time.
   [[nodiscard]] LinkUse use(Instant now) override;
 
@@ -104,7 +104,7 @@ class WlanCell final : public RadioCell, public Element, public EventTarget {
   void receive_uplink(packet::Packet packet, Instant now);
   /// Queues a packet at a station, or drops it if `limit` packets wait.
   void queue(std::size_t station, std::uint32_t limit, Waiting waiting, Instant now);
-  /// Draws the next station and starts its transmission.
+  /// Chooses the next station at random and starts its transmission.
   void begin(Instant now);
   /// Counts and forwards the packet whose transmission has ended.
   void finish(Instant now);

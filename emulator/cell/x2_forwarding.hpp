@@ -10,18 +10,18 @@
 
 namespace sluice::emulator {
 
-/// Cumulative counters of one port, for all UEs.
+/// Cumulative counters of the forwarding at one Node-B, for all UEs.
 struct HandoverCounters {
   std::uint64_t held_packets = 0;  ///< packets of the new path that waited for the end of the old one
   std::uint64_t timeouts = 0;      ///< end markers that did not arrive in time
 };
 
-/// The wired side of a Node-B with neighbours: handles packets for UEs that come and go, as an LTE handover does (TS
-/// 36.300 section 10.1.2).
+/// Interface of a Node-B towards the core and the other Node-Bs. It handles packets for UEs that come and go, as an LTE
+/// handover does (TS 36.300 section 10.1.2).
 ///
-/// The Node-B that a UE leaves forwards the queued packets and those that still arrive by the old path. Forwarding ends
-/// with the end marker that the core sends behind these packets. Without forwarding they are dropped. The Node-B that
-/// the UE goes to sends forwarded packets first; packets of the new path wait there for the end marker.
+/// The old Node-B of a handover forwards the queued packets, and those that still arrive by the old path. Forwarding
+/// ends with the end marker, which the core sends after these packets. Without forwarding they are dropped. The new
+/// Node-B sends forwarded packets first. Packets of the new path wait there for the end marker.
 ///
 /// All Node-Bs use the same numbers for UEs. Frames that are for no UE pass to the cell. Thread: the event loop's.
 class X2Forwarding final : public Element, public EventTarget {
@@ -42,10 +42,10 @@ class X2Forwarding final : public Element, public EventTarget {
   // The steps of handover number `handover` of a UE follow; numbers begin at 1.
   /// Starts the handover at the old Node-B: the UE leaves, and its packets are forwarded to `onwards`; null drops them.
   void leave(UeIndex ue, std::uint32_t handover, Element* onwards, Instant now);
-  /// Prepares the new Node-B for the UE. If `forwarded`, packets of the new path wait until those of the old Node-B
-  /// have arrived.
+  /// Prepares the new Node-B of a handover for the UE. If `forwarded` is true, packets of the new path wait until those
+  /// of the old Node-B have arrived.
   void expect(UeIndex ue, std::uint32_t handover, bool forwarded);
-  /// Starts the end-marker timer; call it at both Node-Bs when the core switches to the new path.
+  /// Starts the timer for the end marker; call it at both Node-Bs when the core switches to the new path.
   void path_switched(UeIndex ue, std::uint32_t handover, Instant now);
   /// Handles the timeout of an end marker. The event loop calls it.
   void on_event(std::uint64_t tag, Instant now) override;
@@ -55,7 +55,7 @@ class X2Forwarding final : public Element, public EventTarget {
   [[nodiscard]] std::size_t held(UeIndex ue) const { return forwardings_[ue].held.size(); }
 
  private:
-  /// Receives packets that other Node-Bs forwarded, and passes them to the port.
+  /// Receives packets that other Node-Bs have forwarded, and passes them to X2Forwarding.
   class Neighbours final : public Element {
    public:
     explicit Neighbours(X2Forwarding& port) : port_(port) {}
@@ -75,14 +75,14 @@ class X2Forwarding final : public Element, public EventTarget {
     bool draining = false;  ///< true until the end marker of the old path to this Node-B arrives
     bool holding = false;   ///< true while packets of the new path wait for those forwarded by the old Node-B
 
-    /// Element that receives the UE's packets since the UE last left this Node-B; null: they are dropped.
+    /// Element to which the UE's packets are sent since it last left this Node-B; null: they are dropped.
     Element* onwards = nullptr;
     std::uint32_t left_by = 0;  ///< number of the handover in which the UE last left this Node-B
     std::uint32_t came_by = 0;  ///< number of the handover in which the UE last came to this Node-B
     Ring<Held> held;
   };
   void on_forwarded(packet::Packet packet, Instant now);
-  /// Forwards or drops a packet for a UE that has left.
+  /// Forwards or drops a packet for a UE that is at another Node-B.
   void follow(UeIndex ue, packet::Packet packet, Bytes length, Instant now);
   /// Keeps a packet of the new path until the end marker arrives; drops it if too many wait.
   void hold(UeIndex ue, packet::Packet packet, Bytes length, Instant now);

@@ -7,9 +7,8 @@
 
 namespace sluice::emulator {
 
-/// A link that loses a constant share of its blocks at every attempt, which is the goal of link adaptation. Blocks that
-/// the inner link loses are lost too, at every attempt in that TTI. The inner link must not lose blocks at random
-/// itself.
+/// A link that loses a constant share of its blocks at every attempt, which is the goal of link adaptation. A block
+/// that the inner link loses is lost too, at every attempt in that TTI. The inner link must not lose blocks at random.
 class BlockErrorChannel final : public SteppedChannel {
  public:
   /// Creates the link. Throws std::invalid_argument if `link` is null or `rate` is not 0 … 1.

@@ -11,7 +11,7 @@ namespace sluice::emulator {
 struct LinkGrant {
   Bytes capacity;  ///< bytes on the air of the transport block or of the trace's opportunities
 
-  /// Random number of the TTI, uniform in [0, 1): a block is received if `draw` is not below its error rate. 1 if no
+  /// Random number of the TTI, uniform in [0, 1). A block is received if `draw` is not below its error rate. 1 if no
   /// block is lost at random.
   double draw = 1;
   std::uint8_t cqi = 0;  ///< CQI in use, 1 … 30; 0: out of range, or a channel without CQI
@@ -27,8 +27,8 @@ struct RadioQuality {
   double present_db = 0;   ///< SNR in this TTI, which determines whether the block is received
 };
 
-/// One UE's radio link, as a function of the TTI number alone. Earlier calls, and whether the UE was served, do not
-/// change it. TTI n begins n TTI lengths after the event loop's origin.
+/// Radio link of one UE, as a function of the TTI number alone. Earlier calls do not change it, nor does whether the UE
+/// was served. TTI n begins n TTI lengths after the event loop's origin.
 ///
 /// A channel's capacity is in whole bytes; the fraction of a byte is carried into the next TTI. Thus n TTIs offer the
 /// rate times n TTIs, rounded down once.
@@ -44,8 +44,8 @@ class Channel {
     pass_to(tti);
     return *current_;
   }
-  /// Returns the bytes that TTIs 0 … `tti` would have carried if all had been allocated to this UE. `tti` must not
-  /// decrease.
+  /// Returns the bytes that TTIs 0 … `tti` would have carried if all of them had been allocated to this UE. `tti` must
+  /// not decrease.
   std::uint64_t offered_through(std::uint64_t tti) {
     pass_to(tti);
     return offered_;
@@ -56,12 +56,12 @@ class Channel {
   /// Returns the probability that a block coded for `cqi` is lost at `snr_db`. A retransmitted block passes the
   /// combined SNR of its attempts. 0 if no block is lost at random.
   [[nodiscard]] virtual double error_rate(double /*snr_db*/, std::uint8_t /*cqi*/) const { return 0; }
-  /// Returns the first TTI from `tti` on that may carry something, so that a cell can skip the others. May be too
-  /// early, never too late.
+  /// Returns a TTI, not before `tti`, before which the link carries nothing, so that a cell can skip the TTIs before
+  /// it. The result may be too early, but never too late.
   [[nodiscard]] virtual std::uint64_t next_useful(std::uint64_t tti) { return tti; }
 
  protected:
-  /// Returns the grant of TTI `tti` and, if that is cheaper, of some that follow; at least one. The result is valid
+  /// Returns the grant of TTI `tti` and, if that is cheaper, of some later TTIs; at least one. The result is valid
   /// until the next call. Every TTI is returned once, in order, except those that skip() passed.
   [[nodiscard]] virtual std::span<const LinkGrant> ahead(std::uint64_t tti) = 0;
   /// Skips TTIs `from` … `to`-1 and adds the bytes they would have carried to `offered`. Returns false if the channel

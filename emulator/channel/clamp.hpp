@@ -27,12 +27,12 @@ struct ClampParameters {
   double target = 1e-3;                         ///< share of packets lost after n attempts, between 0 and 1
 };
 
-/// The slot channel of the CLAMP paper. Slot s carries B(s) = slot·min(W0·log2(1 + (1−m)·N(s)), Cmax) bits. They are
-/// lost if the channel is below them at the end of the slot: B(s) > slot·W0·log2(1 + N(s+1)).
+/// Slot channel of the CLAMP paper. Slot s carries B(s) = slot·min(W0·log2(1 + (1−m)·N(s)), Cmax) bits. They are lost
+/// if the channel's capacity at the end of the slot is lower: B(s) > slot·W0·log2(1 + N(s+1)).
 ///
-/// N is the SNR under Rayleigh fading (`Fading`): the paper's spectrum with more sinusoids than its 20, different for
-/// every UE. The rate margin m adapts until sequences of attempts fail as frequently as the target states. At a
-/// failure, ln(1−m) decreases by one step; at a success it grows by that step times target/(1 − target).
+/// N is the SNR under Rayleigh fading (`Fading`). It has the paper's spectrum, with more sinusoids than the paper's 20,
+/// different for every UE. The rate margin m adapts until sequences of attempts fail as often as the target states. At
+/// a failure, ln(1−m) decreases by one step; at a success it grows by that step times target/(1 − target).
 ///
 /// The rate margin adapts in every slot, whether the UE is served or not, so that the link stays a function of the slot
 /// number.

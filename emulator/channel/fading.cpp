@@ -17,8 +17,8 @@ namespace {
 
 /// Number of steps between exact computations of the phases; 1024 rotations cost at most 1e-13 of precision.
 constexpr std::uint64_t anchor_interval = 1024;
-/// Random displacement of each angle, relative to the angle between neighbours. At this size the frequencies of two UEs
-/// differ, and the autocorrelation stays at J0.
+/// Random displacement of each angle, relative to the angle between neighbours. With this size the frequencies of two
+/// UEs differ, and the autocorrelation is still J0.
 constexpr double displacement = 0.1;
 static_assert(anchor_interval % Fading::stretch == 0);
 /// Number of partial sums that the vectorised functions accumulate side by side.
@@ -29,8 +29,8 @@ using Lanes = std::array<double, lanes>;
 /// Partial sums of the sinusoids, for each step of a stretch (Fading::stretch consecutive steps).
 using Sums = std::array<Lanes, Fading::stretch>;
 
-/// Returns the index of sinusoid `n` in its array. Each lane takes every eighth sinusoid. Lanes whose sums total() adds
-/// are not adjacent, so that the two vectors that it adds are adjacent in memory.
+/// Returns the index of sinusoid `n` in its array. Each lane takes every eighth sinusoid. The order of the lanes is
+/// chosen so that the two vectors which total() adds are adjacent in memory.
 constexpr std::size_t place_of(std::size_t n) {
   constexpr std::array<std::size_t, lanes> places{0, 4, 2, 6, 1, 5, 3, 7};
   return n / lanes * lanes + places[n % lanes];
@@ -88,14 +88,16 @@ struct Rows {
   const double* step_im;
 };
 
-/// Number of sinusoids rotated side by side, because each rotation depends on its predecessor.
+/// Number of sinusoids whose rotations are computed in parallel. Successive rotations of one sinusoid cannot be,
+/// because each depends on the one before.
 constexpr std::size_t chains = 4;
 
 /// Adds `chains` vectors of sinusoids to the sums of a stretch (Fading::stretch consecutive steps), and leaves the
 /// sinusoids at the step that follows. If `first`, the sums start with these vectors.
 ///
-/// `width` doubles are processed at a time; operations and order are the same for every width, so the bits are too. The
-/// vectors are explicit because compilers do not vectorise the loop, which runs in every TTI of every UE.
+/// `width` doubles are processed at a time. Operations and their order are equal for every width, so the results are
+/// equal in every bit. The vectors are explicit because compilers do not vectorise the loop, which runs in every TTI of
+/// every UE.
 template <std::size_t width, bool first>
 [[gnu::always_inline]] inline void add_lots(const Rows& rows, std::size_t at, double* sums_re, double* sums_im) {
   using Vector [[gnu::vector_size(width * sizeof(double))]] = double;

@@ -64,7 +64,7 @@ HsdpaChannel::HsdpaChannel(const HsdpaParameters& parameters, Duration tti, cons
   }
 }
 
-/// Measures the SNR of the next stretch (Fading::stretch TTIs) and the CQIs that follow from it.
+/// Measures the SNR of the next stretch (Fading::stretch TTIs) and computes the CQIs from it.
 void HsdpaChannel::measure() {
   Measured& measured = measured_[measurements_ / Fading::stretch % measured_.size()];
   if (parameters_.fading) {
@@ -78,7 +78,8 @@ void HsdpaChannel::measure() {
   measurements_ += Fading::stretch;
 }
 
-/// Computes the CQIs of a stretch (Fading::stretch TTIs), exactly where the approximate SNR does not determine them.
+/// Computes the CQIs of a stretch (Fading::stretch TTIs). The exact SNR is computed only if the approximate one does
+/// not determine the CQI.
 void HsdpaChannel::measure_cqis(const Measured& measured) {
   const std::span<std::uint64_t, Fading::stretch> cqis(cqis_.data() + measurements_ % cqis_.size(), Fading::stretch);
   if (link::cqis_about(measured.snr_about, LinkBudget::tolerance_db, cqis)) return;
@@ -93,7 +94,8 @@ double HsdpaChannel::snr_db(std::uint64_t measurement) const {
   return budget_.snr_db(measured.shadowing_db[step], measured.fading[step]);
 }
 
-/// Decides whether blocks first sent in these TTIs are received. `first` is the number of the first TTI's measurement.
+/// Decides whether blocks first sent in these TTIs are received. `first` is the number of the measurement for the first
+/// TTI.
 void HsdpaChannel::judge(std::span<LinkGrant> grants, std::uint64_t first) const {
   const std::span about = std::span(stretch_of(first).snr_about).last(grants.size());
   for (std::size_t i = 0; i < grants.size(); ++i) {
@@ -103,8 +105,8 @@ void HsdpaChannel::judge(std::span<LinkGrant> grants, std::uint64_t first) const
   }
 }
 
-/// Decides whether a block is received if the approximate comparison with `receptions` does not settle it. A separate
-/// function because few blocks need it.
+/// Decides whether a block is received if its approximate SNR does not determine that. It is a separate function
+/// because few blocks need it.
 [[gnu::noinline]] bool HsdpaChannel::received_after_all(std::uint64_t measurement, const LinkGrant& grant) const {
   const double about = stretch_of(measurement).snr_about[measurement % Fading::stretch];
   const auto received = receptions.received(about, grant.cqi, grant.draw);
@@ -112,7 +114,7 @@ void HsdpaChannel::judge(std::span<LinkGrant> grants, std::uint64_t first) const
 }
 
 /// Returns the grants of the newest stretch (Fading::stretch TTIs). Measurements begin before the run, so that the
-/// first TTIs have CQIs to use; the first measurements belong to no TTI.
+/// first TTIs can use a CQI. So the first measurements belong to no TTI.
 std::span<const LinkGrant> HsdpaChannel::ahead(std::uint64_t tti) {
   measure();
   const std::uint64_t first = tti + cqi_delay_;

@@ -38,9 +38,9 @@ struct HsdpaParameters {
 /// Returns the path loss in dB at the UE's distance: 137.4 + 35.2·log10(d/km) − antenna gain.
 [[nodiscard]] double hsdpa_path_loss_db(const HsdpaParameters& parameters);
 
-/// An HSDPA link. Path loss, shadowing and fading give the SNR, and the SNR some TTIs ago the CQI. CQI and UE category
-/// give the transport block, which carries whole 40-byte MAC-d PDUs. Reception is drawn with the BLER formula at the
-/// present SNR.
+/// An HSDPA link. Path loss, shadowing and fading determine the SNR, and the SNR some TTIs ago determines the CQI. CQI
+/// and UE category determine the transport block, which carries whole 40-byte MAC-d PDUs. Whether it is received is
+/// random, by the BLER formula at the current SNR.
 class HsdpaChannel final : public Channel {
  public:
   /// Creates the link; `tti` is 2 ms for HSDPA. Throws std::invalid_argument if a parameter is out of its range.
@@ -56,7 +56,8 @@ class HsdpaChannel final : public Channel {
   struct Measured {
     FadingStretch shadowing_db{};  ///< attenuation by shadowing
     FadingStretch fading{};        ///< relative fading power
-    FadingStretch snr_about{};  ///< SNR in dB, wrong by at most LinkBudget::tolerance_db, which nearly always suffices
+    /// SNR in dB with an error of at most LinkBudget::tolerance_db, which is nearly always exact enough.
+    FadingStretch snr_about{};
   };
   /// Measures the next stretch (Fading::stretch TTIs).
   void measure();

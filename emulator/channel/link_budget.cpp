@@ -38,7 +38,7 @@ constexpr double log2_of_a_db = std::numbers::ln10 / 10 * std::numbers::log2e;
   return (exponent - (0x1p52 + 1023)) + (0.5 + series * (2 * std::numbers::log2e));
 }
 
-/// Computes the SNR of a stretch (Fading::stretch steps) in a form that compilers vectorise.
+/// Computes the SNR of a stretch (Fading::stretch steps) in a form that compilers can vectorise.
 [[gnu::always_inline]] inline FadingStretch reckon(const LinkBudget& budget, const FadingStretch& shadowing_db,
                                                    const FadingStretch& fading) {
   FadingStretch snr_db;

@@ -7,12 +7,13 @@
 
 namespace sluice::emulator {
 
-/// Tapped delay lines of ITU-R M.1225. The emulator uses only the variation of the whole band's power, which decreases
-/// with the number of echoes of similar strength.
+/// Tapped delay lines of ITU-R M.1225. The emulator uses only the variation of the power of the whole band. The
+/// variation decreases with the number of echoes of similar strength.
 enum class MultipathProfile : std::uint8_t { flat, pedestrian_a, pedestrian_b, vehicular_a };
 
-/// Power of a band over a multipath channel. Taps fade independently, each as Rayleigh with Jakes' spectrum. The mean
-/// over the band is the sum of their powers (Parseval), and its average is 1. `flat` is one tap.
+/// Power of a frequency band over a multipath channel. Each tap fades independently, as Rayleigh with Jakes' spectrum.
+/// The mean power over the band is the sum of the powers of the taps (Parseval). Averaged over time it is 1. The
+/// profile `flat` has one tap.
 class Multipath {
  public:
   /// Creates the taps, each with its own random stream. Throws std::invalid_argument if Fading does.

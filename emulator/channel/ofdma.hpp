@@ -36,12 +36,12 @@ struct OfdmaParameters {
   std::uint32_t resource_blocks = 100;
 };
 
-/// A link of LTE (1 ms TTI) or NR (0.5 ms TTI at 30 kHz). Fading and shadowing give the wideband SNR. The SNR some TTIs
-/// ago gives the CQI, and the CQI what a resource block carries. The grant is for all resource blocks; n of N carry
-/// n/N.
+/// A link of LTE (1 ms TTI) or NR (0.5 ms TTI at 30 kHz). Fading and shadowing determine the wideband SNR. The SNR some
+/// TTIs ago determines the CQI, and the CQI the bits of a resource block. The grant is for all resource blocks; n of N
+/// carry n/N of it.
 ///
-/// The outer loop of link adaptation follows the block of every TTI, whether the UE is served or not. The link thus
-/// stays a function of the TTI.
+/// The outer loop of link adaptation adapts to the block of every TTI, whether or not the UE is served. So the link is
+/// a function of the TTI alone.
 class OfdmaChannel final : public SteppedChannel {
  public:
   /// Creates the link. Throws std::invalid_argument if a parameter is out of its range.

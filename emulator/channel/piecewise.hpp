@@ -28,7 +28,7 @@ class PiecewiseChannel final : public SteppedChannel {
   LinkGrant step(std::uint64_t tti) override;
 
  private:
-  /// Draws the rate of the next period.
+  /// Chooses the random rate of the next period.
   void redraw();
 
   PiecewiseParameters parameters_;

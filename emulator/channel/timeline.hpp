@@ -8,8 +8,8 @@
 
 namespace sluice::emulator {
 
-/// A UE's link along its path: channels of different cells, with gaps in which it has none (coverage holes, handover
-/// interruptions). It depends on the TTI number alone, as every channel does.
+/// Radio link of a UE along its path: channels of different cells, with gaps in which the UE has none (coverage holes,
+/// handover interruptions). The link depends on the TTI number alone, as every channel does.
 class TimelineChannel final : public SteppedChannel {
  public:
   /// Starts with channel `first` at TTI 0.
@@ -38,7 +38,7 @@ class TimelineChannel final : public SteppedChannel {
     std::size_t channel = none;
   };
   void add(std::uint64_t tti, std::size_t channel);
-  /// Returns the index of the section that contains `tti`, from the current one on.
+  /// Returns the index of the section that contains `tti`. The search starts at the current section.
   [[nodiscard]] std::size_t stretch_at(std::uint64_t tti) const;
 
   std::vector<std::unique_ptr<Channel>> channels_;

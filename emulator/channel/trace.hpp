@@ -20,8 +20,9 @@ class TraceError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Delivery opportunities in Mahimahi's format (Netravali et al., USENIX ATC 2015). Each line is the millisecond of one
-/// opportunity; lines may repeat but never decrease. The last line is above 0 and is the period of the trace.
+/// Delivery opportunities in Mahimahi's format (Netravali et al., USENIX ATC 2015). Each line is the time of one
+/// opportunity in milliseconds. Lines may repeat but never decrease. The last line is above 0 and is the period of the
+/// trace.
 class CapacityTrace {
  public:
   /// IP bytes that one opportunity carries. Mahimahi counts 1504, of which 4 are the header of its TUN device.
@@ -51,8 +52,9 @@ class CapacityTrace {
 };
 
 /// Replays a capacity trace byte for byte as Mahimahi's link shell does. One or several packets use an opportunity in
-/// its millisecond, and the unused part is lost. A packet that does not fit leaves with its last byte in a later one.
-/// With a TTI other than 1 ms, the first TTI that begins at or after its millisecond uses the opportunity.
+/// its millisecond, and the unused part is lost. A packet that does not fit leaves with its last byte in a later
+/// opportunity. With a TTI other than 1 ms, an opportunity belongs to the first TTI that begins at or after its
+/// millisecond.
 class TraceChannel final : public Channel {
  public:
   /// Creates the link; `offset` is the time in the trace at which the run begins. Throws std::invalid_argument if `tti`
@@ -80,9 +82,9 @@ class TraceChannel final : public Channel {
     for (; position.due <= until; ++passed) position = behind(position);
     return passed;
   }
-  /// Returns the opportunity that follows `position`.
+  /// Returns the first opportunity after `position`.
   [[nodiscard]] Position behind(const Position& position) const;
-  /// Takes all opportunities up to the start of TTI `tti`. Returns their bytes.
+  /// Uses all opportunities up to the start of TTI `tti`. Returns their bytes.
   std::uint64_t bytes_until(std::uint64_t tti);
 
   std::shared_ptr<const CapacityTrace> trace_;

@@ -10,9 +10,9 @@ namespace sluice::emulator {
 
 /// Models the stretch ACKs of a receiver that merges segments (LRO, GRO): one ACK per `every` in-order segments, or for
 /// fewer after a delay. The acknowledgement number and TSval of an ACK are those of the time when it is sent (RFC 7323
-/// section 3.2). It echoes the timestamp of the first segment it acknowledges (section 4.3). ACKs that report more than
-/// in-order progress are not delayed; with accurate ECN these are nearly all. The endpoint still acknowledges every two
-/// segments; its early ACKs are dropped here. Pure: time is an argument.
+/// section 3.2). It echoes the timestamp of the first segment that it acknowledges (section 4.3). An ACK that reports
+/// more than in-order data is not delayed; with accurate ECN this is nearly every ACK. The endpoint still acknowledges
+/// every two segments; its early ACKs are dropped here. Pure: time is an argument.
 class AckStretcher {
  public:
   /// Makes a stretcher for one ACK per `every` segments; up to 2 changes nothing. `delay` is the longest time an ACK
@@ -21,16 +21,16 @@ class AckStretcher {
 
   /// True if the stretcher withholds ACKs, because `every` is above 2.
   [[nodiscard]] bool stretches() const { return every_ > 2; }
-  /// Reports that everything before `next` is received. Returns true if an ACK is due: `every` segments of `full` bytes
-  /// are unacknowledged, or the oldest has been for `delay`.
+  /// Reports that everything before `next` was received. Returns true if an ACK is due: `every` segments of `full`
+  /// bytes are unacknowledged, or the oldest of them was received `delay` ago.
   [[nodiscard]] bool came(tcp::SeqNum next, std::uint32_t full, Instant now);
-  /// Returns true if `segment` is an ACK to drop because a later ACK covers it. Otherwise sets the echoed timestamp in
-  /// it.
+  /// Returns true if `segment` is an ACK to drop, because a later ACK covers it. Otherwise sets the timestamp that the
+  /// segment echoes.
   [[nodiscard]] bool holds(tcp::Segment& segment);
   /// Returns the time by which the received data must be acknowledged; `never` if nothing is unacknowledged.
   [[nodiscard]] Instant due() const { return due_; }
-  /// Returns the withheld ACK if it is due now and the endpoint has sent none in its place; else nothing. `time` is its
-  /// TSval.
+  /// Returns the withheld ACK if it is due now and the endpoint has sent no ACK in the meantime; else nothing. `time`
+  /// is its TSval.
   [[nodiscard]] std::optional<tcp::Segment> take(std::uint32_t time);
 
  private:

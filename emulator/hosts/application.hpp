@@ -25,7 +25,7 @@ class Application {
   virtual void on_room(Connection& /*connection*/, Instant /*now*/) {}
   /// Called when the peer's FIN is received.
   virtual void on_peer_finished(Connection& /*connection*/, Instant /*now*/) {}
-  /// Called last, when the connection is closed; Connection::endpoint().close_reason() is the cause.
+  /// Called as the last function, when the connection is closed. Connection::endpoint().close_reason() is the cause.
   virtual void on_closed(Connection& /*connection*/, Instant /*now*/) {}
   /// Called at the end of the run if the connection is still open, to record its state.
   virtual void on_run_end(Connection& /*connection*/, Instant /*now*/) {}

@@ -14,7 +14,8 @@
 namespace sluice::emulator {
 namespace {
 
-/// Data written to the endpoint beyond what it may send; enough for the following ACKs.
+/// Number of bytes that are written to the endpoint beyond what it may send now. The next ACKs can then release this
+/// data at once.
 constexpr Bytes write_ahead{128 * 1024};
 
 bool synchronised(tcp::State state) {
@@ -45,8 +46,8 @@ std::uint32_t Connection::full_payload() const {
   return parts_.mtu > headers ? parts_.mtu - headers : 1;
 }
 
-/// Returns the payload size of the next packet: at most the peer's MSS, the own MTU and the buffer. The MTU counts
-/// because a peer may announce any MSS.
+/// Returns the payload size of the next packet: at most the peer's MSS, this host's MTU and the buffer. The MTU is
+/// needed because a peer may announce any MSS.
 std::uint16_t Connection::segment_for(const packet::Packet& packet, std::uint64_t left) const {
   const std::uint32_t most =
       std::min({std::max(endpoint_.effective_mss(), 1U), full_payload(), std::uint32_t{packet.tailroom()}});

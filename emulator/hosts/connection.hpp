@@ -51,7 +51,8 @@ class Connection final : private tcp::Output {
   [[nodiscard]] const tcp::Endpoint& endpoint() const { return endpoint_; }
   /// Returns the number of bytes that may be written now.
   [[nodiscard]] Bytes send_room() const;
-  /// Writes all of `bytes`; meant for small messages. If packet memory is exhausted the rest is kept and written later.
+  /// Writes all of `bytes`; meant for small messages. If packet memory is exhausted, the bytes that do not fit are kept
+  /// and written later.
   void send(std::span<const std::uint8_t> bytes);
   /// Writes `count` bytes of `pattern` from `position` on. Returns the number of bytes written. It is below `count`
   /// only if packet memory is exhausted; the application then continues at the next on_room().
@@ -75,7 +76,7 @@ class Connection final : private tcp::Output {
   /// Returns the latest time of the next serve(). Call the endpoint's on_timer() before it if its own deadline has
   /// passed.
   [[nodiscard]] Instant next_deadline() const { return std::min(endpoint_.next_deadline(), acks_.due()); }
-  /// True if a write or a segment failed because packet memory was exhausted; call serve() again soon.
+  /// True if packet memory was exhausted, so that a write or a segment failed. serve() must be called again soon.
   [[nodiscard]] bool starved() const { return starved_; }
 
  private:

@@ -14,7 +14,7 @@
 
 namespace sluice::emulator {
 
-/// Both ends of a connection, from the client's view.
+/// Addresses and ports of both ends of a connection, as the client sees them.
 struct FlowEnds {
   IpAddress ue;
   IpAddress server;
@@ -33,10 +33,11 @@ struct EndRecord {
 /// Variation of a transfer's rate from one second to the next.
 class RateSpread {
  public:
-  /// Adds `fresh` bytes received at `now`, which must not decrease. The seconds of the first and the last byte are left
-  /// out.
+  /// Adds `fresh` bytes received at `now`, which must not decrease. The seconds that contain the first and the last
+  /// byte do not count.
   void add(std::uint64_t fresh, Instant now);
-  /// Returns standard deviation over mean, or nothing with fewer than two whole seconds.
+  /// Returns the standard deviation of the rate divided by its mean. Returns nothing if there are fewer than two whole
+  /// seconds.
   [[nodiscard]] std::optional<double> variation() const;
 
  private:
@@ -72,8 +73,8 @@ struct FlowRecord {
   }
 };
 
-/// Video quality metrics. Startup delays are recorded for sessions started after FlowLog::count_from; all other metrics
-/// accumulate from count_from on.
+/// Metrics of video quality. Startup delays are included for sessions that started after FlowLog::count_from. All other
+/// metrics include only the time after it.
 struct VideoLog {
   DelayDigest starts;  ///< startup delay, from the SYN to the last byte of the first segment
   std::uint64_t stalls = 0;

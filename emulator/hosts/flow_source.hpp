@@ -26,9 +26,9 @@ struct FlowSourceConfig {
   SizeDistribution size;
 };
 
-/// Generates short flows: pages at random instants (Poisson), each with some objects on connections of their own. One
-/// object per page gives the flow arrivals of the CLAMP paper. Several give the web model of the Window Regulator paper
-/// (table I).
+/// Generates short flows. Pages start at random instants (Poisson), and each has some objects, each on a separate
+/// connection. One object per page gives the flow arrivals of the CLAMP paper. Several give the web model of the Window
+/// Regulator paper (table I).
 class FlowSource final : public EventTarget {
  public:
   /// Creates a source whose pages start from `config.start` on. `loop`, `host` and `log` outlive it.

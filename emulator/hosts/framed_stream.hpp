@@ -12,8 +12,8 @@
 
 namespace sluice::emulator {
 
-/// Header of 16 bytes in front of each frame of a framed stream, and a client's request. Several exchanges share a
-/// connection this way, as in HTTP/2.
+/// Header of 16 bytes before each frame of a framed stream. A client's request is such a header alone. Several
+/// exchanges share a connection this way, as in HTTP/2.
 struct FrameHead {
   enum class Kind : std::uint8_t {
     stream = 1,  ///< frame by which a client requests data frames without end

@@ -73,17 +73,18 @@ class GameClient final : public DatagramApplication, public EventTarget {
   std::uint64_t number_ = 0;
 };
 
-/// Game server of one host. Sends a player the datagrams that the player's header requests, until the player is silent
-/// for `patience`.
+/// Game server of one host. It sends each player the datagrams that the player's header requests, until no datagram of
+/// the player arrives for `patience`.
 class GameServer final : public DatagramApplication {
  public:
-  static constexpr Duration patience = std::chrono::seconds(30);  ///< silence after which a player is dropped
+  /// Time without a datagram of a player after which the server drops the player.
+  static constexpr Duration patience = std::chrono::seconds(30);
 
   /// Maximum number of players; datagrams of further ones are ignored.
   static constexpr std::size_t max_players = 4096;
 
   /// Creates a server that logs the players' datagrams sent from `count_from` on. `loop`, `host` and `log` outlive it.
-  /// `random` draws exponentially distributed intervals.
+  /// `random` determines the intervals between its datagrams for players that request exponentially distributed ones.
   GameServer(EventLoop& loop, Host& host, DatagramLog& log, Instant count_from, Random random = Random(0));
   ~GameServer();
   GameServer(const GameServer&) = delete;

@@ -57,14 +57,14 @@ class DatagramApplication {
   ~DatagramApplication() = default;
 };
 
-/// A host with one address on one wire, with TCP, UDP and applications. Receives the frames addressed to it as an
-/// Element; sends to `wire`.
-/// Timers are events of the loop. Thread: the event loop's.
+/// A host with one address on one wire, with TCP, UDP and applications. It receives frames as an Element, and sends its
+/// own to `wire`. Timers are events of the loop. Thread: the event loop's.
 class Host final : public Element, public EventTarget {
  public:
   using Acceptor = std::function<std::unique_ptr<Application>(const packet::Addresses& ours)>;
 
-  /// Makes a host. `loop`, `pool` and `wire` outlive it. `random` draws initial sequence numbers and timestamp offsets.
+  /// Makes a host. `loop`, `pool` and `wire` outlive it. `random` determines initial sequence numbers and timestamp
+  /// offsets.
   Host(EventLoop& loop, packet::PacketPool& pool, const HostConfig& config, Random random, Element& wire);
 
   /// Accepts connections to `port`; `acceptor` makes the application of each one.
@@ -80,7 +80,7 @@ class Host final : public Element, public EventTarget {
   /// Sends a datagram with addresses `ours`. Sends nothing if packet memory is exhausted.
   void send_datagram(const packet::Addresses& ours, std::span<const std::uint8_t> bytes, Instant now);
 
-  /// Sends what an application wrote outside of a callback of its connection.
+  /// Sends what an application wrote while no callback of its connection was running.
   void push(std::uint64_t connection, Instant now) { serve(connection, now); }
   /// Informs the applications of all open connections that the run has ended.
   void end_run(Instant now);
@@ -112,7 +112,7 @@ class Host final : public Element, public EventTarget {
   };
   struct Slot {
     std::unique_ptr<Connection> connection;
-    Instant alarm = never;  ///< time of the earliest event that is set for the connection
+    Instant alarm = never;  ///< time of the earliest event that is scheduled for the connection
   };
 
   [[nodiscard]] bool receive_datagram(const packet::Parsed& parsed, const packet::Packet& packet, Instant now);

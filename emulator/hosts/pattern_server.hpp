@@ -27,8 +27,8 @@ struct ServerCounters {
   void record_end(const Connection& connection);
 };
 
-/// Server end of one connection with requests: sends what is fetched and checks what is put. Fetches are answered in
-/// order, and a client may send the next before the last is complete.
+/// Server end of one connection with requests. It sends the bytes that a client fetches, and checks those that a client
+/// puts. Fetches are answered in order, and a client may send the next before the previous one is complete.
 class PatternServer final : public Application {
  public:
   /// Makes the application of one connection. `counters` outlives it.

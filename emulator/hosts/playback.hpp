@@ -6,8 +6,8 @@
 
 namespace sluice::emulator {
 
-/// Buffer of a video player. It fills by whole segments and drains with time. The player stalls when it is empty and
-/// resumes with the next segment.
+/// Buffer of a video player, which fills by whole segments and drains with time. The player stalls when the buffer is
+/// empty, and resumes with the next segment.
 class Playback {
  public:
   /// Adds a segment of playing time `segment`. Returns how long the player has stalled for it; zero for the first.
@@ -21,7 +21,7 @@ class Playback {
   [[nodiscard]] Duration held(Instant now) const {
     return begun_ ? std::max(until_ - now, Duration::zero()) : Duration::zero();
   }
-  /// Returns how long the player has been stalled; zero while it plays.
+  /// Returns for how long the player has been stalled at `now`; zero while it plays.
   [[nodiscard]] Duration standing(Instant now) const {
     return begun_ ? std::max(now - until_, Duration::zero()) : Duration::zero();
   }

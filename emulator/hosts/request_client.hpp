@@ -12,7 +12,7 @@
 
 namespace sluice::emulator {
 
-/// Schedule by which a RequestClient sends requests.
+/// Rule that determines when a RequestClient sends its next request.
 enum class RequestPace : std::uint8_t {
   after_answer,  ///< sends the next request an exponentially distributed think time after the last answer
 
@@ -33,9 +33,8 @@ struct RequestConfig {
   Duration off{};         ///< with `clocked`: mean length of the pauses between active periods
 };
 
-/// Sends small requests repeatedly on one connection: request and response, telnet-like, on/off. Each answer is
-/// recorded as a fetch.
-/// A connection that ends is replaced after a second.
+/// Sends small requests repeatedly on one connection, as request and response, as telnet, or in on/off periods. Each
+/// answer is recorded as a fetch. A connection that ends is replaced after a second.
 class RequestClient final : public Application, public EventTarget {
  public:
   /// Creates a client that starts at `config.start`. `loop`, `host` and `log` outlive it.

@@ -15,7 +15,7 @@ constexpr std::size_t max_waiting = 1000;
 
 }  // namespace
 
-/// A lasting connection of the client for many probes, with or without an endless download.
+/// Connection of the client that stays open for many probes, with or without an endless download.
 class ResponsivenessClient::Kept final : public Application {
  public:
   Kept(Host& host, const ResponsivenessConfig& config, FlowLog& log, Instant now)
@@ -149,7 +149,7 @@ void ResponsivenessClient::begin(Instant now) {
   loop_.at(now + config_.interval, *this, probe_tag);
 }
 
-/// Sends the next probe, alternately on a connection opened for it and on a lasting one.
+/// Sends the next probe, alternately on a new connection and on one that stays open.
 void ResponsivenessClient::probe(Instant now) {
   if (std::exchange(fresh_next_, !fresh_next_)) {
     fresh_.emplace_back(log_).begin(host_, config_, now);

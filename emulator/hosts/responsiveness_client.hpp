@@ -18,16 +18,16 @@ struct ResponsivenessConfig {
   IpAddress server;
   std::uint16_t port = 443;
   Instant start{};
-  std::uint32_t connections = 1;  ///< number of lasting connections, which carry half of the probes; >= 1
-  bool loaded = true;             ///< true: each lasting connection downloads without end
+  std::uint32_t connections = 1;  ///< number of connections that stay open, which carry half of the probes; >= 1
+  bool loaded = true;             ///< true: each connection that stays open downloads without end
 
-  /// Time between two probes of one kind (on new or on lasting connections), > 0.
+  /// Time between two probes of one kind (on new connections, or on those that stay open), > 0.
   Duration interval = std::chrono::milliseconds(100);
 };
 
-/// Measures responsiveness as in draft-ietf-ippm-responsiveness: small requests on the connections that load the link,
-/// and as many on new ones. The draft adds connections until the result is stable. Here their number is fixed, and the
-/// whole run after its warm-up is measured.
+/// Measures responsiveness as in draft-ietf-ippm-responsiveness. Small requests are sent on the connections that load
+/// the link, and as many on new ones. The draft adds connections until the result is stable. Here their number is
+/// fixed, and the whole run after its warm-up is measured.
 class ResponsivenessClient final : public EventTarget {
  public:
   /// Creates a client that starts at `config.start`. `loop`, `host` and `log` outlive it.

@@ -27,7 +27,7 @@ struct WebConfig {
 /// without end.
 class WebClient final : public Application, public EventTarget {
  public:
-  /// Creates a reader that starts at `config.start`. `loop`, `host` and `log` outlive it.
+  /// Creates a user that reads web pages from `config.start` on. `loop`, `host` and `log` outlive it.
   WebClient(EventLoop& loop, Host& host, const WebConfig& config, Random random, FlowLog& log);
 
   void on_event(std::uint64_t tag, Instant now) override;

@@ -76,7 +76,7 @@ const auto slopes = [] {
 }();
 
 /// Returns the SNR in dB at which x, the variable of the block error rate formula, is 0. The constant 17.30 is the
-/// paper's 5.26 plus 10·log10(16) = 12.04 dB, because our SNR is before despreading.
+/// paper's 5.26 plus 10·log10(16) = 12.04 dB, because the SNR of this model is before despreading.
 double middle_of(int cqi) {
   return 1.03 * cqi - 17.30;
 }

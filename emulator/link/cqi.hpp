@@ -22,9 +22,9 @@ inline constexpr Bytes pdu_size{40};
 /// + 16.62) in between, 30 from 14 dB on.
 [[nodiscard]] int cqi_of(double snr_db);
 
-/// Computes the CQIs of SNRs that are known within `error_db`. Returns false if one of them is not determined by its
-/// SNR; then each result may be wrong. The function is inline and in a form that compilers vectorise, because it runs
-/// for every TTI of every UE.
+/// Computes the CQIs of SNRs that are known within `error_db`. Returns false if the CQI of one of them is not certain;
+/// then each result may be wrong. The function is inline and in a form that compilers vectorise, because it runs for
+/// every TTI of every UE.
 template <std::size_t count>
 [[nodiscard]] bool cqis_about(const std::array<double, count>& snr_db, double error_db,
                               std::span<std::uint64_t, count> cqis) {
@@ -56,20 +56,21 @@ template <std::size_t count>
 /// al., ISSSTA 2004). Requires 1 <= cqi <= 30.
 [[nodiscard]] double block_error_rate(double snr_db, int cqi);
 
-/// True if a block is received with the random number `draw`, uniform in [0, 1).
+/// True if a block is received. `draw` is a random number, uniform in [0, 1), that decides against the block error
+/// rate.
 [[nodiscard]] inline bool block_received(double snr_db, int cqi, double draw) {
   return draw >= block_error_rate(snr_db, cqi);
 }
 
-/// Decides whether a block is received from an SNR with a known error. Error rates in a table bound the exact rate from
-/// both sides. Nearly every draw lies outside these bounds, so the formula is rarely computed.
+/// Decides whether a block is received if its SNR is known with a limited error. Error rates in a table bound the exact
+/// rate from both sides. Nearly every random number lies outside these bounds, so the formula is rarely computed.
 class Receptions {
  public:
   /// Computes the table. `error_db` must be above 0 and larger than the rounding error of an SNR.
   explicit Receptions(double error_db);
 
   // The following functions require SNRs between -1000 and 1000 dB and 1 <= cqi <= 30.
-  /// Returns the result of block_received(), or nothing if the SNR does not determine it.
+  /// Returns the result of block_received(), or nothing if the SNR is not exact enough to determine it.
   [[nodiscard]] std::optional<bool> received(double snr_db, int cqi, double draw) const {
     if (surely_received(snr_db, cqi, draw)) return true;
     const Line& line = lines_[static_cast<std::size_t>(cqi)];
@@ -88,7 +89,7 @@ class Receptions {
   struct Line {
     double slope = 0;    ///< table positions per dB
     double lowest = 0;   ///< table position of 0 dB minus the error
-    double further = 0;  ///< distance to the next table position above 0 dB plus the error
+    double further = 0;  ///< distance to the next table position after 0 dB plus the error
   };
   /// Returns the error rate at a position of the table, limited to `least` … `most`.
   [[nodiscard]] double rate_at(double place, int least, int most) const {

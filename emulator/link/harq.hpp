@@ -15,7 +15,7 @@ struct HarqParameters {
   std::uint32_t processes = 6;
   /// Largest number of transmissions of a block, 1 … 16; after the last failure it is given up.
   std::uint32_t transmissions = 3;
-  /// true: Chase combining, linear SNRs of the attempts add up; false: each attempt counts alone.
+  /// true: Chase combining, in which the linear SNRs of the attempts are added; false: each attempt counts alone
   bool combining = true;
 };
 
@@ -36,10 +36,9 @@ enum class HarqOutcome : std::uint8_t {
   given_up  ///< the block was not received, and no attempt is left
 };
 
-/// The hybrid-ARQ processes of one UE in one direction. Retransmissions are synchronous and precede new data. They
-/// always fit into their TTI, because blocks that fail in one TTI shared its resources when they were sent. LTE and NR
-/// permit any later TTI; schedulers use the first. Pure: no packets, no clock, no randomness; the channel's draws are
-/// arguments.
+/// Hybrid-ARQ processes of one UE in one direction. Retransmissions are synchronous and precede new data. They always
+/// fit into their TTI, because blocks that fail in one TTI shared its resources when they were sent. LTE and NR permit
+/// any later TTI; schedulers use the first. Pure: no packets, no clock; random numbers are arguments.
 class Harq {
  public:
   /// Creates idle processes. Throws std::invalid_argument if a parameter is out of its range.

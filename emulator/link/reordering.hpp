@@ -13,8 +13,8 @@ struct ReorderingParameters {
   Duration stall_timer = std::chrono::milliseconds(25);  ///< T1: longest time a gap delays the blocks behind it, > 0
 };
 
-/// The reordering queue of MAC-hs (TS 25.321 section 11.6.2): releases blocks in the order of their transmission
-/// sequence numbers. A gap delays the blocks behind it until the stall timer expires or the window moves; then the
+/// Reordering queue of MAC-hs (TS 25.321 section 11.6.2). It releases blocks in the order of their transmission
+/// sequence numbers. A gap delays the blocks after it until the stall timer expires or the window moves; then the
 /// missing blocks count as lost. Pure: the owner reads deadline() and calls expire(). `Decide` is called as decide(tsn,
 /// received) once for every number, in order.
 class ReorderingBuffer {
@@ -30,7 +30,7 @@ class ReorderingBuffer {
     release_in_order(decide);
     watch(now);
   }
-  /// Handles the sender's report that it has given up block `tsn` (answer to its poll): that block and all before it
+  /// Handles the sender's report (an answer to its poll) that it has given up block `tsn`. That block and all before it
   /// are released.
   template <typename Decide>
   void given_up(std::uint64_t tsn, Instant now, Decide&& decide) {
@@ -77,7 +77,7 @@ class ReorderingBuffer {
   std::uint64_t next_ = 0;
   std::deque<bool> arrived_;  ///< true for each block received, from next_ on; the last entry is true
   Instant deadline_ = never;
-  std::uint64_t stalled_ = 0;  ///< T1_TSN: highest number received when the timer was started
+  std::uint64_t stalled_ = 0;  ///< T1_TSN: highest number received when the stall timer was started
 };
 
 }  // namespace sluice::emulator::link

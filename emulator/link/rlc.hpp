@@ -33,9 +33,9 @@ struct RlcRange {
   bool operator==(const RlcRange&) const = default;
 };
 
-/// Bookkeeping of RLC (TS 25.322) over a byte stream: missing ranges, their retransmission times, and which packets
-/// will never be complete. Positions count the bytes on the air in the order in which they first left the radio queue.
-/// Pure: no packets, time is an argument.
+/// Records which ranges of a byte stream are missing, when they may be retransmitted, and which packets will never be
+/// complete (RLC of TS 25.322). Positions count the bytes on the air in the order in which they first left the radio
+/// queue. Pure: no packets, time is an argument.
 class Rlc {
  public:
   explicit Rlc(const RlcParameters& parameters) : parameters_(parameters) {}
@@ -54,10 +54,10 @@ class Rlc {
   /// Takes up to `most` bytes of the first range that may be retransmitted at `now`; empty if there is none.
   RlcRange take(Bytes most, Instant now);
 
-  /// Returns the position below which everything is received or given up. Packets that end there or before are
-  /// resolved.
+  /// Returns the position below which every byte is received or given up. Packets that end at or before it are
+  /// delivered or lost.
   [[nodiscard]] std::uint64_t settled() const { return missing_.empty() ? highest_ : missing_.front().range.from; }
-  /// True if a byte of a resolved packet was given up. Call it in stream order, because data below range.from is
+  /// True if a byte of the packet in `range` was given up. Call it in stream order, because data below range.from is
   /// discarded.
   [[nodiscard]] bool damaged(const RlcRange& range);
 

@@ -17,9 +17,9 @@ struct WlanShare {
 
 /// Returns the throughput of the upload divided by that of one download (Pilosof, Ramjee, Raz, Shavitt and Sinha,
 /// INFOCOM 2003, section IV). The access point's buffer is an M/M/1/K queue with ρ = a + n/R, because it is served as
-/// frequently as an uploading station. The upload has its full window, the downloads follow the square-root law; the
-/// equation is solved for R. 1 if all windows fit into the buffer. Throws std::invalid_argument if a parameter is out
-/// of its range.
+/// often as an uploading station. The upload has its full window, and the downloads follow the square-root law. The
+/// equation is solved for R. The result is 1 if all windows fit into the buffer. Throws std::invalid_argument if a
+/// parameter is out of its range.
 ///
 /// Interpretation of the paper, because the copy at hand lacks this section's formulas. For B ≤ w the loss is taken as
 /// uniform: R = w·√(2·P·bd/3). For larger B the upload's ACKs take at most w places. The other B − w belong to the
@@ -27,14 +27,15 @@ struct WlanShare {
 /// effective window. The other part is the square-root law's result for a buffer of w.
 [[nodiscard]] double wlan_ratio(const WlanShare& share);
 
-/// Returns the ratio of wlan_ratio() by the paper's first, "naive" explanation. The upload's ACKs always take w places
-/// of the buffer. The downloads' windows vary between half of the other places and all of them: w·n/(¾·(B − w)).
-/// Infinite, and without meaning, for B ≤ w. Throws std::invalid_argument if a parameter is out of its range.
+/// Returns the ratio of wlan_ratio() as the paper's first, "naive" explanation gives it. The upload's ACKs always take
+/// w places of the buffer. The downloads' windows vary between half of the other places and all of them: w·n/(¾·(B −
+/// w)). For B ≤ w the result is infinite and has no meaning. Throws std::invalid_argument if a parameter is out of its
+/// range.
 [[nodiscard]] double wlan_naive_ratio(const WlanShare& share);
 
-/// Returns by how many orders of magnitude the upload's window is full longer than not. The result is log10 of the
-/// ratio of both times in the paper's Markov chain for small buffers. Its states are windows of 1, 2, 4, … w packets.
-/// In each step the window doubles, or restarts with one packet if all ACKs of a window are lost, with the loss of
+/// Returns log10 of the ratio of two times: that in which the upload's window is full, and that in which it is not.
+/// Both come from the paper's Markov chain for small buffers, whose states are windows of 1, 2, 4, … w packets. In each
+/// step the window doubles. It restarts with one packet if all ACKs of a window are lost, with the loss of
 /// wlan_ratio(). Infinite if no ACK is lost. Throws std::invalid_argument if a parameter is out of its range.
 ///
 /// Interpretation of the paper, because the copy at hand contains the Markov chain in words only. Losses of the ACKs of

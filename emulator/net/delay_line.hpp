@@ -14,8 +14,8 @@
 
 namespace sluice::emulator {
 
-/// A change of the line's delay: from `at` on, counted from the construction of the line, packets take `extra` longer.
-/// Later steps replace earlier ones.
+/// Change of the delay of a line. From the time `at` on, counted from the construction of the line, packets take
+/// `extra` longer than the configured delay. Later steps replace earlier ones.
 struct DelayStep {
   Duration at{};
   Duration extra{};  ///< additional delay, >= 0
@@ -70,7 +70,7 @@ class DelayLine final : public Element, public EventTarget {
   bool wait_for_line(Bytes size, Instant now);
   /// Returns the arrival time of a packet sent at `sent`, which must not decrease.
   [[nodiscard]] Instant arrival(Instant sent);
-  /// Sets the event of the next arrival, if none is set.
+  /// Schedules the event of the next arrival, if none is scheduled.
   void arm();
 
   EventLoop& loop_;

@@ -9,8 +9,9 @@
 
 namespace sluice::emulator {
 
-/// The last packet on the old path to a UE in a handover (end marker of TS 36.300 section 10.1.2.2.1, TS 29.281 section
-/// 7.3.2). A separate frame, so that it waits in the queues behind the packets before it. It never leaves the emulator.
+/// Last packet that the core sends on the old path to a UE in a handover (TS 36.300 section 10.1.2.2.1, TS 29.281
+/// section 7.3.2). It is a separate frame, so that it waits in the queues after the earlier packets. It never leaves
+/// the emulator.
 struct EndMarker {
   std::uint32_t ue = 0;        ///< index of the UE
   std::uint32_t handover = 0;  ///< number of the UE's handover, from 1 on

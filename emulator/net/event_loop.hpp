@@ -14,8 +14,8 @@ class EventLoop {
  public:
   /// Returns the emulator's present time.
   [[nodiscard]] Instant now() const { return now_; }
-  /// Sets an event: target.on_event(tag, when) is called at `when`. A time in the past counts as now, after the events
-  /// already set for now. The target must outlive the event.
+  /// Schedules an event: target.on_event(tag, when) is called at `when`. A time in the past counts as now, after the
+  /// events already scheduled for now. The target must outlive the event.
   void at(Instant when, EventTarget& target, std::uint64_t tag = 0) {
     const Event event{when < now_ ? now_ : when, order_++, &target, tag};
     if (spent_) {
@@ -47,7 +47,8 @@ class EventLoop {
   }
 
   EventQueue events_;
-  bool spent_ = false;  ///< true if the front of the event queue has run or is running; the next event set replaces it
+  /// True if the front of the event queue has run or is running; the next scheduled event replaces it.
+  bool spent_ = false;
   std::uint64_t order_ = 0;  ///< number of events set so far, which orders events of one instant
   Instant now_{};
 };

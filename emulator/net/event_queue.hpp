@@ -59,7 +59,7 @@ class EventQueue {
  private:
   static constexpr std::size_t children = 4;
 
-  /// Inserts an event from the heap's root downwards; the place of the front is free.
+  /// Inserts an event at its place, starting from the heap's root, which is free.
   void sink(const Event& event) {
     std::size_t hole = 0;
     for (std::size_t first = 1; first < events_.size(); first = hole * children + 1) {

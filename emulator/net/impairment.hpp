@@ -60,7 +60,7 @@ class Impairment final : public Element, public EventTarget {
     Instant due{};
     std::uint64_t order = 0;
   };
-  /// True if `a` is due after `b`; of packets due at the same time, the one held later.
+  /// True if `a` is sent after `b`. Of packets due at one time, the one that was held first is sent first.
   static bool later(const Held& a, const Held& b) { return a.due != b.due ? a.due > b.due : a.order > b.order; }
   void duplicate(const packet::Packet& packet, Instant now);
   /// Forwards a packet in order; a delay jump that is active delays it.
@@ -79,7 +79,7 @@ class Impairment final : public Element, public EventTarget {
   Element* next_;
   std::vector<Held> held_;  ///< delayed packets as a heap, earliest first
   std::uint64_t order_ = 0;
-  Instant in_order_until_{};  ///< time before which no further packet leaves, because packets keep their order
+  Instant in_order_until_{};  ///< time before which no further packet is sent, because packets keep their order
   ImpairmentCounters counters_;
 };
 

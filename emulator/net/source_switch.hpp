@@ -9,8 +9,8 @@
 
 namespace sluice::emulator {
 
-/// Sends packets of certain source addresses to other elements than the rest. The search is linear, because there are
-/// few addresses.
+/// Sends packets with certain source addresses to elements of their own, and all other packets to another element. The
+/// search is linear, because there are few addresses.
 class SourceSwitch final : public Element {
  public:
   /// Creates a switch without addresses; `otherwise` receives all other packets and must outlive it.

@@ -11,7 +11,7 @@ namespace sluice::emulator {
 /// Calls a function with every packet and forwards the packet.
 class Tap final : public Element {
  public:
-  /// Function that is called with each packet and its arrival time.
+  /// Function that the tap calls with each packet and its arrival time.
   using Look = std::function<void(const packet::Packet&, Instant)>;
   Tap(Look look, Element& next) : look_(std::move(look)), next_(&next) {}
 

@@ -44,7 +44,7 @@ class TemporaryFolder {
   fs::path path_;
 };
 
-/// Prints differences and counts them.
+/// Prints the differences between a stored result and its repetition, and counts them.
 class Findings {
  public:
   void differs(const std::string& what) {
@@ -57,7 +57,7 @@ class Findings {
   std::size_t count_ = 0;
 };
 
-/// Prints a note if the result came from another program: no finding in itself, but a possible cause.
+/// Prints a note if another program produced the result. That is no difference itself, but a possible cause of one.
 void compare_program(const Build& before) {
   const Build& now = running_program();
   if (same_results(before, now)) return;

@@ -43,7 +43,7 @@ struct VerifyOptions {
   std::vector<std::string> traces;
   unsigned workers = 0;
 };
-/// Repeats a result and compares it.
+/// Runs the scenario of a stored result again and compares the results.
 [[nodiscard]] int command_verify(const VerifyOptions& options);
 
 struct LiveOptions {

@@ -11,7 +11,8 @@ namespace sluice::emulator {
 
 /// A file that a run depends on.
 struct Input {
-  std::string name;    ///< name of the file in the scenario; for another scenario its path from this one's folder
+  /// Name of the file as the scenario states it; for another scenario, its path relative to the folder of this one.
+  std::string name;
   std::string sha256;  ///< digest of its bytes
   std::string text;    ///< content of a scenario; empty for a trace
   std::string path;    ///< path at which the file was found; not part of a result

@@ -26,7 +26,7 @@ struct Experience {
   std::string_view less;  ///< adjective for a smaller value
   std::string_view more;  ///< adjective for a larger value
 };
-/// In the order of preference: the first one that the runs have is compared.
+/// Experiences in order of preference. The first one for which the runs have values is compared.
 constexpr std::array experiences{
     Experience{"fetch_p50_ms", "fetching an object", "median", "fast", "slow"},
     Experience{"page_mean_ms", "loading a page", "mean", "fast", "slow"},
@@ -111,7 +111,8 @@ class Comparison {
     }
   }
 
-  /// Returns the ratios of the base's value over the mode's, of all pairs that have both.
+  /// Returns for each pair of runs the value of the base mode divided by the value of the compared mode. Pairs in which
+  /// a value is missing are left out.
   [[nodiscard]] std::vector<double> gains(std::string_view column) const {
     std::vector<double> gains;
     for (const Pair& pair : pairs_) {
@@ -145,7 +146,7 @@ class Comparison {
     }
     return text;
   }
-  /// Returns both values in parentheses if there is only one pair.
+  /// Returns the values with and without a proxy in parentheses, if there is only one pair of them.
   [[nodiscard]] std::string values(const Experience& experience) const {
     if (pairs_.size() != 1) return {};
     const std::string column(experience.column);

@@ -9,7 +9,7 @@
 
 namespace sluice::emulator {
 
-/// Beginning of a report of an experiment: sentences with computed numbers, and the columns that show them.
+/// First part of a report of an experiment: sentences with computed numbers, and the columns that show them.
 struct Answer {
   std::vector<std::string> sentences;  ///< the most important one first; empty without results
   std::vector<std::string> columns;    ///< columns of the results that the sentences compare

@@ -25,7 +25,7 @@ constexpr std::array<std::pair<std::string_view, std::array<std::string_view, 2>
      {"rpm_kept", {"responsiveness, kept connections", "round trips/min"}},
      {"drops", {"drops", "packets"}}}};
 
-/// Parts of a name that state how values were combined, and are set off by a comma.
+/// Last parts of a column's name that state how values were combined. A comma separates them in a heading.
 constexpr std::array<std::string_view, 6> statistics{"mean", "p50", "p95", "p99", "max", "min"};
 
 constexpr double percent = 0.01;

@@ -87,8 +87,8 @@ struct ColumnText {
   std::string_view name;
   std::string_view text;
 };
-/// Figures derived from a run's connections, queues or models. A new figure is a line here and a value in
-/// RunResult::figures.
+/// Table of figures that are computed from a run's connections, queues or models. A new figure is a line here and a
+/// value in RunResult::figures.
 inline constexpr std::array figure_table = std::to_array<ColumnText>({
     {"upload_bps", "payload of all long uploads"},
     {"download_bps", "payload of all long downloads"},
@@ -175,7 +175,8 @@ inline constexpr std::array figure_table = std::to_array<ColumnText>({
     {"access_point_ack_loss", "share of bare ACKs towards the stations that did not fit into the access point's queue"},
     {"naive_ratio", "this share by the WLAN paper's first explanation; empty if it gives none"},
 });
-/// Further counters of runs, in RunResult::counters. Drops and marks of routers are named after their hop.
+/// Table of further counters of runs, stored in RunResult::counters. Drops and marks of routers are named after their
+/// hop.
 inline constexpr std::array counter_table = std::to_array<ColumnText>({
     {"access_point_ack_drops", "bare ACKs that did not fit into the access point's queue"},
     {"access_point_acks", "bare ACKs (TCP segments without payload) that the access point sent"},
@@ -284,7 +285,7 @@ inline constexpr std::array key_table = std::to_array<ColumnText>({
 /// Returns a run's value in a column, or nothing if it has none.
 [[nodiscard]] std::optional<double> column_value(const RunResult& result, std::string_view column);
 
-/// An additional column of results.csv in the table, with its own unit.
+/// A column of results.csv that a report's table shows in addition to the usual ones, with a unit of its own.
 struct ExtraColumn {
   std::string column;
   std::string unit;  ///< unit in the heading; may be empty

@@ -146,8 +146,8 @@ class Sweep {
     }
     return named;
   }
-  /// Returns the horizontal offset of a line within a category. Categories have no order, so their points are not
-  /// joined.
+  /// Returns the horizontal offset of a line within a category. Categories have no order, so the line does not join its
+  /// points.
   [[nodiscard]] double beside(const std::string& line) const {
     if (axis_.numeric() || column_ == mode_key) return 0;
     const std::vector<LineStyles::Line> named = named_lines();
@@ -184,7 +184,7 @@ class Sweep {
     }
     if (!used.empty()) plot.x.categories = std::move(used);
   }
-  /// Adds a point to the mark `name`, which has the colour of `line`.
+  /// Adds a point to the plot's element `name`, which has the colour of the line `line`.
   void add_point(Plot& plot, const std::string& name, const std::string& line, PlotPoint point) const {
     const auto at =
         std::find_if(plot.marks.begin(), plot.marks.end(), [&](const PlotMark& mark) { return mark.name == name; });

@@ -92,12 +92,12 @@ class Figure {
 
  private:
   [[nodiscard]] const std::string& x_column() const { return spec_.x.columns.front(); }
-  /// True if the y columns are points of one line; otherwise each has its own line.
+  /// True if the y columns are points of one line; otherwise each column has a line of its own.
   [[nodiscard]] bool columns_are_points() const { return !spec_.y.at.empty(); }
   [[nodiscard]] bool measured_x() const { return !keyed_ && !columns_are_points(); }
 
-  /// Returns the key columns that distinguish runs, without those of the x axis and the panels. On a measured x axis a
-  /// swept number only moves a point, so it is left out too.
+  /// Returns the key columns that distinguish lines: those of the runs, without those of the x axis and the panels. If
+  /// the x axis is a measured column, a swept number only moves a point along its line, so it is left out too.
   [[nodiscard]] std::vector<std::string> found_lines() const {
     std::vector<std::string> lines = telling_columns(groups_);
     std::erase_if(lines, [&](const std::string& column) {

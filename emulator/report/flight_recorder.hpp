@@ -36,12 +36,10 @@ enum class FlightPoint : std::uint8_t {
   ue_in        ///< the segment arrives at the UE
 };
 
-/// Follows downlink TCP segments from the server through the proxy to the UE and measures the delay of their first
-/// copies.
-/// Identifies a segment by its flow and the sequence number behind its last byte, which works for proxies that keep
-/// sequence numbers.
-/// Delays are queueing delays: time between two points minus the propagation between them, loss recovery included.
-/// Thread: one.
+/// Follows downlink TCP segments from the server through the proxy to the UE, and measures the delay of the first
+/// transmission of each. A segment is identified by its flow and the sequence number after its last byte. That works
+/// for proxies that keep sequence numbers. Delays are queueing delays: the time between two points minus the
+/// propagation delay between them, loss recovery included. Thread: one.
 class FlightRecorder {
  public:
   struct Propagation {
@@ -53,7 +51,7 @@ class FlightRecorder {
   FlightRecorder(Propagation propagation, Instant measure_from)
       : propagation_(propagation), measure_from_(measure_from) {}
 
-  /// Records that a segment with payload passes `point`. `end` is the sequence number behind its payload.
+  /// Records that a segment with payload passes `point`. `end` is the sequence number of the byte after its payload.
   void data(FlightPoint point, const FlowId& flow, tcp::SeqNum end, std::uint32_t payload_len, Instant now);
   /// Records that an ACK of the UE passes the proxy. `flow` is the downlink direction.
   void acknowledged(const FlowId& flow, tcp::SeqNum ack, Instant now);
@@ -66,7 +64,8 @@ class FlightRecorder {
   [[nodiscard]] const DelayDigest& server_to_ue() const { return server_to_ue_; }
   [[nodiscard]] std::uint64_t server_retransmissions() const { return server_retransmissions_; }
   [[nodiscard]] std::uint64_t proxy_retransmissions() const { return proxy_retransmissions_; }
-  /// Returns the segments that reached a UE unobserved, or were discarded because too many were in flight.
+  /// Returns the number of segments that reached a UE without an earlier observation, or that were discarded because
+  /// too many were in flight.
   [[nodiscard]] std::uint64_t unmatched() const { return unmatched_; }
   /// Returns the number of tracked flows.
   [[nodiscard]] std::size_t flows() const { return flows_.size(); }
@@ -75,9 +74,8 @@ class FlightRecorder {
   /// Returns the payload bytes in flight between proxy and UEs, over all flows.
   [[nodiscard]] std::uint64_t outstanding() const;
 
-  /// Returns the payload bytes received but not yet acknowledged by each UE: behind a sequence gap, or with their ACK
-  /// in flight.
-  /// Bytes of a discarded segment count with the next one.
+  /// Returns for each UE the payload bytes that it has received and not yet acknowledged: after a sequence gap, or with
+  /// their ACK in flight. Bytes of a discarded segment count with the next one.
   [[nodiscard]] std::map<IpAddress, std::uint64_t> unacknowledged_arrivals() const;
 
   /// Values since the last call, for time series: largest delays, if any segment arrived, and delivered bytes.
@@ -102,8 +100,8 @@ class FlightRecorder {
     tcp::SeqNum reference;       ///< sequence number of the byte at `position`
     std::uint64_t position = 0;  ///< position of `reference`
 
-    /// End of what the server has sent (proxy_end: what the proxy has sent; acked: what the UE has acknowledged), as a
-    /// position.
+    /// Stream position after the last byte that the server has sent. `proxy_end` is the position after the last byte
+    /// that the proxy has sent, and `acked` the position up to which the UE has acknowledged.
     std::uint64_t server_end = 0;
     std::uint64_t proxy_end = 0;
     std::uint64_t acked = 0;

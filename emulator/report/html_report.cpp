@@ -64,7 +64,8 @@ std::string html_table(const std::vector<std::vector<std::string>>& rows, std::s
   return out + "</table></div>\n";
 }
 
-/// Returns the table of all groups, in parts that fit a window of 1280 pixels. A long one is shown on request.
+/// Returns the table of all groups, in parts that fit a window of 1280 pixels. A long table is collapsed and shown on
+/// request.
 std::string html_results(const std::vector<ResultGroup>& groups, const std::vector<ExtraColumn>& extra) {
   constexpr std::size_t long_table = 24;
   // A letter of the tables is about 7.4 pixels wide, and the padding of a cell is that of three letters.
@@ -76,7 +77,7 @@ std::string html_results(const std::vector<ResultGroup>& groups, const std::vect
   return "<details><summary>All " + std::to_string(groups.size()) + " points</summary>\n" + out + "</details>\n";
 }
 
-/// Returns the description of the experiment. A long one is shown on request, because it would hide the results.
+/// Returns the description of the experiment. A long one is collapsed, because it would hide the results.
 std::string html_description(const std::string& description) {
   constexpr std::size_t long_text = 450;
   if (description.empty()) return {};

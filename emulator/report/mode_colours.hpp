@@ -40,8 +40,8 @@ class ModeColours {
  private:
   static constexpr std::array<std::string_view, 4> usual = {"none", "i-tcp", "smvs", "bypass"};
 
-  /// Gives the usual modes their colours, and every other mode the next colour that no mode of the report has. Only
-  /// with more modes than colours do some have the same one.
+  /// Assigns their fixed colours to the usual modes. Every other mode gets the next colour that no mode of the report
+  /// has. Modes share a colour only if there are more modes than colours.
   void assign_colours() {
     constexpr std::size_t unassigned = line_colours;
     colours_.assign(modes_.size(), unassigned);

@@ -13,16 +13,16 @@ namespace sluice::emulator {
 /// Name of the column that contains the mode.
 inline constexpr std::string_view mode_key = "mode";
 
-/// Returns a run's value in a key column: its mode as readers know it, or the point of a swept column. Empty if it has
-/// none.
+/// Returns a run's value in a key column: the name of its mode, or its value in a swept column. Empty if the run has no
+/// such column.
 [[nodiscard]] std::string key_value(const RunKey& key, std::string_view column);
 
 /// True if "column=point" matches a run; `column` is `mode` (points: none, smvs, …) or a swept column.
 [[nodiscard]] bool key_holds(const RunKey& key, const std::string& condition);
 
-/// Returns the key columns that distinguish the groups: each swept column that does not follow from those before it,
-/// then the mode under the same condition.
-/// Columns that are swept together therefore appear once. `first` is tried before all others.
+/// Returns the key columns that distinguish the groups. They are the swept columns that are not determined by those
+/// before them, then the mode unless it is determined. So columns that are swept together appear once. `first` is tried
+/// before all others.
 [[nodiscard]] std::vector<std::string> telling_columns(const std::vector<const ResultGroup*>& groups,
                                                        const std::string& first = {});
 

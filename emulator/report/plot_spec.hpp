@@ -8,11 +8,15 @@ namespace sluice::emulator {
 
 /// One axis of a plot that a scenario requests.
 struct PlotAxisSpec {
-  std::vector<std::string> columns;  ///< columns of the results, swept ones and the mode; x has one, or none with `at`
-  std::vector<std::string> names;    ///< legend names of the columns of a y axis; default: the columns' own names
-  std::vector<double> at;  ///< x positions of the columns of a y axis, which are then points of one line; or empty
-  std::string label;       ///< quantity and unit of the axis; the column's name if empty
-  double scale = 1;        ///< divisor of the columns
+  /// Names of result columns or swept columns, or the word for the mode. An x axis has one name, or none if the y axis
+  /// uses `at`.
+  std::vector<std::string> columns;
+  std::vector<std::string> names;  ///< legend names of the columns of a y axis; default: the columns' own names
+  /// X position of each column of a y axis. The columns of a run are then points of one line. If empty, each column is
+  /// a line of its own.
+  std::vector<double> at;
+  std::string label;  ///< label of the axis with quantity and unit; if empty, the column's name
+  double scale = 1;   ///< divisor of the columns
   bool log = false;
   std::optional<double> min;
   std::optional<double> max;  ///< upper end of the axis; points beyond it are drawn at the edge, with their value
@@ -46,7 +50,7 @@ struct OverTimeSpec {
 
   /// Conditions such as "column=point" that select points of sweeps; if empty the first, middle and last point.
   std::vector<std::string> where;
-  std::string beside;  ///< swept column whose points are drawn side by side, as modes are; may be empty
+  std::string beside;  ///< swept column whose points are drawn side by side, as modes are; if empty, only modes are
   bool every = false;  ///< draws all points if `where` is empty
   bool first = false;  ///< draws the time series before the comparison of all runs
   std::string ue;      ///< address of a UE whose queue is drawn separately; may be empty

@@ -23,7 +23,8 @@ std::string_view value_of(const RunKey& key, std::string_view column) {
   return {};
 }
 
-/// Returns the swept columns that do not follow from `column`, because runs with equal values in it differ in them.
+/// Returns the swept columns that `column` does not determine: runs with equal values in `column` have different values
+/// in them.
 std::set<std::string> independent_columns(const std::vector<RunResult>& results, const std::string& column) {
   std::map<std::pair<std::string_view, std::string_view>, std::string_view> first;  // by column and value of `column`
   std::set<std::string> found;

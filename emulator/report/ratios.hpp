@@ -10,13 +10,13 @@ namespace sluice::emulator {
 /// Selects the runs whose values are divided by those of a base run.
 struct RatioSpec {
   std::string column;           ///< column in which the runs differ: mode or a swept column
-  std::string base;             ///< value of that column in the runs that others are divided by
+  std::string base;             ///< value of `column` in the base runs, by whose results the other runs are divided
   std::vector<std::string> of;  ///< columns of the results for which ratios are added
 };
 
-/// Adds to every run the ratios of its columns over the base run, as figures (ratio_prefix).
-/// The base run differs only in `ratio.column` and in swept columns that follow from it.
-/// A run has no ratio if it is a base itself, or if a value is missing or the base's is zero.
+/// Adds to every run the ratios of its values to those of a base run, as figures (ratio_prefix). The base run differs
+/// only in `ratio.column` and in swept columns that depend on it. A run has no ratio if it is a base itself, or if a
+/// value is missing or the base's is zero.
 void add_ratios(std::vector<RunResult>& results, const RatioSpec& ratio);
 
 }  // namespace sluice::emulator

@@ -33,11 +33,11 @@ struct SeriesPoint {
   std::optional<double> allowance_bps;  ///< allowance of the last report, converted to a rate
   double queue_bytes = 0;               ///< bytes in the radio queues at the end of the interval
   double queue_frames = 0;
-  std::optional<double> reference_bytes;     ///< queue reference q0 of SMVS, if that controller runs at the Node-B
+  std::optional<double> reference_bytes;     ///< target queue q0 of SMVS, if that controller runs at the Node-B
   std::optional<double> router_queue_bytes;  ///< bytes in the router between servers and proxy, if there is one
 
-  /// Largest radio queueing delay in the interval; absent if no packet arrived. The delays from proxy and server to the
-  /// UE are largest values too.
+  /// Largest radio queueing delay in the interval; absent if no packet arrived. The delays from the proxy and from the
+  /// server to the UE are also largest values.
   std::optional<double> radio_queue_delay_ms;
   std::optional<double> proxy_to_ue_delay_ms;
   std::optional<double> server_to_ue_delay_ms;

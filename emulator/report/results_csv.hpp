@@ -40,8 +40,9 @@ struct SummaryColumn {
 /// interval.
 [[nodiscard]] CsvTable summary_table(const std::vector<RunResult>& results);
 
-/// Builds runs from both tables. Throws std::runtime_error if a column is missing or a cell is not a number.
-/// Unknown columns between `mode` and `seed` become swept keys; others become a paper's values, figures or counters.
+/// Builds runs from the tables of results.csv and series.csv. Throws std::runtime_error if a column is missing or a
+/// cell is not a number. Unknown columns between `mode` and `seed` become swept keys; others become a paper's values,
+/// figures or counters.
 [[nodiscard]] std::vector<RunResult> results_from(const CsvTable& results, const CsvTable& series);
 
 /// A result file, and the description of its rows.

@@ -16,8 +16,8 @@ namespace {
 
 constexpr std::size_t max_points = 900;  ///< largest number of points per line; more are not visible
 
-/// Scale of a row's y axis: linear, logarithmic, or logarithmic only if the modes differ much. `first_line` is linear
-/// and only as high as the solid lines, because an advertised window may be far above the used one.
+/// Scale of a row's y axis: linear, logarithmic, or (`either`) logarithmic only if the modes differ much. `first_line`
+/// is linear and only as high as the solid lines, because an advertised window may be far above the used one.
 enum class RowScale { linear, log, either, first_line };
 
 /// One row of the grid of plots: a quantity of the series and how it is drawn.
@@ -25,7 +25,7 @@ struct Row {
   std::string title;
   std::string unit;
   RowScale scale = RowScale::linear;
-  double floor = 0;  ///< lower end of a logarithmic axis; smaller values are drawn there
+  double floor = 0;  ///< Lower end of a logarithmic axis. Smaller values are drawn at it.
   std::vector<PlotMark> (*marks)(const RunResult& run, const std::string& colour, const OverTimeSpec& shown);
 };
 
@@ -38,8 +38,8 @@ std::vector<PlotPoint> series_of(const RunResult& run, Value value) {
   return points;
 }
 
-/// Returns the highest and lowest point of each section of time, so that a long run shows its peaks. A section without
-/// any is a gap.
+/// Returns the highest and lowest point of each section of time, so that the plot of a long run shows its peaks. A
+/// section without points is a gap.
 std::vector<PlotPoint> thinned(std::vector<PlotPoint> points) {
   if (points.size() <= max_points) return points;
   const std::size_t stretch = (points.size() * 2 + max_points - 1) / max_points;
@@ -68,7 +68,7 @@ double highest(const std::vector<PlotPoint>& points) {
   return high;
 }
 
-/// Returns the moving mean over `over_s` seconds, in which single transmission opportunities do not show.
+/// Returns the moving mean over `over_s` seconds, in which single transmission opportunities are not visible.
 std::vector<PlotPoint> smoothed(const std::vector<PlotPoint>& points, double over_s) {
   std::vector<PlotPoint> out;
   double sum = 0;

@@ -72,7 +72,7 @@ class Scale {
   [[nodiscard]] bool shows(double value) const { return std::isfinite(value) && (!log_ || value > 0); }
   [[nodiscard]] double min() const { return min_; }
   [[nodiscard]] double max() const { return max_; }
-  /// Returns the axis for the report's script: least and largest value, and "log" or "lin".
+  /// Returns the text by which the report's script reads the axis: least and largest value, and "log" or "lin".
   [[nodiscard]] std::string described() const {
     return format_number(min_) + ' ' + format_number(max_) + (log_ ? " log" : " lin");
   }
@@ -315,7 +315,7 @@ class Drawing {
     }
   }
 
-  /// Draws the error bar of a bar in the text colour, because the bar's own colour is not visible on it.
+  /// Draws the error bar of a horizontal bar in the text colour, because the bar's own colour is not visible on it.
   void bar_error(const PlotPoint& point) {
     const double y = y_.at(point.y);
     const double from = x_.at(std::max(point.x - point.error, x_.min()));

@@ -60,9 +60,9 @@ struct Plot {
 /// Returns the outline of a marker around (0, 0) as SVG path data.
 [[nodiscard]] std::string_view marker_outline(MarkerShape shape);
 
-/// Returns about `wanted` round numbers between `min` and `max`, 1, 2 or 5 times a power of ten apart.
-/// On a logarithmic axis these are 1, 2 and 5 of each decade, or decades alone from a ratio of 1000 on. If they are
-/// less than three it is treated as linear.
+/// Returns about `wanted` round numbers between `min` and `max`, 1, 2 or 5 times a power of ten apart. On a logarithmic
+/// axis these are 1, 2 and 5 of each decade, or only decades if max/min is 1000 or more. If that gives fewer than three
+/// numbers, the axis is treated as linear.
 [[nodiscard]] std::vector<double> axis_ticks(double min, double max, int wanted, bool log);
 
 /// Escapes text for HTML and SVG: & < > " become entities, control characters are removed.

@@ -114,7 +114,7 @@ std::vector<std::string> row_of(const ResultGroup& group, const KeyColumns& keys
   return row;
 }
 
-/// True if all rows below the heading have the same cell in a column, and it is that of an unknown value.
+/// True if a column has the same cell in all rows below the heading, and this cell is the text for an unknown value.
 bool is_unknown(const std::vector<std::vector<std::string>>& rows, std::size_t column) {
   return rows.size() > 1 &&
          std::all_of(rows.begin() + 1, rows.end(), [column](const auto& row) { return row[column] == unknown; });

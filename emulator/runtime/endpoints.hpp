@@ -50,7 +50,7 @@ class BuiltInServers {
   std::vector<std::unique_ptr<GameServer>> games_;
   Router router_;
   std::vector<std::unique_ptr<Host>> hosts_;
-  std::vector<std::unique_ptr<Hop>> hops_;  ///< hops in front of single servers, both directions
+  std::vector<std::unique_ptr<Hop>> hops_;  ///< hops between the network and single servers, both directions
 };
 
 /// Returns the rows of flows.csv, with times relative to `began`, from the records of UEs and servers.
@@ -67,9 +67,11 @@ class BuiltInUes {
   void end_run(Instant now) {
     for (const auto& host : hosts_) host->end_run(now);
   }
-  /// Returns one host per UE address. First come the first addresses of all UEs, then the further ones.
+  /// Returns the hosts, one for each address of a UE. The first addresses of all UEs come first, then the further
+  /// addresses.
   [[nodiscard]] const std::vector<std::unique_ptr<Host>>& hosts() const { return hosts_; }
-  /// Returns the number of downlink packets that the hops behind UEs dropped.
+  /// Returns the number of downlink packets that the second hops dropped (links from a UE to devices that share its
+  /// radio link).
   [[nodiscard]] std::uint64_t second_hop_drops() const;
   [[nodiscard]] bool has_second_hops() const { return !second_hops_.empty(); }
 
@@ -81,7 +83,7 @@ class BuiltInUes {
   bool add_user(EventLoop& loop, Host& host, const Scenario& scenario, const AppSpec& app, std::uint32_t index,
                 std::uint64_t seed);
   void add_app(EventLoop& loop, const Scenario& scenario, const AppSpec& app, std::uint32_t index, std::uint64_t seed);
-  /// Adds a host for one address of a UE, and the hops of devices behind that UE.
+  /// Adds a host for one address of a UE, and the second hops from this UE to devices that share its radio link.
   void add_host(EventLoop& loop, packet::PacketPool& pool, const Scenario& scenario, std::uint64_t seed,
                 std::uint32_t ue, const IpAddress& address, Element& wire);
   /// Returns the host that the application runs on.
@@ -89,9 +91,11 @@ class BuiltInUes {
 
   FlowLog log_;
   Router router_;
-  std::vector<std::unique_ptr<Router>> ways_up_;   ///< routers of uplink packets in front of the hops behind a UE
-  std::vector<std::unique_ptr<Hop>> second_hops_;  ///< hops behind UEs, both directions
-  std::vector<const Hop*> down_hops_;              ///< hops among `second_hops_` that lead to the devices
+  /// Routers for uplink packets from devices that share a UE's radio link to their second hops.
+  std::vector<std::unique_ptr<Router>> ways_up_;
+  /// Second hops, from UEs to devices that share their radio link, in both directions.
+  std::vector<std::unique_ptr<Hop>> second_hops_;
+  std::vector<const Hop*> down_hops_;  ///< hops among `second_hops_` that lead to the devices
   std::vector<std::unique_ptr<SourceSwitch>> switches_;
   std::map<IpAddress, Host*> by_address_;
   std::vector<std::unique_ptr<GameClient>> players_;

@@ -15,8 +15,8 @@ namespace feedback = control::feedback;
 constexpr std::uint64_t proxy_sender = 2;
 constexpr std::uint64_t epoch = 1;
 
-/// Calls send(records) for the records of one datagram after the other, where a datagram has space for `room` bytes.
-/// Calls it once without records if there are none.
+/// Calls send(records) for the records of each datagram, if a datagram has space for `room` bytes. Without records it
+/// is called once.
 template <typename Record, typename Send>
 void in_datagrams(std::span<const Record> records, std::size_t room, Send&& send) {
   do {
@@ -28,7 +28,7 @@ void in_datagrams(std::span<const Record> records, std::size_t room, Send&& send
 
 }  // namespace
 
-/// One Node-B's end of the feedback, with the lines to and from the proxy.
+/// Connection of one Node-B with the proxy for reports and statuses, with a line in each direction.
 class FeedbackWire::Link final : public ReportSink {
  public:
   struct Nothing {};
@@ -73,7 +73,8 @@ class FeedbackWire::Link final : public ReportSink {
     Duration sender_time{};
     Duration refresh{};
   };
-  /// Processes the header at the proxy: updates the sequence numbers and, if UEs may be left out, notifies the shard.
+  /// Processes the header of a datagram at the proxy: updates the sequence numbers and, if UEs may be omitted, notifies
+  /// the shard.
   void receive(const Message& message, Instant now) {
     gaps_.take(epoch, message.sequence);
     if (message.refresh == Duration::zero()) return;
@@ -83,12 +84,12 @@ class FeedbackWire::Link final : public ReportSink {
   }
 
   FeedbackWire& wire_;
-  feedback::SequenceGapTracker gaps_;  ///< sequence gaps, as the proxy observes them
+  feedback::SequenceGapTracker gaps_;  ///< sequence gaps of the reports, as the proxy observes them
   std::uint64_t sender_;
   std::uint64_t sequence_ = 0;
   RecordLine<proxy::ReportArrival, Message> down_;  ///< line to the proxy
   RecordLine<feedback::BearerStatus, Nothing> up_;
-  std::vector<proxy::ReportArrival> arrivals_;  ///< records of the datagram being sent
+  std::vector<proxy::ReportArrival> arrivals_;  ///< reports of the datagram that is being delivered to the proxy
   Reporter* reporter_ = nullptr;
 };
 

@@ -17,8 +17,8 @@
 
 namespace sluice::emulator {
 
-/// One direction of the feedback, with constant delay and random loss of whole datagrams. `Head` is the type of a
-/// datagram's fields besides its records.
+/// One direction of the feedback between Node-B and proxy, with constant delay and random loss of whole datagrams.
+/// `Head` is the type of a datagram's fields besides its records.
 template <typename Record, typename Head>
 class RecordLine final : public EventTarget {
  public:
@@ -27,7 +27,7 @@ class RecordLine final : public EventTarget {
   RecordLine(EventLoop& loop, Duration delay, double loss, Random random, Deliver deliver)
       : loop_(loop), delay_(delay), loss_(loss), random_(random), deliver_(std::move(deliver)) {}
 
-  /// Sends the records of one datagram, or loses them.
+  /// Sends the records of one datagram. They are lost at random.
   void send(std::span<const Record> records, const Head& head) {
     if (random_.chance(loss_)) {
       ++lost_;
@@ -65,12 +65,11 @@ class RecordLine final : public EventTarget {
   std::uint64_t lost_ = 0;
 };
 
-/// Feedback between Node-Bs and proxy in virtual time, with its own line in each direction.
-/// Records are passed unencoded in groups of one datagram, with values as the receiver would decode them
-/// (feedback::fitting(), as_received()).
-/// Encoding and signing are left out because they took a third of a run's time and do not change its result.
-/// The proxy answers each datagram of reports with its statuses and also sends them every period, to all Node-Bs as
-/// over UDP.
+/// Feedback between Node-Bs and proxy in virtual time, with a separate line in each direction. Records are passed
+/// unencoded, in groups of one datagram. Their values are those that the receiver would decode (feedback::fitting(),
+/// as_received()). Encoding and signing are left out because they took a third of a run's time and do not change its
+/// result. The proxy answers each datagram of reports with its statuses. It also sends them every period, to all
+/// Node-Bs as over UDP.
 class FeedbackWire final : public EventTarget {
  public:
   struct Config {
@@ -106,7 +105,8 @@ class FeedbackWire final : public EventTarget {
   Config config_;
   ProxyNode& proxy_;
   Meter& meter_;
-  std::vector<std::unique_ptr<Link>> links_;               ///< line ends of the Node-Bs, by Node-B number
+  /// Lines between each Node-B and the proxy, by Node-B number.
+  std::vector<std::unique_ptr<Link>> links_;
   std::vector<control::feedback::BearerStatus> statuses_;  ///< statuses being sent
 };
 

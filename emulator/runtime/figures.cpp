@@ -68,7 +68,8 @@ void add_tcp_models(RunResult& result, const Scenario& scenario, const CapacityP
   result.figures["padhye_error"] = std::abs(actual - result.figures["padhye_packets_per_s"]) / actual;
 }
 
-/// Adds the WLAN model's ratio. Its analysis only covers one upload and some downloads without loss elsewhere.
+/// Adds the throughput ratio that the WLAN model predicts. Its analysis only covers one upload and some downloads
+/// without loss elsewhere.
 void add_wlan_model(RunResult& result, const Scenario& scenario) {
   std::uint64_t uploads = 0;
   std::uint64_t downloads = 0;

@@ -15,7 +15,8 @@ namespace sluice::emulator {
 /// figures if at least two of them ran all the time.
 void add_flow_figures(RunResult& result, const FlowLog& log, Instant measured_from);
 
-/// Adds the figures of the theory that the scenario selects. `profile` is the first UE's replayed link, or null.
+/// Adds the figures that the theories selected in the scenario predict. `profile` is the first UE's replayed link, or
+/// null.
 void add_model_figures(RunResult& result, const Scenario& scenario, const CapacityProfile* profile);
 /// Adds fetch times: of all fetches, and by size of the completed flows that began after
 /// `measured_from`.
@@ -32,7 +33,7 @@ void add_window_figures(RunResult& result, const Scenario& scenario);
 /// Reads the run's counters, so call it after they are set. Adds nothing for other radios.
 void add_access_point_figures(RunResult& result);
 
-/// Adds the time after which the radio queue reaches its reference within 20 %, if the Node-B reports a reference.
+/// Adds the time after which the radio queue is within 20 % of its target, if the Node-B reports a target.
 void add_queue_figures(RunResult& result, const Scenario& scenario);
 
 }  // namespace sluice::emulator

@@ -29,7 +29,7 @@ class FlowQueues {
     std::uint64_t bytes = 0;
     std::uint64_t dropped_packets = 0;
     std::uint64_t dropped_bytes = 0;
-    double byte_seconds = 0;  ///< bytes × queueing delay; per time the mean occupancy (Little's law)
+    double byte_seconds = 0;  ///< bytes × queueing delay; divided by the time, this is the mean queue (Little's law)
     DelayDigest delays;
   };
   struct Hash {

@@ -10,7 +10,8 @@
 
 namespace sluice::emulator {
 
-/// One direction of a scenario's hop: a delay line, or a router's queue and line, behind an optional policer.
+/// One direction of a hop between hosts and Node-B: a delay line, or a router's queue and line, with an optional
+/// policer in front of it.
 class Hop final : public Element {
  public:
   /// Makes a hop that delivers to `next`. `random` is for disciplines that draw; `way` selects the delay steps.
@@ -35,8 +36,9 @@ class Hop final : public Element {
 
  private:
   std::optional<TokenBucket> policer_;
-  std::uint64_t policed_ = 0;      ///< packets that the policer dropped because they exceeded its rate
-  std::optional<DelayLine> line_;  ///< delay line behind the router, used if the delay of the router's line has steps
+  std::uint64_t policed_ = 0;  ///< packets that the policer dropped because they exceeded its rate
+  /// Delay line after the router, used if the delay of the router's link changes in steps.
+  std::optional<DelayLine> line_;
   std::optional<QueueLine> router_;
   bool bounded_;
 };

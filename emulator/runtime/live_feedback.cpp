@@ -21,8 +21,8 @@ namespace {
 
 namespace feedback = control::feedback;
 
-/// Event tags: `way_out` for a message that arrives at the proxy; `way_in` for a status and `poll_in` for a poll that
-/// arrive at the reporter.
+/// Tags of events. `way_out` is a message that arrives at the proxy; `way_in` is a status, and `poll_in` a poll, that
+/// arrives at the reporter.
 constexpr std::uint64_t way_out = 0;
 constexpr std::uint64_t way_in = 1;
 constexpr std::uint64_t poll_in = 2;
@@ -169,8 +169,8 @@ void LiveFeedback::drain() {
   }
 }
 
-/// Records the report-to-status delay. Ignores sequence numbers that were never sent, or whose send time is no longer
-/// stored.
+/// Records the time from a report to the status that answers it. Ignores sequence numbers that were never sent, or
+/// whose send time is no longer stored.
 void LiveFeedback::take_echo(std::uint64_t applied, Instant now) {
   if (applied <= echoed_ || applied > sequence_ || sequence_ - applied >= due_.size()) return;
   echoed_ = applied;
@@ -198,8 +198,9 @@ bool LiveFeedback::deliver(Reporter& reporter, Instant now) {
   return any;
 }
 
-/// Reads which features the proxies support. Reports that leave out unchanged UEs need a single proxy: each of several
-/// proxies finds gaps in the sequence numbers, and cannot know whether a missing UE was left out or lost.
+/// Reads which features the proxies support. Reports may only omit unchanged UEs if there is one proxy. Each of several
+/// proxies gets only some datagrams, so its sequence numbers have gaps. It cannot determine whether a missing UE was
+/// omitted or its report was lost.
 void LiveFeedback::record_abilities() {
   const Instant now = dpdk::now();
   takes_changes_.store(session_.peers_take(now).changes && endpoint_->destination_count() <= 1,

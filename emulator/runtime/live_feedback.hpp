@@ -27,11 +27,11 @@
 
 namespace sluice::emulator {
 
-/// Reports and statuses in real time. A separate thread holds the UDP socket; two single-producer rings connect it with
-/// the poll thread. If there is no proxy, only the counters show it. Datagrams are delayed like the packets between
+/// Reports and statuses in real time. A separate thread owns the UDP socket; two single-producer rings connect it with
+/// the poll thread. If no proxy answers, only the counters show that. Datagrams are delayed like the packets between
 /// Node-B and proxy, because the controller assumes that packets sent before a status arrive with it. If several
-/// proxies are possible, a UE's reports go only to the proxy that claims the UE. Statuses of other proxies are ignored
-/// for this UE.
+/// proxies are possible, a UE's reports are sent only to the proxy that claims the UE. Statuses of other proxies are
+/// ignored for this UE.
 class LiveFeedback final : public ReportSink, public EventTarget, private control::feedback::RecordHandler {
  public:
   struct Timing {
@@ -63,11 +63,11 @@ class LiveFeedback final : public ReportSink, public EventTarget, private contro
 
   /// Returns the number of statuses received.
   [[nodiscard]] std::uint64_t statuses() const { return statuses_; }
-  /// Returns the times from the due arrival of a report at the proxy until a status confirms its allowance. Each is the
-  /// sum of the report's age at the proxy and the delay of the status. Recorded only if the Node-B computes the
-  /// controller.
+  /// Returns the times from the arrival of a report at the proxy until a status confirms the report's allowance. Each
+  /// is the sum of the report's age at the proxy and the delay of the status. Recorded only if the controller runs at
+  /// the Node-B.
   [[nodiscard]] const DelayDigest& echoes() const { return echoes_; }
-  /// True if several proxies are possible; then claims select one per UE.
+  /// True if several proxies are possible. Then the proxies' claims decide which one gets a UE's reports.
   [[nodiscard]] bool may_have_several_proxies() const { return endpoint_->may_have_several(); }
   /// Returns the counters of the proxies' claims; all 0 with a single proxy.
   [[nodiscard]] const control::feedback::ClaimCounters& claims() const { return ownership_.counters(); }
@@ -125,10 +125,11 @@ class LiveFeedback final : public ReportSink, public EventTarget, private contro
   std::deque<StatusRx> from_proxy_;
   control::feedback::UeOwnership ownership_;  ///< claims of the proxies; poll thread
   Instant told_all_{};                        ///< time of the last message to all proxies
-  bool asked_ = false;               ///< true if a proxy's message has requested an answer that is not sent yet
-  std::uint64_t sequence_ = 0;       ///< number of the last datagram passed to the other thread; poll thread
-  std::array<Instant, 1024> due_{};  ///< due arrival at the proxy of each datagram, indexed by sequence number
-  std::uint64_t echoed_ = 0;         ///< largest sequence number that a status has confirmed
+  bool asked_ = false;                        ///< true if a proxy has requested a message that is not sent yet
+  std::uint64_t sequence_ = 0;                ///< number of the last datagram passed to the other thread; poll thread
+  /// Time at which each datagram is to arrive at the proxy, by sequence number modulo the size.
+  std::array<Instant, 1024> due_{};
+  std::uint64_t echoed_ = 0;  ///< largest sequence number that a status has confirmed
   DelayDigest echoes_;
   std::uint64_t statuses_ = 0;
   std::uint64_t reports_lost_ = 0;

@@ -11,9 +11,8 @@
 
 namespace sluice::emulator {
 
-/// A DPDK port as an element of the network. Packets it receives leave by the device with the next flush(); packets
-/// from the device go to `inwards`.
-/// Uses queue 0 only. Thread: the poll thread.
+/// A DPDK port as an element of the network. The device sends packets that this element receives at the next flush().
+/// Packets from the device are passed to `inwards`. Uses queue 0 only. Thread: the poll thread.
 class LivePort final : public Element {
  public:
   /// Makes the element. `port` and `inwards` outlive it.

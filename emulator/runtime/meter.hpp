@@ -37,7 +37,8 @@ class Meter final : public CellObserver, public EventTarget {
   /// Observes `cell`, whose UEs are already added. `cell` and `loop` outlive it.
   Meter(EventLoop& loop, RadioCell& cell, const Scenario& scenario);
 
-  /// Adds the reporter of a Node-B that computes the controller, so that the series contain its reference.
+  /// Adds the reporter of a Node-B at which the controller runs, so that the time series contain the controller's
+  /// target queue.
   void add_reporter(const Reporter& reporter) { reporters_.push_back(&reporter); }
   /// Sets the function that returns the bytes in a router's queue, for the series. The function returns nothing if the
   /// router has no queue.
@@ -57,7 +58,7 @@ class Meter final : public CellObserver, public EventTarget {
   void on_drop(UeIndex ue, const packet::Packet& packet, Bytes length, DropReason reason, Instant now) override;
   void on_event(std::uint64_t tag, Instant now) override;
 
-  /// Returns the result up to `now`, without its key and what applications and runtimes add.
+  /// Returns the result up to `now`, without its key and without what applications and runtimes add.
   [[nodiscard]] RunResult result(Instant now);
   /// Returns the newest point of the series; its time is 0 before the first.
   [[nodiscard]] const SeriesPoint& newest() const { return newest_; }

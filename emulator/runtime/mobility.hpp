@@ -13,15 +13,15 @@
 
 namespace sluice::emulator {
 
-/// Makes the channel of UE `ue` at Node-B `nodeb`, silent during outages and while the UE is elsewhere. Returns the
-/// plain channel if no move affects the UE there.
+/// Makes the channel of UE `ue` at Node-B `nodeb`. It carries nothing during outages and while another Node-B serves
+/// the UE. Without such times the result is the plain channel.
 [[nodiscard]] std::unique_ptr<Channel> make_moving_channel(const Scenario& scenario, std::uint32_t nodeb,
                                                            std::uint32_t ue, std::uint64_t seed, TraceLibrary& traces);
 
 /// Returns the channel specification of a UE's uplink: its own, or the shared rate of a scheduled uplink. Requires one
 /// of these.
 [[nodiscard]] ChannelSpec uplink_channel(const Scenario& scenario, std::uint32_t ue);
-/// Makes the uplink channel of a UE, silent during its outages and handovers and after its departure.
+/// Makes the uplink channel of a UE. It carries nothing during the UE's outages and handovers, and after its departure.
 [[nodiscard]] std::unique_ptr<Channel> make_moving_uplink(const Scenario& scenario, std::uint32_t ue,
                                                           std::uint64_t seed, TraceLibrary& traces);
 
@@ -32,10 +32,9 @@ struct MobilityNodeb {
   std::vector<Element*> onwards{};  ///< forwarding line to each other Node-B, by its number
 };
 
-/// Executes the moves of UEs: states for the reports, flushed queues, changes of cell and Node-B.
-/// A handover to another Node-B begins with the interruption: the source forwards or drops the UE's queued and arriving
-/// packets.
-/// At its end the UE is attached to the target and sends there; the path switch follows.
+/// Executes the moves of UEs: sets states for the reports, flushes queues, and changes cell and Node-B. A handover to
+/// another Node-B begins with the interruption, in which the source forwards or drops the UE's packets. At its end the
+/// UE is attached to the target and sends there; the path switch follows.
 class Mobility final : public EventTarget {
  public:
   /// Path switches of a handover, on the core's and on the UEs' side; set if there are several Node-Bs.
@@ -53,7 +52,7 @@ class Mobility final : public EventTarget {
  private:
   struct Move {
     MoveSpec spec;
-    /// Number of the UE's handovers between Node-Bs up to this move; 0 if the move is none.
+    /// Number of the UE's handovers between Node-Bs up to this move; 0 if this move is no such handover.
     std::uint32_t handover = 0;
   };
   void begin(const Move& move, Instant now);

@@ -26,8 +26,8 @@ struct NetworkEnds {
   Element* ues = nullptr;
 };
 
-/// Network of one run between the hosts and the proxy: the wired hop in front of the proxy, the radio access behind it,
-/// and the meter. Serves runs in virtual and in real time. Thread: the event loop's.
+/// Network of one run between the hosts and the proxy. It contains the wired hop between servers and proxy, the radio
+/// access between proxy and UEs, and the meter. Serves runs in virtual and in real time. Thread: the event loop's.
 class Network {
   // servers ⇄ [server–proxy hop] ⇄ proxy ⇄ radio access ⇄ UEs
  public:

@@ -7,8 +7,8 @@
 
 namespace sluice::emulator {
 
-/// Several Node-Bs with equal UE numbers, measured as one: uses and counters add up.
-/// A UE's state is that at its serving Node-B. Packets forwarded between Node-Bs count as arrived once.
+/// Several Node-Bs with equal UE numbers, measured as one cell: their uses and counters are added. A UE's state is that
+/// at its serving Node-B. Packets forwarded between Node-Bs count as arrived once.
 class NodebGroup final : public RadioCell {
  public:
   /// Measures `cells`, at least one; they outlive it.

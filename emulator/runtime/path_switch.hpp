@@ -28,8 +28,9 @@ class UeMap {
   std::vector<std::uint32_t> nodebs_;
 };
 
-/// Core side of a handover: sends packets for a UE on the path to its Node-B, and an end marker on the old path when
-/// the path is switched. Packets whose destination is no UE are sent on the first path. Thread: the event loop's.
+/// Core side of a handover. It sends packets for a UE on the path to the UE's Node-B. When the path is switched, it
+/// sends an end marker on the old path. Packets that are addressed to no UE are sent on the first path. Thread: the
+/// event loop's.
 class PathSwitch final : public Element {
  public:
   /// `paths` has one path for each Node-B. `pool` provides the end markers. `pool` and the paths outlive it.
@@ -54,7 +55,7 @@ class UplinkSwitch final : public Element {
   /// Largest number of packets that one UE keeps during an interruption.
   static constexpr std::size_t max_waiting = 4096;
 
-  /// `lines` has one line for each Node-B; they outlive the switch.
+  /// Creates the switch. `lines` has one line to each Node-B; the lines outlive the switch.
   UplinkSwitch(UeMap ues, std::vector<Element*> lines);
 
   void receive(packet::Packet packet, Instant now) override;

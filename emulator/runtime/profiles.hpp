@@ -10,9 +10,8 @@ namespace sluice::emulator {
 /// Throws std::invalid_argument if the file is refused, no run or UE fits, or its own links are profiles.
 [[nodiscard]] RunPlan profile_run(const ProfileSpec& profile);
 
-/// Runs the scenarios that the profiles of `plan` come from, in virtual time with its seed, and stores the profiles in
-/// `traces`.
-/// Each is run once. Throws what profile_run() and run_virtual() throw.
+/// Runs in virtual time the scenarios from which the profiles of `plan` come, with the seed of `plan`, and stores the
+/// profiles in `traces`. Each scenario is run once. Throws what profile_run() and run_virtual() throw.
 void prepare_profiles(const RunPlan& plan, RunPool& pool, TraceLibrary& traces);
 
 }  // namespace sluice::emulator

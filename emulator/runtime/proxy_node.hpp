@@ -25,7 +25,7 @@ class ProxyNode final : public EventTarget, private proxy::Transmitter {
 
   /// Passes the authenticated reports of one datagram to the shard.
   void on_reports(std::span<proxy::ReportArrival> reports, Instant now);
-  /// Passes omission notices to the shard: these senders leave out unchanged UEs.
+  /// Passes to the shard the notices of Node-Bs that their reports omit unchanged UEs.
   void on_omissions(std::span<const proxy::OmissionNotice> omissions, Instant now) {
     shard_.on_omissions(omissions, now);
   }
@@ -36,7 +36,8 @@ class ProxyNode final : public EventTarget, private proxy::Transmitter {
     settle(now);
   }
   [[nodiscard]] const proxy::Shard& shard() const { return shard_; }
-  /// Returns the number of packets lost because no buffer was free for a copy, as a device would lose them.
+  /// Returns the number of packets that were lost because no buffer was free to copy them. A network device would lose
+  /// such packets, too.
   [[nodiscard]] std::uint64_t copies_failed() const { return copies_failed_; }
 
   void on_event(std::uint64_t tag, Instant now) override;

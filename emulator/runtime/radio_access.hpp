@@ -27,8 +27,8 @@
 
 namespace sluice::emulator {
 
-/// The Node-Bs of a scenario, or its access point, with the lines in front of them and the forwarding lines between
-/// them.
+/// The Node-Bs of a scenario, or its access point, with the lines between them and the core, and the forwarding lines
+/// between the Node-Bs.
 ///
 /// With several Node-Bs the core switches the downlink paths, and the UEs switch the uplink paths. Uplink packets pass
 /// the UE's own uplink or a scheduled one, if there is one, and then the line of their Node-B. An 802.11 access point
@@ -41,7 +41,7 @@ class RadioAccess {
   /// Elements that receive what leaves the radio access.
   struct Ends {
     Element& ues;      ///< packets off the air
-    Element& past;     ///< receives packets for no UE, such as ARP, which need no radio
+    Element& past;     ///< receives packets that are for no UE, such as ARP, and therefore do not use the radio link
     Element& to_core;  ///< packets from the UEs
   };
   /// Builds the radio access of a scenario. `loop`, `pool` and the ends outlive it.
@@ -87,7 +87,8 @@ class RadioAccess {
     Site(EventLoop& loop, const Scenario& scenario, std::uint64_t seed, std::uint32_t nodeb, Element& to_core);
     LateLink to_radio;
     Hop down;
-    std::optional<GwaRouter> gwa_router;  ///< advertises the window of the router of `down`; set if that is configured
+    /// Advertises the window of the router before this Node-B; set if that is configured.
+    std::optional<GwaRouter> gwa_router;
     Hop up;
     Hop uplink;
     std::optional<Cell> cell;

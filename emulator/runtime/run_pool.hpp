@@ -8,14 +8,15 @@
 
 namespace sluice::emulator {
 
-/// Thrown if a run needed more packet buffers than it had: its result would show the pool and not the network.
+/// Thrown if a run needed more packet buffers than there were. Its result would then show the limit of buffers and not
+/// the network.
 class BuffersExhausted : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// Packet buffers of virtual-time runs, and the rule that a result counts only if the buffers did not limit it.
-/// Thread: one at a time.
+/// Packet buffers of virtual-time runs. A result counts only if the number of buffers did not limit it. Thread: one at
+/// a time.
 class RunPool {
  public:
   /// Takes the parameters of GrowingPool.
@@ -27,12 +28,12 @@ class RunPool {
   /// Returns the number of buffers that memory has been taken for.
   [[nodiscard]] std::uint32_t made() const { return buffers_.made(); }
 
-  /// Clears the record of a shortage, because another run begins.
+  /// Clears the record of a shortage of buffers before another run begins.
   void begin_run() { buffers_.clear_shortage(); }
   /// Throws BuffersExhausted, with the limit and the key that raises it, if a request failed since begin_run().
   void require_enough() const;
   /// Throws BuffersExhausted if more than half of the limit was ever in use and `changes` is not 0. `changes` is the
-  /// number of times that the proxy saved buffers because few were left, which it does before none is left.
+  /// number of times that the proxy changed its behaviour to save buffers. The proxy does so before no buffer is left.
   void require_enough_for(std::uint64_t changes) const;
 
   /// Returns the number of buffers that a pool with this limit begins with.

@@ -89,7 +89,8 @@ std::vector<const ChannelSpec*> all_channels(const Scenario& scenario) {
 
 namespace {
 
-/// Returns the position in the trace at which this run begins: the fixed offset plus a part drawn from the seed.
+/// Returns the position in the trace at which this run begins: the fixed offset plus a random part that depends on the
+/// seed.
 Duration offset_of(const ChannelSpec& spec, std::uint64_t seed, std::uint32_t ue) {
   if (spec.drawn_offset <= Duration::zero()) return spec.offset;
   Random random = Random::stream(seed, "offset", ue);

@@ -81,9 +81,9 @@ void describe_nodebs(config::Section& s, Scenario& scenario);
 /// Describes handovers, outages and departures of UEs, and resolves the Node-B names in them to numbers. Call it after
 /// describe_nodebs().
 void describe_moves(config::Section& s, Scenario& scenario);
-/// Warns of SMVS rules that the links break, for every mode that needs reports. These are warnings because an
-/// experiment may break a rule on purpose.
-/// A link breaks none if the file does not state its rate (radio models, traces).
+/// Warns of rules of SMVS that the links break, for every mode that needs reports. These are warnings because an
+/// experiment may break a rule on purpose. If the scenario does not state a link's rate (radio models, traces), the
+/// link is not checked.
 void advise_on_links(config::Section& s, const Scenario& scenario);
 /// Checks the feedback sections of Node-Bs in real time. Their senders and addresses must differ, and `live` must serve
 /// the mode that live_mode() returns.

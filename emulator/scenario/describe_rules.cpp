@@ -31,7 +31,7 @@ std::optional<Duration> fading_at(double doppler, bool fades = true) {
 }
 
 /// Returns what the scenario states about the link. Radio models have no mean rate before they run, and recorded traces
-/// no Tb; the proxy watches those at run time.
+/// have no Tb. The proxy checks such links at run time.
 LinkFacts facts_of(const ChannelSpec& channel) {
   switch (channel.type) {
     case ChannelType::constant:
@@ -63,7 +63,7 @@ Rate part_of(Rate mean, const std::vector<UeSpec>& ues, const UeSpec& ue) {
   return Rate::bits_per_second(mean.bps() / static_cast<double>(sharing));
 }
 
-/// Returns the parameters of SMVS with the step used in `mode`. Returns nothing if SMVS does not use reports there.
+/// Returns the parameters of SMVS with the step used in `mode`. Returns nothing if SMVS uses no reports in that mode.
 std::optional<SmvsParameters> law_of(const Scenario& scenario, RunMode mode) {
   proxy::PolicySettings settings = scenario.proxy;
   settings.mode = mode.mode;

@@ -9,9 +9,9 @@
 
 namespace sluice::emulator {
 
-/// Returns the default mode in real time. Without a port towards a proxy this is the scenario's first mode.
-/// Otherwise it is the first proxied mode that needs reports exactly if `live.feedback` is set.
-/// If none fits it is the first proxied mode, because a mode without the proxy would disconnect the hosts behind real
+/// Returns the default mode in real time. Without a port towards a proxy this is the scenario's first mode. Otherwise
+/// it is the first mode with a proxy that needs reports if `live.feedback` is set, and needs none if it is not set. If
+/// no mode fits it is the first mode with a proxy. A mode without the proxy would disconnect the hosts at the real
 /// ports.
 [[nodiscard]] RunMode live_mode(const Scenario& scenario);
 

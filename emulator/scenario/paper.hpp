@@ -23,8 +23,9 @@ struct PaperValues {
 
 /// Describes which paper an experiment repeats, and how closely.
 struct PaperSpec {
-  std::string source;                 ///< name of the paper, and its figure or table
-  std::vector<std::string> readings;  ///< interpretation chosen where the paper's text is damaged or contradicts itself
+  std::string source;  ///< name of the paper, and its figure or table
+  /// Interpretations of passages of the paper that are damaged or contradict themselves.
+  std::vector<std::string> readings;
   std::vector<std::string> reproduces;  ///< aspects that are reproduced, one line each
   std::vector<std::string> differs;     ///< differences from the paper, one line each with the reason
   std::vector<PaperValues> values;
@@ -36,8 +37,8 @@ struct PaperSpec {
 void describe(config::Section& s, PaperValues& values);
 void describe(config::Section& s, PaperSpec& paper);
 
-/// Assigns the paper's values to the runs they belong to. A value that names no column, no row, or a row that already
-/// has one is an error at its place below `root`.
+/// Assigns the paper's values to the runs they belong to. A value without a column or row, or for a row that already
+/// has a value, is an error at its place below `root`.
 void put_paper_values(const config::Node& root, const std::string& file, Plan& plan,
                       std::vector<config::Error>& errors);
 

@@ -20,7 +20,8 @@ struct RunPlan {
   std::string mode_name;  ///< mode as the results name it: its own name, or the label of a sweep of column mode
   std::size_t point = 0;  ///< index of the combination of swept values and mode
   std::uint64_t seed = 1;
-  std::vector<std::pair<std::string, std::string>> swept;  ///< each swept column with its value as the results name it
+  /// Each swept column with its value, both as named in the results.
+  std::vector<std::pair<std::string, std::string>> swept;
   std::map<std::string, double> paper;  ///< value that a paper states for this run, by column of the results
 };
 
@@ -41,8 +42,8 @@ inline constexpr std::size_t max_runs = 100'000;
 /// Expands a scenario given as text; otherwise equal to load_plan().
 [[nodiscard]] config::Loaded<Plan> parse_plan(std::string_view text, const std::string& file, unsigned seeds = 1);
 
-/// Sets the scalar at a dotted path of a tree: map keys, list indices, or * for every element.
-/// Missing map keys are added. Errors refer to `place`. Returns an empty string on success, else the fault in the path.
+/// Sets the scalar at a dotted path of a tree: map keys, list indices, or * for every element. Missing map keys are
+/// added. Errors refer to `place`. Returns an empty string on success, otherwise the error in the path.
 [[nodiscard]] std::string set_value(config::Node& root, std::string_view path, const std::string& text,
                                     config::Place place);
 

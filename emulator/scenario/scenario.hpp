@@ -40,8 +40,8 @@
 
 namespace sluice::emulator {
 
-/// Connection between core and Node-B: a wire, or the proxy in one of its modes. "wrb/regulate" names a mode that
-/// regulates even if it could split connections.
+/// Connection between core and Node-B: a wire, or the proxy in one of its modes. "wrb/regulate" is a mode in which the
+/// proxy does not split connections, although it could.
 struct RunMode {
   bool proxied = false;
   proxy::Mode mode = proxy::Mode::bypass;
@@ -71,7 +71,7 @@ inline constexpr RunMode RunMode::smvs{true, proxy::Mode::smvs};
 
 enum class DisciplineType : std::uint8_t { fifo, round_robin, red, codel, fq_codel, pie, dualpi2, abc };
 
-/// Queue of a router in front of a line.
+/// Queue of a router before its outgoing link.
 struct QueueSpec {
   DisciplineType type = DisciplineType::fifo;
   std::uint32_t packets = 0;  ///< packet limit in addition to the hop's buffer; 0 = none
@@ -119,8 +119,8 @@ struct RadioQueueSpec {
   QueueManagement type = QueueManagement::none;
   CodelParameters codel;  ///< parameters of CoDel, for codel and fq_codel; max_packet is the hosts' MTU
 
-  /// Parameters of DualPI2; max_packet is the hosts' MTU. The step exceeds the gaps between transmission opportunities
-  /// of one UE. Packets that only wait for the next opportunity would be marked otherwise.
+  /// Parameters of DualPI2; max_packet is the hosts' MTU. `step` exceeds the gaps between transmission opportunities of
+  /// one UE. Otherwise packets that only wait for the next opportunity would be marked.
   DualPi2Parameters dualpi2{.step = std::chrono::milliseconds(20)};
   AbcParameters abc;
 };
@@ -140,10 +140,11 @@ enum class ChannelType : std::uint8_t {
 
 /// Selects the rates that one UE received in a run of another scenario. The link replays them interval by interval.
 struct ProfileSpec {
-  std::string file;                ///< file of that scenario
-  std::vector<std::string> where;  ///< conditions such as "scheduler=rr" that select one of its runs, as in PaperValues
-  std::uint32_t ue = 0;            ///< index of the UE
-  Rate mean;                       ///< mean to which the replayed rates are scaled; 0 = unscaled
+  std::string file;  ///< file of that scenario
+  /// Conditions such as "scheduler=rr" that select one run of the other scenario, as in PaperValues.
+  std::vector<std::string> where;
+  std::uint32_t ue = 0;  ///< index of the UE
+  Rate mean;             ///< mean to which the replayed rates are scaled; 0 = unscaled
 };
 
 struct ChannelSpec {
@@ -168,7 +169,7 @@ struct ChannelSpec {
   [[nodiscard]] bool has_transport_blocks() const { return type == ChannelType::hsdpa || type == ChannelType::ofdma; }
 };
 
-/// A UE's own uplink, in front of the line that all UEs share.
+/// Uplink of a single UE, from which its packets pass to the line that all UEs share.
 struct UplinkSpec {
   Bytes frame;  ///< size of a radio frame; 0 = sent byte by byte
   BufferSpec buffer{200, BufferUnit::packets};
@@ -335,7 +336,8 @@ struct AppSpec {
   std::optional<Duration> stop;  ///< bulk transfers are aborted at this time, and flows begin no page after it
 };
 
-/// A device behind a UE that shares the UE's link. What one server sends to the UE continues on this hop.
+/// A device that uses a UE's radio link, for example through a hot spot. The data that one server sends to the UE
+/// continues over this second hop.
 struct SecondHopSpec : HopSpec {
   std::uint32_t ue = 0;      ///< index of the UE
   std::uint32_t server = 0;  ///< index of the server

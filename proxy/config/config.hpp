@@ -51,7 +51,8 @@ struct PortSettings {
   std::uint16_t transmit_descriptors = 1024;
 };
 
-/// Selects whether a segment is accepted if a sending kernel left its TCP checksum to an offload that never ran.
+/// Selects whether a segment is accepted whose TCP checksum is unfinished. A sending kernel leaves it to an offload,
+/// which a virtual device does not perform.
 enum class PartialChecksums : std::uint8_t {
   by_driver,  ///< accepted only from a port whose device receives frames of this machine's kernel
   accept,
@@ -66,7 +67,7 @@ struct PortsSettings {
 
 /// Selects the path of frames while the program is not running.
 enum class FailOpen : std::uint8_t {
-  none,   ///< whether frames pass depends on the ports' devices
+  none,   ///< whether frames pass while the program does not run depends on the ports' devices
   bridge  ///< frames pass through a kernel bridge between the ports' interfaces
 };
 
@@ -130,7 +131,7 @@ struct IpfixSettings {
 
 /// Settings of the orderly end of the program.
 struct StopSettings {
-  /// time for split connections to be handed back; the remaining ones are reset
+  /// time in which split connections are handed back to their hosts; those still split are reset
   Duration drain = std::chrono::seconds(5);
 };
 
@@ -150,8 +151,8 @@ struct LastFramesSettings {
   bool payload = false;                 ///< true to keep payload, false to keep headers only
 };
 
-/// Returns the shard's settings for a configuration file without such keys: connections are split, the ACK-based
-/// controller runs, and reports are used if they arrive.
+/// Returns the shard's settings if a configuration file contains none of these keys. Connections are split, the
+/// ACK-based controller runs, and reports of Node-Bs are used if they arrive.
 [[nodiscard]] inline ShardConfig default_shard() {
   ShardConfig shard;
   shard.mode = Mode::smvs;

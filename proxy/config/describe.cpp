@@ -269,11 +269,11 @@ void describe(Section& s, ShardTimeouts& timeouts) {
 
 namespace {
 
-/// Group of `smvs` keys that the proxy uses only with certain settings. Under other settings the keys are refused,
-/// because they would have no effect without notice.
+/// Group of `smvs` keys that are used only with certain settings. With other settings these keys are refused, because
+/// they would silently have no effect.
 struct KeysInUse {
   bool (*used)(const SmvsMode&);
-  std::string_view condition;  ///< condition in words, which follows "this key only when"
+  std::string_view condition;  ///< condition in words, which an error message adds after "this key only when"
 };
 constexpr KeysInUse law_parameters{[](const SmvsMode& smvs) { return smvs.law != ControllerLocation::nodeb; },
                                    "smvs.law is proxy or acks (nodeb: in the Node-B's file)"};
@@ -326,8 +326,8 @@ void describe(Section& s, EalSettings& eal) {
   s.list("arguments", eal.arguments, {0, 64}, "further EAL arguments, one word each");
 }
 
-/// Refuses commas in an interface name. A comma ends an argument of the driver, and the rest would be taken for the
-/// next one.
+/// Refuses commas in an interface name. A comma would end the driver's argument, and the rest would be read as the next
+/// argument.
 void check_interface_name(Section& s, const PortSettings& port) {
   if (!dpdk::driver_traits(port.device).kernel_interface) return;
   std::string_view rest = port.device;

@@ -13,7 +13,7 @@
 
 namespace sluice::config {
 
-/// Shared secret of the feedback protocol, given in the configuration or in a file of its own.
+/// Shared secret of the feedback protocol, given in the configuration or in a separate file.
 struct KeyConfig {
   std::uint32_t id = 1;
   std::optional<std::string> secret;       ///< the secret in hexadecimal digits
@@ -26,7 +26,7 @@ struct KeyConfig {
 };
 void describe(Section& s, KeyConfig& key);
 
-/// Settings of one end of the feedback protocol, at the proxy or at the Node-B.
+/// Settings of the feedback protocol at the proxy or at the Node-B.
 struct FeedbackConfig {
   SocketAddress listen{IpAddress::v4(127, 0, 0, 1), 0};
   std::vector<SocketAddress> peers;
@@ -55,7 +55,7 @@ struct FeedbackConfig {
 };
 void describe(Section& s, FeedbackConfig& feedback);
 
-/// Settings of the proxy's end: which source of reports it has, and the settings of that source.
+/// Settings of the feedback protocol at the proxy: the source of Node-B reports, and the settings of that source.
 struct ProxyFeedbackConfig : FeedbackConfig {
   control::feedback::ReportSourceKind source = control::feedback::ReportSourceKind::sluice;
 };

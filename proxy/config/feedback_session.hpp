@@ -9,8 +9,8 @@
 
 namespace sluice::config {
 
-/// Returns the settings of a feedback session that starts now. `wall_clock_ns` (since 1970) gives its epoch, and
-/// `session_id` is a random value for this session alone. Throws std::runtime_error if the epoch file fails.
+/// Returns the settings of a feedback session that starts now. `wall_clock_ns` (since 1970) determines its epoch, and
+/// `session_id` is a random value that no other session has. Throws std::runtime_error if the epoch file fails.
 [[nodiscard]] control::feedback::SessionConfig session_config(const FeedbackConfig& config,
                                                               control::feedback::Role role, std::uint64_t wall_clock_ns,
                                                               const control::feedback::SessionId& session_id);

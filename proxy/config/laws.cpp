@@ -57,7 +57,7 @@ void describe_reaching(Section& s, SmvsParameters& p, std::string_view step) {
   s.value("epsilon", p.epsilon, {0, 1e9}, "ε in frames/s: the constant part of the reaching law, > 0");
 }
 
-/// Declares the keys of the reaching law, of the reference queue q0, and of the radio queue's frame and buffer size.
+/// Declares the keys of the reaching law, of the target queue q0, and of the radio queue's frame and buffer size.
 void describe_aim(Section& s, SmvsParameters& p) {
   describe_reaching(s, p, "Ts: one step of the law, and the period of the reports");
   s.value("reference", p.reference, "q0: target queue; a duration is converted at the mean service rate");
@@ -76,7 +76,7 @@ void describe_refinements(Section& s, SmvsParameters& p) {
   s.value("forget_after", p.forget_after, {1ms, 24h}, "idle time after which the measured service rate is stale");
 }
 
-/// Declares those keys of the second loop that only its sliding mode has.
+/// Declares the keys of the receive window's controller that only its sliding mode has.
 void describe_sliding(Section& s, SecondLoopParameters& p) {
   describe_reaching(s, p.sliding, "Ts: one step of the law; a longer interval between reports is one step");
   s.value("eta_window", p.sliding.eta_window, {1ms, 1h}, "time window of the bounds of η, at least one step");

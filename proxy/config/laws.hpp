@@ -31,10 +31,10 @@ namespace sluice::control {
 /// Declares the keys of SMVS and checks the parameters against Proposition 1 and section 5.2 (validate()). A file that
 /// breaks a rule is refused; warnings are reported.
 void describe(config::Section& s, SmvsParameters& parameters);
-/// Declares the keys of SMVS for a program that may leave SMVS to the Node-B. Unless `computed_here` is true, only the
-/// path delay has an effect, and other keys are refused with `condition`.
+/// Declares the keys of SMVS for a program that may leave SMVS to the Node-B. If `computed_here` is false, only the
+/// path delay has an effect, and other keys are refused with the text `condition`.
 void describe(config::Section& s, SmvsParameters& parameters, bool computed_here, std::string_view condition);
-/// Declares the keys of the second loop; its sliding mode obeys the rules of SMVS.
+/// Declares the keys of the receive window's controller; its sliding mode obeys the rules of SMVS.
 void describe(config::Section& s, SecondLoopParameters& parameters);
 void describe(config::Section& s, FallbackParameters& parameters);
 void describe(config::Section& s, DelayBasedParameters& parameters);

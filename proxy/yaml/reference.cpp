@@ -16,7 +16,7 @@ std::string cell(std::string_view text) {
   return escaped;
 }
 
-/// Collects the reference table of one map, and behind it the tables of the maps below.
+/// Collects the reference table of one map, and after it the tables of the maps below.
 class Documenter final : public Section {
  public:
   explicit Documenter(std::string path) { own_.path = std::move(path); }

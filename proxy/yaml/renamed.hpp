@@ -6,7 +6,7 @@
 
 namespace sluice::config {
 
-/// Earlier and present name of a renamed key, command or counter.
+/// Earlier and current name of a renamed key, command or counter.
 struct Renamed {
   std::string_view before;
   std::string_view now;
@@ -27,7 +27,7 @@ inline constexpr std::array<Renamed, 20> renamed_words{{
     {"shards_standing_still", "shards_stalled"},  {"kept_by", "blocked_by"},
 }};
 
-/// Returns the present name of a word that was renamed, or an empty text if it never was.
+/// Returns the current name of a word that was renamed, or an empty text if it never was.
 [[nodiscard]] constexpr std::string_view renamed_to(std::string_view before) {
   const auto* const at = std::find_if(renamed_words.begin(), renamed_words.end(),
                                       [&](const Renamed& word) { return word.before == before; });

@@ -46,7 +46,7 @@ class Section {
   Section& operator=(const Section&) = delete;
   virtual ~Section() = default;
 
-  /// Makes the key that is declared next mandatory in the file.
+  /// Makes the key that is declared next mandatory.
   Section& required() {
     required_ = true;
     return *this;
@@ -57,7 +57,7 @@ class Section {
     keys();
     live_ = outer;
   }
-  /// Makes print() hide the value of the key that is declared next, unless secrets are shown.
+  /// Makes print() hide the value of the key that is declared next, unless secrets are to be shown.
   Section& secret() {
     secret_ = true;
     return *this;
@@ -152,11 +152,11 @@ class Section {
   /// Declares keys that apply only if `applies` is true. `condition` is the reason in words ("model is trace"). If it
   /// is false, the reader refuses the keys with that reason.
   virtual void when(bool applies, std::string_view condition, const std::function<void()>& keys) = 0;
-  /// Checks a rule across keys. If `ok` is false, the file is refused with "key: what, expected …, got …" at `key` of
-  /// this section. If the file lacks the key, or `key` is empty, the error is at the section. "list[2].below" names a
-  /// nested key. Nothing is checked once keys of the section had errors.
+  /// Checks a rule that concerns several keys. If `ok` is false, the file is refused with "key: what, expected …, got
+  /// …" at `key` of this section. If the file lacks the key, or `key` is empty, the error is at the section.
+  /// "list[2].below" names a nested key. No rule is checked once a key of the section had an error.
   virtual void check(bool ok, std::string_view key, std::string_view expected, std::string_view got) = 0;
-  /// Checks a rule across keys, like check(). If `ok` is false, the file is accepted with a warning.
+  /// Checks a rule that concerns several keys, like check(). If `ok` is false, the file is accepted with a warning.
   virtual void advise(bool ok, std::string_view key, std::string_view expected, std::string_view got) = 0;
   /// Returns the name of the key that was declared with this variable. Returns an empty text if no file is read or no
   /// key has this variable.
@@ -168,8 +168,8 @@ class Section {
   [[nodiscard]] virtual std::string file() const { return {}; }
   /// Returns the name of the file that has a key of this section: the file that is being read, or one that it includes.
   [[nodiscard]] virtual std::string file_with(std::string_view /*key*/) const { return file(); }
-  /// True while a file is read and all values of this section so far were well-formed. Only then may rules across
-  /// keys be checked and files be read that a key names.
+  /// True while a file is read and all values of this section so far were well-formed. Only then may rules across keys
+  /// be checked, and files be read that a key names.
   [[nodiscard]] virtual bool reading() const = 0;
 
  protected:

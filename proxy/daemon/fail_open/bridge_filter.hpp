@@ -8,9 +8,9 @@ struct nft_ctx;
 
 namespace sluice::proxy {
 
-/// Blocks a bridge while the process lives. While the bridge is blocked, an nftables table drops every frame that comes
-/// in on the bridge's interfaces, after packet sockets have received it. The process owns the table (`flags owner`), so
-/// the kernel removes it when the process ends, and no other process can. Needs CAP_NET_ADMIN. Thread: one.
+/// Blocks a bridge while this process lives. An nftables table then drops every frame that arrives on the bridge's
+/// interfaces, after packet sockets have received it. The process owns the table (`flags owner`). So the kernel removes
+/// it when the process ends, and no other process can. Needs CAP_NET_ADMIN. Thread: one.
 class BridgeFilter {
  public:
   using Interfaces = std::array<std::string, 2>;
@@ -19,12 +19,12 @@ class BridgeFilter {
   /// distinguishes the filter's tables from those of other bridges in this network namespace.
   BridgeFilter(unsigned number, Interfaces interfaces);
 
-  /// Blocks traffic of the host itself through the bridge, because a cable has no addresses. The nftables table that
-  /// blocks it remains after the process ends. Throws std::runtime_error.
+  /// Blocks traffic of the host itself through the bridge, so that the bridge behaves like a cable. The nftables table
+  /// for that remains after the process ends. Throws std::runtime_error.
   void isolate_host() const;
   /// Blocks the bridge. Throws std::runtime_error with the table's name if another process blocks this bridge.
   void shut();
-  /// Blocks the bridge again after an interface was recreated, without a moment in which it forwards. Throws
+  /// Blocks the bridge again after an interface was recreated. The bridge forwards nothing in between. Throws
   /// std::runtime_error.
   void shut_again();
   /// Removes the table that drops frames, so that the bridge forwards them.

@@ -9,9 +9,9 @@
 
 namespace sluice::proxy {
 
-/// Kernel bridge over two interfaces that forwards frames when this process does not, and that stays when the process
-/// ends. After shut() the bridge forwards nothing, and the process receives every frame. After the process ends, in
-/// whatever way, the bridge forwards frames. Needs CAP_NET_ADMIN. Thread: one.
+/// Kernel bridge over two interfaces that forwards frames while this process does not. After shut() the bridge forwards
+/// nothing, and the process receives every frame. When the process ends, in whatever way, the bridge forwards frames
+/// again. Needs CAP_NET_ADMIN. Thread: one.
 class FailOpenBridge {
  public:
   using Interfaces = BridgeFilter::Interfaces;
@@ -34,7 +34,7 @@ class FailOpenBridge {
   [[nodiscard]] static std::string warning();
 
   [[nodiscard]] const std::string& name() const { return name_; }
-  /// Returns what prevents the bridge from forwarding in place of the process, or an empty text.
+  /// Returns why the bridge could not forward frames if the process ended, or an empty text.
   [[nodiscard]] const std::string& problem() const { return problem_; }
   /// Returns how often the bridge or its interfaces were restored.
   [[nodiscard]] std::uint64_t repairs() const { return repairs_; }

@@ -8,8 +8,8 @@
 namespace sluice::proxy {
 
 /// Detects a thread that hangs, by samples of counters that running threads increase. Time is counted in samples, so
-/// that a pause of the whole machine counts as one sample. While no thread at all makes progress, the program is
-/// stopped or starved, and no single thread hangs. No call allocates memory. Thread: one.
+/// that a pause of the whole machine counts as one sample. If no thread at all makes progress, the program is stopped
+/// or gets no processor, and no single thread counts as hanging. No call allocates memory. Thread: one.
 class ProgressWatch {
  public:
   /// Number of samples without progress after which a thread hangs, if others make progress.

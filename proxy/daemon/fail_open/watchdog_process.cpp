@@ -27,8 +27,8 @@ void sleep_for(Duration period) {
   nanosleep(&time, nullptr);
 }
 
-/// Closes the standard streams, which belong to the program. Ignores signals to the whole group, because the watchdog
-/// process must live until the program ends.
+/// Closes the standard streams, which belong to the watched program. Ignores signals to the whole process group,
+/// because the watchdog process must live until the program ends.
 void detach() {
   sigset_t all;
   sigfillset(&all);

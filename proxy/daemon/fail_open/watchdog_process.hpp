@@ -13,10 +13,10 @@
 
 namespace sluice::proxy {
 
-/// Second process that kills this one by SIGKILL when a thread hangs (see ProgressWatch), because a process that hangs
-/// or is stopped cannot end itself. A kernel timer is not used, because it would also fire after a pause of the
-/// machine. The second process ends when this one ends. Create it before DPDK starts, so that it shares no device, and
-/// in the main thread.
+/// Second process that kills this one by SIGKILL when a thread hangs (see ProgressWatch). A process that hangs or is
+/// stopped cannot end itself. A kernel timer would also expire after a pause of the machine, so none is used. The
+/// second process ends when this one ends. Create it before DPDK starts, so that it shares no device, and in the main
+/// thread.
 class WatchdogProcess {
  public:
   static constexpr Duration default_period = std::chrono::milliseconds(100);
@@ -33,7 +33,7 @@ class WatchdogProcess {
 
   /// Returns the counter that a thread increases to show progress.
   [[nodiscard]] std::atomic<std::uint64_t>& progress(std::size_t thread) { return counters_[thread]; }
-  /// Starts to judge the threads; before, no missing progress kills the program.
+  /// Starts to kill the program if a thread makes no progress. Before this call, missing progress has no effect.
   void arm() { shared_->armed.store(true); }
   void disarm() { shared_->armed.store(false); }
   /// Returns the number of samples taken so far; it stays unchanged if the second process was killed.

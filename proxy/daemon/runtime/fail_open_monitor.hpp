@@ -9,13 +9,14 @@
 
 namespace sluice::proxy {
 
-/// Keeps frames flowing when this program cannot forward them. A kernel bridge takes over, and a program that hangs
-/// is killed. If the program ends in any way before give_back(), the kernel opens the bridge. Thread: the control
+/// Keeps frames flowing when this program cannot forward them: a kernel bridge takes over, and a program that hangs is
+/// killed. If the program ends in any way before give_back(), the kernel makes the bridge forward. Thread: the control
 /// thread.
 class FailOpenMonitor {
  public:
-  /// `watchdog` kills the program if it hangs while this object exists; the first watched thread is the control thread.
-  /// The bridge forwards frames until take_over(). Throws std::runtime_error with the reason if no bridge can be made.
+  /// Creates the bridge, which forwards frames until take_over(). `watchdog` kills the program if it hangs while this
+  /// object exists; its first watched thread is the control thread. Throws std::runtime_error with the reason if no
+  /// bridge can be made.
   FailOpenMonitor(boost::asio::io_context& context, FailOpenBridge::Interfaces interfaces, WatchdogProcess& watchdog);
   ~FailOpenMonitor();
   FailOpenMonitor(const FailOpenMonitor&) = delete;

@@ -13,8 +13,9 @@
 
 namespace sluice::proxy {
 
-/// Exports a record of each ended connection as IPFIX over UDP. Takes the records from the shards five times a second.
-/// It never waits: what the socket or a queue cannot take is lost and counted. Thread: the control thread.
+/// Exports a record of each ended connection as IPFIX over UDP. Fetches the records from the shards five times a
+/// second. It never waits: records that the socket or a queue has no space for are lost and counted. Thread: the
+/// control thread.
 class IpfixExport {
  public:
   /// Opens the socket, gives each channel a queue, and starts. Call it before the poll threads are created. Throws

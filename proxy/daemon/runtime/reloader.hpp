@@ -26,8 +26,8 @@ class Reloader {
   Reloader(boost::asio::io_context& context, Config& config, std::string file, Apply apply)
       : config_(config), file_(std::move(file)), apply_(std::move(apply)), timer_(context) {}
 
-  /// Changes the mode, and optionally the interception, as given in `words`. While a change is unconfirmed, only mode
-  /// bypass is accepted; it reverts the change.
+  /// Changes the mode, and optionally whether connections are split, as given in `words`. While a change is
+  /// unconfirmed, only mode bypass is accepted; it reverts the change.
   [[nodiscard]] admin::Answer mode(const std::vector<std::string>& words);
   /// Returns every mode, with the reason if the configuration does not allow it. Computed once for each configuration.
   [[nodiscard]] const std::vector<ModeOffer>& modes();

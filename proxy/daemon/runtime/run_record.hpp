@@ -25,8 +25,8 @@ struct LastRun {
   bool orderly = true;
 };
 
-/// File that records how this run ends, from which the next run learns it. A run that is killed records nothing, so
-/// its service manager's record is consulted too. Thread: the control thread, except for killed_by_watchdog().
+/// File that records how this run ends, so that the next run can read it. A run that is killed records nothing, so its
+/// service manager's record is read too. Thread: the control thread, except for killed_by_watchdog().
 class RunRecord {
  public:
   /// Values that the environment of a systemd service contains.

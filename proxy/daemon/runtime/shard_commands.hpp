@@ -19,13 +19,15 @@ class ShardCommands {
   ShardCommands(boost::asio::io_context& context, StatusSource& status_source, std::function<void()> wake)
       : status_source_(status_source), wake_(std::move(wake)), requests_(context, status_source) {}
 
-  /// Hands the connections of one UE, or of all UEs, back to plain forwarding.
+  /// Returns the split connections of one UE, or of all UEs, to their hosts, so that they are forwarded unchanged.
   void release(std::optional<IpAddress> ue, admin::Reply reply);
-  /// Splits released connections of one UE, or of all UEs, again, each as soon as it is idle.
+  /// Requests that connections of one UE, or of all UEs, which are no longer split are split again, each as soon as it
+  /// is idle.
   void split_again(std::optional<IpAddress> ue, admin::Reply reply);
-  /// Starts a drain if `on` is true, else ends it, and replies.
+  /// If `on` is true, starts a drain, in which split connections are handed back and no new ones are split. Otherwise
+  /// ends the drain. Replies when it is done.
   void drain(bool on, admin::Reply reply);
-  /// Ends every connection that is still split, see Shard::abort_all(), and replies.
+  /// Ends every connection that is still split (see Shard::abort_all()), and replies.
   void abort_all(admin::Reply reply);
   /// Replies with the progress of a drain, without a command to the shards.
   void look(admin::Reply reply);

@@ -124,8 +124,8 @@ StateFile::Header StateFile::header_for(Instant now) const {
   return header;
 }
 
-/// Reads the connections of an earlier run. Every field is checked, because another program could have written the
-/// file.
+/// Reads from the file the connections that an earlier run had split. Every field is checked, because another program
+/// could have written the file.
 void StateFile::read_left(const Descriptor& file, Instant now) {
   Header header{};
   const Header ours = header_for(now);
@@ -162,7 +162,7 @@ void StateFile::read_left(const Descriptor& file, Instant now) {
   }
 }
 
-/// Creates the file of this run and renames it over the earlier one once it is complete. If the run is killed in
+/// Creates the file of this run. Once it is complete, it is renamed to replace the earlier one. If the run is killed in
 /// between, one of the two files remains.
 void StateFile::begin_anew(Instant now) {
   const std::string fresh = path_ + ".new";

@@ -38,9 +38,9 @@ class StateFile {
     /// connections of which acknowledged bytes were lost, sorted by shard
     std::vector<CrashedConnection> crashed_connections;
 
-    /// connections that lost no bytes and now belong to their hosts, sorted by shard
+    /// Connections that lost no bytes and that continue between their hosts, sorted by shard.
     std::vector<RecoveredConnection> recovered;
-    Instant alive{};      ///< time at which the earlier run was last known to be alive
+    Instant alive{};      ///< time at which the earlier run was last known to run
     std::string ignored;  ///< reason why an earlier run's file was ignored; empty if it was accepted or there was none
   };
   /// Connections of an earlier run that one shard has to handle.
@@ -63,7 +63,7 @@ class StateFile {
   /// Returns the journal entries of a shard, indexed by FlowId.
   [[nodiscard]] std::span<JournalEntry> entries_of(std::uint32_t shard) const;
   [[nodiscard]] Inherited inherited_by(std::uint32_t shard) const;
-  /// Records in the file that this run is alive. Called every few seconds.
+  /// Records in the file that this run still runs. Called every few seconds.
   void keep_alive(Instant now);
   /// True if another program truncated the file or its file system failed, so that the next run finds nothing in it.
   [[nodiscard]] bool is_lost() const;
@@ -79,7 +79,7 @@ class StateFile {
     std::uint64_t network;      ///< inode of the run's network namespace
     std::uint64_t ports;        ///< hash of the names of the ports' devices
     std::array<char, 40> boot;  ///< boot_id of the kernel, because monotonic clocks of two boots cannot be compared
-    std::int64_t alive;         ///< time at which the run was last known to be alive, in ns of the monotonic clock
+    std::int64_t alive;         ///< time at which the run was last known to run, in ns of the monotonic clock
   };
 
  private:

@@ -14,16 +14,16 @@
 
 namespace sluice::proxy {
 
-/// Orderly end of the program. Connections are no longer split, and split ones are handed back to their hosts for a
-/// limited time. The remaining ones are reset on both sides, because the data held for them would be lost unnoticed.
-/// Packets are forwarded until the end. Thread: the control thread.
+/// Orderly end of the program. No further connections are split, and split ones are handed back to their hosts for a
+/// limited time. Those that remain are reset on both sides, because the data held for them would be lost without
+/// notice. Packets are forwarded until the end. Thread: the control thread.
 class StopSequence {
  public:
   /// Returns the maximum duration of the drain that begin() starts, unless the machine is suspended meanwhile.
   [[nodiscard]] static constexpr Duration most(Duration drain) { return 2 * drain; }
 
-  /// Prepares the end. `drain` is the time for connections to be handed back, see DrainTime. `done` is called once,
-  /// when the end is complete.
+  /// Prepares the end. `drain` is the time in which connections are handed back to their hosts, see DrainTime. `done`
+  /// is called once, when the end is complete.
   StopSequence(boost::asio::io_context& context, ShardCommands& commands, StatusSource& status_source, Duration drain,
                std::function<void()> done);
 
@@ -38,7 +38,7 @@ class StopSequence {
  private:
   void drain();
   void look();
-  /// Continues or ends the drain, depending on what the shards still hold.
+  /// Continues or ends the drain. This depends on how many connections the shards still split.
   void consider(const admin::Answer& answer);
   /// Logs the number of connections that the end breaks, then ends them.
   void state_and_end(const admin::Answer& answer);

@@ -7,9 +7,9 @@
 
 namespace sluice::proxy {
 
-/// Decides how long a stop waits for split connections to be handed back. The wait is `drain`. Time in which the
-/// program or its host was suspended does not count. It is extended by at most `drain` while the number of connections
-/// that a stop would break decreases. Reads no clock.
+/// Decides how long a stop waits for split connections to be handed back to their hosts. The wait is `drain`. Time in
+/// which the program or its host was suspended does not count. The wait is extended by at most `drain` while the number
+/// of connections that a stop would break decreases. Reads no clock.
 class DrainTime {
  public:
   /// Interval at which the shards are asked for the number of remaining connections.
@@ -27,7 +27,7 @@ class DrainTime {
   /// if the shards did not answer. Returns true if the wait ends.
   [[nodiscard]] bool ends(Instant now, std::optional<std::uint64_t> would_break);
 
-  /// Returns for how long the program was suspended in the last interval between two answers; zero if it was not.
+  /// Returns for how long the program was suspended between the last two answers; zero if it was not.
   [[nodiscard]] Duration stood_still() const { return stood_still_; }
   /// True if `drain` has elapsed and the wait continues because the number of connections decreases.
   [[nodiscard]] bool is_extended() const { return is_extended_; }

@@ -27,7 +27,7 @@ void Service::await_health() {
   beat();
 }
 
-/// Reports to the service manager that the program is alive, twice per watchdog period, as sd_watchdog_enabled(3)
+/// Reports to the service manager that the program runs, twice per watchdog period, as sd_watchdog_enabled(3)
 /// recommends.
 void Service::beat() {
   if (!manager_.watchdog()) return;

@@ -10,9 +10,9 @@
 
 namespace sluice::proxy {
 
-/// Reports the state of the program to its service manager: starting, ready, reloading, stopping. The report that the
-/// program is alive is sent only while the program is healthy, so that the manager's watchdog restarts an unhealthy
-/// one. Thread: the control thread.
+/// Reports the state of the program to its service manager: starting, ready, reloading, stopping. While the program is
+/// healthy, also reports periodically that it runs. If it is unhealthy, the manager's watchdog therefore restarts it.
+/// Thread: the control thread.
 class Service {
  public:
   /// Callbacks by which the service reads the state of the program.
@@ -22,7 +22,8 @@ class Service {
   };
   Service(boost::asio::io_context& context, ServiceManager manager, Program program);
 
-  /// Called after the start. Reports that the program is ready once it is healthy, and from then on that it is alive.
+  /// Called after the start. Reports that the program is ready once it is healthy, and from then on periodically that
+  /// it runs.
   void start();
   /// Runs `work`, a reload, and reports its start and end to the manager.
   void reload(Instant now, const std::function<void()>& work);

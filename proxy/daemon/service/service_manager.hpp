@@ -8,8 +8,8 @@
 namespace sluice::proxy {
 
 /// Sends state changes to the service manager by systemd's protocol (sd_notify(3)): datagrams of KEY=VALUE lines.
-/// Without a manager nothing is sent. No call blocks, and a manager that does not receive is no error, because it
-/// relies on its own timeouts. Thread: one.
+/// Without a manager nothing is sent. No call blocks. A manager that does not receive is no error, because it has its
+/// own timeouts. Thread: one.
 class ServiceManager {
  public:
   /// Creates an object without a manager, which sends nothing.
@@ -34,7 +34,7 @@ class ServiceManager {
   void stopping(Duration at_most);
   /// Reports one line of text about the program, which the service manager shows to operators.
   void status(const std::string& line);
-  /// Reports to the service manager's watchdog that the program is alive.
+  /// Reports to the service manager's watchdog that the program runs.
   void alive();
   [[nodiscard]] std::optional<Duration> watchdog() const { return watchdog_; }
 

@@ -9,7 +9,7 @@
 
 namespace sluice::proxy {
 
-/// Selects how much of the machine a configuration is checked against.
+/// Selects how completely the machine is checked against a configuration.
 enum class SystemScope : std::uint8_t {
   interfaces_present,  ///< checks only interfaces that exist; a missing one is no error, because the file may be meant
                        ///< for another machine

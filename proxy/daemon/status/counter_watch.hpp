@@ -19,8 +19,8 @@ struct NamedCounter {
   std::string detail{};   ///< description of the newest event that was counted, appended to the warning
 };
 
-/// Turns increases of alarming counters into warnings, at most one per counter and period. The packet path only counts;
-/// this class reports. Thread: the control thread.
+/// Returns warnings for alarming counters that have increased, at most one per counter and period. The packet path only
+/// counts. Thread: the control thread.
 class CounterWatch {
  public:
   explicit CounterWatch(Duration period) : period_(period) {}

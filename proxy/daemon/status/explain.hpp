@@ -22,9 +22,9 @@ struct Explanation {
 /// defined here.
 [[nodiscard]] std::vector<Explanation> explanations();
 
-/// Finds a word among the explanations: whole, without its prefix ("flows_split", "idle"), or the last part of a key
-/// ("law"). Returns a list, because a word can be of several kinds. If none is found, the failure names the nearest
-/// known word.
+/// Finds a word among the explanations. The word may be whole, without its prefix ("flows_split", "idle"), or the last
+/// part of a key ("law"). Returns a list, because a word can be of several kinds. If no explanation is found, the
+/// failure names the nearest known word.
 [[nodiscard]] admin::Answer explain(const std::vector<Explanation>& all, const std::string& word);
 
 /// Section of the reference of words.

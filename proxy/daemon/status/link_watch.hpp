@@ -14,7 +14,7 @@ class LinkWatch {
  public:
   struct Change {
     dpdk::Link before{};
-    Duration lasted{};  ///< duration of the previous link state; zero at the first sample
+    Duration lasted{};  ///< duration of the link state that has just ended; zero at the first sample
   };
   /// Returns a change if the link state differs from the last sample. The first sample is a change only if the link is
   /// not up.

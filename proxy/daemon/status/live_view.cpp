@@ -44,7 +44,7 @@ Json shards(const StatusSource& status_source, const LiveContext& context) {
   return list;
 }
 
-/// Returns packet counts by outcome: split, and forwarded or dropped by reason; zero counts are left out.
+/// Returns packet counts by outcome: split, and forwarded or dropped by reason. Outcomes without packets are left out.
 Json packets(const Counters& counters) {
   Json object = {
       {"optimised", counters[Counter::optimised]}, {"forwarded", Json::object()}, {"dropped", Json::object()}};

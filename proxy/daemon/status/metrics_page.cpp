@@ -115,7 +115,7 @@ void add_shards(Exposition& page, const StatusSource& status_source, const Metri
   add_gauge(page, "sluice_shards_stalled", status_source.standing_count());
 }
 
-/// Writes a metric family with two counters: one of the treated UEs, one of the control group.
+/// Writes a metric family with two counters: one for the UEs outside the control group, one for the control group.
 template <typename Value>
 void add_of_groups(Exposition& page, const StatusSource& status_source, std::string_view name,
                    Value GroupTotals::*value) {

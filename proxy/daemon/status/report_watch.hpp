@@ -17,11 +17,11 @@ class ReportWatch {
     silent,         ///< no report was received for `limit`; returned once
     received_again  ///< reports arrive again after `silent` was returned
   };
-  /// Returns the event since the last call. `needed` is true if the active policies need reports; `accepted` counts the
-  /// messages of Node-Bs so far. Called about once a second.
+  /// Returns what has happened since the last call. `needed` is true if the active policies need reports of Node-Bs;
+  /// `accepted` counts the messages of Node-Bs so far. Called about once a second.
   [[nodiscard]] Event look(bool needed, std::uint64_t accepted, Instant now);
-  /// Returns the time since the last report. After the event `received_again`, returns how long reports were missing.
-  /// Zero while no reports are needed.
+  /// Returns the time since the last report of a Node-B. After the event `received_again`, returns how long reports
+  /// were missing. Zero while no reports are needed.
   [[nodiscard]] Duration silence() const { return silence_; }
 
  private:

@@ -21,8 +21,8 @@
 
 namespace sluice::proxy {
 
-/// State of the running program, which the control thread derives from the shards' snapshots, the ports and feedback.
-/// All referenced objects outlive it. Thread: the control thread.
+/// State of the running program, which the control thread derives from the shards' snapshots, the ports and the
+/// feedback of Node-Bs. All referenced objects outlive it. Thread: the control thread.
 class StatusSource {
  public:
   struct Parts {
@@ -60,7 +60,7 @@ class StatusSource {
   [[nodiscard]] admin::Json groups() const;
   [[nodiscard]] admin::Json exposure() const;
   [[nodiscard]] admin::Json traffic() const { return traffic_rows(totals()); }
-  /// Returns at most `limit` of the largest flows that pass without control, of all shards.
+  /// Returns the largest flows of all shards that are forwarded without control, at most `limit`.
   [[nodiscard]] admin::Json passing(std::size_t limit) const;
   /// Returns one line for the log: totals, and rates since the previous line.
   [[nodiscard]] std::string statistics_line();
@@ -73,9 +73,9 @@ class StatusSource {
   [[nodiscard]] std::uint64_t released_count() const;
   [[nodiscard]] bool draining() const;
   [[nodiscard]] std::uint64_t standing_count() const;
-  /// Returns the totals of the radio queues of the treated UEs (index 0) or of the control group (1).
+  /// Returns the totals of the radio queues of the UEs outside the control group (index 0) or of the control group (1).
   [[nodiscard]] GroupTotals group(std::size_t index) const;
-  /// Returns the duration histograms of the treated UEs (index 0) or of the control group (1).
+  /// Returns the duration histograms of the UEs outside the control group (index 0) or of the control group (1).
   [[nodiscard]] GroupTimes times(std::size_t index) const;
   /// Returns the numbers of connections and bearers by state, summed over all shards.
   [[nodiscard]] FlowStateCounts flow_state_counts() const;

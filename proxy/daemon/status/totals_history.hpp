@@ -28,18 +28,18 @@ struct ProgramTotals {
   std::uint64_t split_packets = 0;
   std::uint64_t forwarded_packets = 0;
   std::uint64_t dropped_packets = 0;
-  std::array<Group, 2> groups{};  ///< index 0 for the treated UEs, index 1 for the control group
+  std::array<Group, 2> groups{};  ///< index 0 for the UEs outside the control group, index 1 for the control group
 };
-/// Returns the totals by the newest snapshots of all shards.
+/// Returns the totals according to the newest snapshots of all shards.
 [[nodiscard]] ProgramTotals totals_of(const StatusSource& status_source, Instant now);
 
 /// The last hour of the program's totals and of both groups of UEs, for the live page. A row holds rates and means of
-/// the time since the row before. It holds nothing of single UEs, so its size does not depend on their number. Thread:
-/// the control thread.
+/// the time since the previous row. It holds nothing of single UEs, so its size does not depend on their number.
+/// Thread: the control thread.
 class TotalsHistory {
  public:
   TotalsHistory();
-  /// Adds the row of the time since the last call. The first call only remembers the totals, because a rate needs two.
+  /// Adds the row for the time since the last call. The first call only stores the totals, because a rate needs two.
   void add(const ProgramTotals& totals);
   [[nodiscard]] const page::History& rows() const { return rows_; }
 

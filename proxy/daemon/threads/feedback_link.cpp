@@ -22,7 +22,7 @@ namespace {
 
 namespace feedback = control::feedback;
 
-/// Delay of a status after a report, in which the shard receives and applies the report.
+/// Delay of a status message after a report, in which the shard receives and applies the report.
 constexpr auto answer_delay = std::chrono::microseconds(300);
 /// Interval of empty status messages that show a Node-B that the proxy is alive.
 constexpr Duration heartbeat = std::chrono::seconds(1);
@@ -38,7 +38,8 @@ feedback::ReceivedAt received_now() {
   return {dpdk::now(), wall_clock_ns()};
 }
 
-/// Returns the prefix of a source's counters. The first source has no word in it, because that keeps its names.
+/// Returns the prefix of the counter names of a source of reports. The first source's prefix contains no word for the
+/// source, so that names used before other sources existed remain valid.
 std::string prefix_of(feedback::ReportSourceKind kind) {
   if (kind == feedback::ReportSourceKind::sluice) return "feedback.";
   return fmt::format("feedback.{}.", feedback::word_of(kind));
@@ -112,7 +113,7 @@ std::vector<feedback::SourceCounter> FeedbackLink::counters() const {
   return out;
 }
 
-/// Requests the statuses of all bearers. A poll is answered even if there are none.
+/// Requests the statuses of all bearers, because a Node-B has polled. A poll is answered even if there are no bearers.
 void FeedbackLink::on_poll() {
   for (ShardChannel* each : shards_.channels) each->all_statuses_wanted.store(true, std::memory_order_relaxed);
   for (unsigned shard = 0; shard < waking_.size(); ++shard) wake_soon(shard);
@@ -142,7 +143,7 @@ bool FeedbackLink::on_report(const feedback::ReportArrival& report) {
   return queued;
 }
 
-/// Schedules one wake-up of the shard for all records that the socket contains at present.
+/// Schedules one wake-up of the shard for all reports that the socket contains at present.
 void FeedbackLink::wake_soon(unsigned shard) {
   if (waking_.at(shard)) return;
   waking_.at(shard) = true;
@@ -175,7 +176,7 @@ void FeedbackLink::answer_soon() {
   });
 }
 
-/// Sends the collected statuses. `asked` is true after a poll, which is answered even without statuses.
+/// Sends the collected status messages. `asked` is true after a poll, which is answered even without statuses.
 void FeedbackLink::send_statuses(bool asked) {
   statuses_.clear();
   for (ShardChannel* channel : shards_.channels) {

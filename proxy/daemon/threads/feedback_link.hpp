@@ -16,8 +16,8 @@
 
 namespace sluice::proxy {
 
-/// End of the reports on the control thread. A source receives them. Each report goes to the shard that owns the UE.
-/// Statuses of all shards are sent every period, and shortly after a report so that the Node-B soon receives which
+/// Receives reports of Node-Bs on the control thread. Each report is passed to the shard that owns the UE. The status
+/// messages of all shards are sent every period, and shortly after a report. So the Node-B soon gets to know which
 /// report was applied.
 class FeedbackLink final : private control::feedback::ReportReceiver {
  public:
@@ -46,9 +46,9 @@ class FeedbackLink final : private control::feedback::ReportReceiver {
   /// Returns all counters of the source and of the link, with their full names. The names of the source `sluice` begin
   /// with "feedback.", those of any other source with "feedback." and its word.
   [[nodiscard]] std::vector<control::feedback::SourceCounter> counters() const;
-  /// Returns the number of records lost because the queue to a shard was full.
+  /// Returns the number of reports lost because the queue to a shard was full.
   [[nodiscard]] std::uint64_t reports_lost() const { return reports_lost_; }
-  /// Returns the number of records discarded because their values are impossible for a cell.
+  /// Returns the number of reports discarded because their values are impossible for a cell.
   [[nodiscard]] std::uint64_t reports_implausible() const { return reports_implausible_; }
 
  private:

@@ -40,14 +40,15 @@ static_assert(std::atomic<DetailRequest>::is_always_lock_free);
 /// Command of an operator to a shard. An id of 0 means none.
 struct ShardCommand {
   enum class Kind : std::uint8_t {
-    look,            ///< counts the connections that are still split, and what blocks their handback; changes nothing
+    /// Counts the connections that are still split, and the reasons why each cannot be handed back to its hosts yet.
+    look,
     release_ue,      ///< hands the split connections of one UE back to their hosts
     release_all,     ///< hands all split connections back to their hosts
-    drain,           ///< hands all split connections back and splits no new ones
+    drain,           ///< hands all split connections back to their hosts and splits no new ones
     resume,          ///< ends a drain: splits new connections again
     abort_all,       ///< ends every split connection at once; those that hold data are reset
-    split_again_ue,  ///< splits the released connections of one UE again
-    split_again_all  ///< splits all released connections again
+    split_again_ue,  ///< splits those connections of one UE again that are no longer split
+    split_again_all  ///< splits all connections again that are no longer split
   };
   std::uint32_t id = 0;
   Kind kind = Kind::look;
@@ -63,19 +64,19 @@ struct ShardSnapshot {
   std::uint32_t bearer_count = 0;
   std::uint32_t released_count = 0;
   std::uint64_t sleeps = 0;            ///< number of times that the poll thread has slept
-  std::uint64_t statuses_lost = 0;     ///< statuses lost because the queue to the control thread was full
+  std::uint64_t statuses_lost = 0;     ///< status messages lost because the queue to the control thread was full
   std::uint32_t end_to_end_count = 0;  ///< number of end-to-end connections, which flow_count contains
   FlowStateCounts flow_states;         ///< numbers of flows and bearers by state; a few snapshots old if there are many
   Times times;                         ///< duration histograms of both groups of UEs, see GroupTimes
   Histogram exposure;         ///< histogram of acknowledged and undelivered bytes, see Shard::sample_exposure()
-  std::uint32_t command = 0;  ///< id of the last completed command; `staying` was counted at its completion
-  bool order_found = false;   ///< true if the last command named a UE of which the shard had a connection
+  std::uint32_t command = 0;  ///< id of the last completed command; `staying` was counted when it was completed
+  bool order_found = false;   ///< true if the shard had a connection of the UE that the last command named
   bool draining = false;
   StayingFlows staying;
   std::uint32_t details = 0;  ///< id of the request that the lists of flows and bearers answer; 0 if they are empty
   std::vector<FlowInfo> flows;
   std::vector<BearerInfo> bearers;
-  std::vector<PassingInfo> passing;  ///< largest flows that pass without control
+  std::vector<PassingInfo> passing;  ///< largest flows that are forwarded without control
 };
 
 /// Queue of records of ended connections from the shard to the control thread, for their export.

@@ -23,8 +23,8 @@ namespace {
 /// Interval between two snapshots unless an operator requests one.
 constexpr Duration publication_period = std::chrono::milliseconds(100);
 
-/// Number of flows per snapshot whose ACK exposure (bytes acknowledged to one host and not by the other) is sampled:
-/// some microseconds of work.
+/// Number of flows per snapshot for which the bytes acknowledged to one host and not by the other are sampled. This
+/// takes some microseconds.
 constexpr std::uint32_t sampled_flows = 128;
 
 /// Number of flows and of bearers whose states are counted per snapshot: at most some tens of microseconds of work.

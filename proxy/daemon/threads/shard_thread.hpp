@@ -54,7 +54,7 @@ class ShardThread {
   void wake() noexcept { policy_.wake(); }
 
  private:
-  /// Transmits the shard's packets through its ports and shows them to captures.
+  /// Transmits the shard's packets through its ports and passes them to captures.
   class Output final : public Transmitter {
    public:
     explicit Output(dpdk::ShardPorts& ports) : ports_(ports) {}
@@ -79,8 +79,8 @@ class ShardThread {
   void take_trace(Instant now);
   bool take_reports(Instant now);
   bool process_commands(Instant now);
-  /// Queues statuses for the control thread when the period is over, or at once if `answer` is true or the control
-  /// thread requests them.
+  /// Queues the statuses of bearers for the control thread when the period is over. Queues them at once if `answer` is
+  /// true or the control thread requests them.
   void collect_statuses(Instant now, bool answer);
   [[nodiscard]] Instant next_deadline() const;
   void publish_when_due(Instant now);
@@ -100,13 +100,15 @@ class ShardThread {
   std::vector<packet::Packet> burst_;
   std::vector<control::feedback::BearerStatus> statuses_;
   Instant next_status_{};
-  bool all_statuses_due_ = false;  ///< true if statuses of the last round were lost, so the next round contains all UEs
+  /// True if status messages of the last round were lost, so that the next round contains all UEs.
+  bool all_statuses_due_ = false;
   Instant next_sample_{};  ///< time of the next sample of exposure and flows; requests for details do not postpone it
   Instant next_publication_{};
   std::uint32_t details_published_ = 0;
   std::uint32_t command_taken_ =
-      0;                      ///< id of the last command; its result is published once the shard has completed it
-  bool order_found_ = false;  ///< true if the last command that named a UE found a connection of that UE
+      /// Id of the last command; its result is published when the shard has completed the command.
+      0;
+  bool order_found_ = false;             ///< true if the last command that named a UE found a connection of that UE
   std::uint32_t command_published_ = 0;  ///< id of the last command whose result was published
   StayingFlows staying_;
   std::uint64_t statuses_lost_ = 0;

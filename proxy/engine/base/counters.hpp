@@ -17,9 +17,9 @@ namespace sluice::proxy {
   X(forward_##name, "forwarded: its connection was split earlier: " text)
 #define SLUICE_PROXY_RELEASED(name, text) X(name, "split connections handed back to plain forwarding: " text)
 
-/// List of the shard's own counters: X(name, meaning). Every frame is accounted for: received_* = optimised + the sum
-/// of forward_* + the sum of drop_*. Outcomes of packet::parse() other than TCP have counters of their own, named
-/// forward_… or drop_… depending on what happens to the frame.
+/// List of the shard's own counters: X(name, meaning). Every frame is counted: received_* = optimised + the sum of
+/// forward_* + the sum of drop_*. The outcomes of packet::parse() except `tcp` have further counters, named forward_…
+/// or drop_… after what happens to the frame.
 #define SLUICE_PROXY_COUNTERS(X)                                                                                   \
   X(received_radio, "frames received from the radio port")                                                         \
   X(received_core, "frames received from the core port")                                                           \
@@ -161,8 +161,8 @@ inline constexpr std::array<CounterText, counter_count + 1> counter_table = {{
   return detail::counter_table[index < own_counter_count ? index : index + 1];
 }
 
-/// Ways in which the bytes of received frames are handled: X(name, text). Bytes that pass are also counted by the
-/// forward_* counter that names the reason. Bytes of dropped frames are not counted.
+/// Ways in which the bytes of received frames are processed: X(name, text). Bytes that are forwarded unchanged are also
+/// counted by the forward_* counter of the reason. Bytes of dropped frames are not counted.
 #define SLUICE_PROXY_HANDLINGS(X)                                                                        \
   X(controlled, "bytes of frames of connections, split or regulated, whose UE a rate controller limits") \
   X(split, "bytes of frames of split connections that congestion control alone limits")                  \
@@ -173,7 +173,7 @@ enum class Handling : std::uint8_t {
   SLUICE_PROXY_HANDLINGS(X)
 #undef X
 };
-/// Name and meaning of each way, indexed by Handling.
+/// Name and meaning of each way in which bytes are processed, indexed by Handling.
 inline constexpr std::array handling_table = {
 #define X(name, text) CounterText{#name, text},
     SLUICE_PROXY_HANDLINGS(X)
@@ -184,19 +184,19 @@ inline constexpr std::array handling_table = {
 class Counters {
  public:
   void add(Counter counter, std::uint64_t amount = 1) { values_[static_cast<std::size_t>(counter)] += amount; }
-  /// Adds the bytes of frames of a split or regulated connection. `controlled`: true if a rate controller limits its
+  /// Adds the bytes of frames of a split or end-to-end connection. `controlled` is true if a rate controller limits its
   /// UE.
   void add_controlled_bytes(bool controlled, std::uint64_t bytes) { controlled_bytes_[controlled ? 0 : 1] += bytes; }
-  /// Adds the bytes of a frame that passes without control. `reason` is the forward_* counter of the frame.
+  /// Adds the bytes of a frame that is forwarded without control. `reason` is the forward_* counter of the frame.
   void add_passed_bytes(Counter reason, std::uint64_t bytes) {
     passed_bytes_[static_cast<std::size_t>(reason)] += bytes;
   }
-  /// Returns the bytes that were handled in this way.
+  /// Returns the number of bytes that were processed in this way.
   [[nodiscard]] std::uint64_t bytes(Handling handling) const {
     if (handling != Handling::passed) return controlled_bytes_[static_cast<std::size_t>(handling)];
     return std::accumulate(passed_bytes_.begin(), passed_bytes_.end(), std::uint64_t{0});
   }
-  /// Returns the bytes of frames that passed and are counted by the counter with this index.
+  /// Returns the bytes of forwarded frames that the counter with this index counts.
   [[nodiscard]] std::uint64_t passed_bytes_at(std::size_t index) const { return passed_bytes_.at(index); }
   [[nodiscard]] std::uint64_t operator[](Counter counter) const { return values_[static_cast<std::size_t>(counter)]; }
   [[nodiscard]] std::uint64_t at(std::size_t index) const { return values_.at(index); }
@@ -224,8 +224,9 @@ class Counters {
     return total;
   }
   std::array<std::uint64_t, counter_count> values_{};
-  std::array<std::uint64_t, counter_count> passed_bytes_{};  ///< bytes of frames that passed, by their counter
-  std::array<std::uint64_t, 2> controlled_bytes_{};          ///< bytes of Handling::controlled and Handling::split
+  /// Bytes of frames that were forwarded without control, by their forward_* counter.
+  std::array<std::uint64_t, counter_count> passed_bytes_{};
+  std::array<std::uint64_t, 2> controlled_bytes_{};  ///< bytes of Handling::controlled and Handling::split
 };
 
 }  // namespace sluice::proxy

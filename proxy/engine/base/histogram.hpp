@@ -31,7 +31,7 @@ class Histogram {
   [[nodiscard]] std::uint64_t count() const { return count_; }
   [[nodiscard]] std::uint32_t largest() const { return largest_; }
   [[nodiscard]] std::uint64_t at(std::size_t bucket) const { return buckets_.at(bucket); }
-  /// Returns a value that is not exceeded by at least the fraction `share` (0 … 1) of the recorded values: the upper
+  /// Returns a value that at least the fraction `share` (0 … 1) of the recorded values does not exceed. It is the upper
   /// end of a bucket. Returns 0 if the histogram is empty.
   [[nodiscard]] std::uint32_t percentile(double share) const {
     std::uint64_t below = 0;

@@ -21,7 +21,7 @@ struct FlowInfo {
   std::uint16_t ue_port = 0;
   std::uint16_t server_port = 0;
 
-  /// phase of the connection: handshake, split, handing back, released, regulated, observed or bypassed
+  /// phase of the connection, such as handshake, split, handing back, released, regulated, observed or bypassed
   const char* phase = "";
   const char* reason = "";          ///< reason of the release, or of a reset by the proxy, such as released_idle
   const char* blocker = "";         ///< reason that delays a requested handback to the hosts (HandbackBlocker)
@@ -31,7 +31,7 @@ struct FlowInfo {
   Bytes peer_window[2];
   Duration srtt[2]{};
   Duration rto[2]{};
-  Bytes held[2];  ///< bytes acknowledged to the other host and not yet by this one: the ack exposure
+  Bytes held[2];  ///< bytes acknowledged to the other host and not yet by this one (ack exposure)
   std::uint64_t retransmissions[2] = {0, 0};
 
   /// IP bytes of data sent to the UE, retransmissions included; split connections only
@@ -39,20 +39,21 @@ struct FlowInfo {
   std::uint16_t acks_held = 0;  ///< number of ACKs from the UE that are withheld; regulated connections only
 };
 
-/// Maximum number of flows in a shard's table of the largest ones that pass without control.
+/// Largest number of flows in a shard's table of the largest flows that are forwarded without control.
 inline constexpr std::size_t max_passing = 64;
 
-/// Snapshot of a flow of packets that passes without control, for status displays: a TCP connection, or the packets of
-/// another protocol between two hosts.
+/// Snapshot, for status displays, of a flow that is forwarded without control. It is a TCP connection, or all packets
+/// of another protocol between two hosts.
 struct PassingInfo {
   IpAddress ue;
   IpAddress server;
   std::uint16_t ue_port = 0;  ///< 0 for protocols without ports
   std::uint16_t server_port = 0;
-  std::uint8_t protocol = 0;    ///< number of the IP protocol
-  const char* reason = "";      ///< name of the forward_* counter of its newest sample
-  std::uint64_t bytes = 0;      ///< estimate of its bytes since `first`, too large by `uncertain` at most
-  std::uint64_t uncertain = 0;  ///< part of `bytes` that may belong to a flow that had this place before
+  std::uint8_t protocol = 0;  ///< number of the IP protocol
+  const char* reason = "";    ///< name of the forward_* counter that counted the newest sampled packet of the flow
+  /// Estimate of the flow's bytes since `first`; it may be too large by up to `uncertain`.
+  std::uint64_t bytes = 0;
+  std::uint64_t uncertain = 0;  ///< part of `bytes` that may belong to a flow which used this table entry before
   Instant first{};              ///< time of the first sample
   Instant last{};               ///< time of the newest sample
 };
@@ -65,8 +66,8 @@ struct Observed {
   double actual_bytes = 0;     ///< sum of the bytes that were in flight or sent at these decisions
   std::uint64_t waits = 0;     ///< number of ACKs that the controller would have withheld
   std::uint64_t delays = 0;    ///< number of decisions of the ACK-based controller at which both delays were known
-  double decided_delay_s = 0;  ///< sum of the queueing delays that the decided windows aim at
-  double actual_delay_s = 0;   ///< sum of the queueing delays that round trips showed at these decisions
+  double decided_delay_s = 0;  ///< sum of the queueing delays that the decided windows would cause
+  double actual_delay_s = 0;   ///< sum of the queueing delays that round trips showed at the times of these decisions
 
   /// Adds one decision of an observed controller and the bytes that were in flight or sent. `waited` is true if the
   /// controller would have withheld the ACK.
@@ -130,7 +131,7 @@ struct StayingFlows {
   std::array<std::uint32_t, blocker_count> by_blocker{};
   std::uint32_t total = 0;
 
-  /// connections that would lose data if the proxy stopped now, see handback::breaks_without_us()
+  /// connections that would lose data if the proxy stopped now, because it holds bytes that it has acknowledged
   std::uint32_t broken_by_a_stop = 0;
 };
 
@@ -158,8 +159,8 @@ struct BearerInfo {
   Bytes congestion_window;  ///< sum of the congestion windows of the bearer's radio legs in bytes
   Bytes in_flight;  ///< bytes in flight, summed over the radio legs; with the ACK-based controller IP bytes of all
                     ///< connections
-  /// bytes that may be in flight now: those in flight, and what the allowance of a controller or else the congestion
-  /// windows let the proxy send beyond them; nothing if the proxy splits no connection and no controller runs
+  /// Bytes that may be in flight now: those in flight, and what a controller's allowance, or else the congestion
+  /// windows, permit beyond them. Nothing if the proxy splits no connection and no controller runs.
   std::optional<Bytes> window;
   Bytes held;                     ///< bytes held for the UE: unsent, or sent and not acknowledged
   Bytes unsent;                   ///< bytes held for the UE and not yet sent

@@ -22,11 +22,11 @@ enum class ReleaseReason : std::uint8_t {
 #define X(name, text) name,
   SLUICE_PROXY_RELEASE_REASONS(X)
 #undef X
-      released_earlier_run,  ///< an earlier run of the program had split it
+      released_earlier_run,  ///< an earlier run of the program had split the connection
   never_split                ///< a handshake that failed or is no longer needed
 };
 
-/// Returns the name, such as "released_idle"; empty for a connection that was not split.
+/// Returns the name of the reason, such as "released_idle"; empty for a connection that was not split.
 [[nodiscard]] constexpr std::string_view to_string(ReleaseReason reason) {
   switch (reason) {
     case ReleaseReason::none:
@@ -95,7 +95,7 @@ enum class HandbackBlocker : std::uint8_t {
 inline constexpr std::size_t blocker_count = 1 SLUICE_PROXY_BLOCKERS(X);  ///< `none` included
 #undef X
 
-/// Returns the name, such as "window"; empty for none.
+/// Returns the name of the reason, such as "window"; empty for none.
 [[nodiscard]] constexpr std::string_view to_string(HandbackBlocker blocker) {
   switch (blocker) {
     case HandbackBlocker::none:

@@ -8,7 +8,7 @@
 
 namespace sluice::proxy {
 
-/// Takes the packets that a shard sends: a DPDK port, or a link of the virtual-time network.
+/// Sends the packets of a shard: by a DPDK port, or by a link of the virtual-time network.
 class Transmitter {
  public:
   /// Sends all packets of the burst in order on side `out`, and leaves empty handles in the span. The device drops and

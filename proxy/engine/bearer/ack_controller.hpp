@@ -32,8 +32,8 @@ class AckController {
 
   /// Returns how many IP bytes may be sent now: the window minus the bytes in flight.
   [[nodiscard]] Bytes budget(Instant now) const { return std::max(law_.window(now) - flight_, Bytes{}); }
-  /// Returns when the window allows a waiting flow to send without a further ACK; `never` if no flow waits or only an
-  /// ACK can open the window.
+  /// Returns when the window allows a waiting flow to send although no further ACK arrives. `never` if no flow waits,
+  /// or if only an ACK can open the window.
   [[nodiscard]] Instant budget_available_at(Instant now) const {
     return waiting_ + cross_traffic_flows > 0 ? law_.budget_available_at(now, flight_) : never;
   }
@@ -56,15 +56,16 @@ class AckController {
     std::uint32_t short_flows = 0;  ///< number of short flows among `waiting`
   };
   EndToEndFlowCount end_to_end;
-  std::uint32_t cross_traffic_flows = 0;  ///< flows of cross traffic that wait for the bearer's window
-  /// Adds cross traffic: IP bytes sent to the UE that the window does not limit.
+  /// Flows of cross traffic (such as QUIC) whose packets wait for the bearer's window.
+  std::uint32_t cross_traffic_flows = 0;
+  /// Adds cross traffic: IP bytes sent to the UE that this window does not limit.
   void add_cross_traffic(Bytes bytes) { cross_traffic_ += bytes; }
   /// Passes an ACK sample to the controller, after adding the cross traffic since the last sample.
   void on_ack(control::AckSample ack_sample);
   /// Passes a Node-B report of the UE's queue to the controller. Returns false if ACKs contradict the report, which
   /// must then be discarded.
   bool on_report(Instant now, const control::feedback::BearerReport& report);
-  /// Notifies the controller, before bytes are sent, that nothing is in flight.
+  /// Notifies the controller that bytes are about to be sent, if none are in flight.
   void resume(Instant now) {
     if (flight_ <= Bytes{}) notify_resumed(now);
   }
@@ -84,8 +85,8 @@ class AckController {
   /// Returns the bytes in flight to the UE minus the window; negative while more may be sent.
   [[nodiscard]] Bytes excess() const { return flight_ - law_.window(); }
   [[nodiscard]] const control::DelayBasedController& law() const { return law_; }
-  /// Returns the bytes that have left the radio queue since the last call: bytes sent and no longer in flight. `sent`
-  /// is the cumulative number of bytes sent. The first call returns zero.
+  /// Returns the bytes that have left the radio queue since the last call, which are bytes sent and no longer in
+  /// flight. `sent` is the number of all bytes sent so far. The first call returns zero.
   [[nodiscard]] Bytes take_arrived(Bytes sent) {
     const Bytes arrived = std::max(sent - flight_, Bytes{});
     const Bytes before = std::exchange(arrived_, std::max(arrived, arrived_));
@@ -108,7 +109,7 @@ class AckController {
   Bytes cross_traffic_;  ///< IP bytes of cross traffic since the last ACK sample
   std::uint32_t waiting_ = 0;
   std::uint32_t short_flows_waiting_ = 0;
-  /// Cumulative bytes that had left the radio queue at the last take_arrived(); negative before the first call.
+  /// Number of all bytes that had left the radio queue at the last take_arrived(); negative before the first call.
   Bytes arrived_{-1};
 };
 

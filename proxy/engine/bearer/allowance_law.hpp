@@ -65,7 +65,7 @@ class AllowanceLaw {
     /// Configured parameters from which parameters for another period of Node-B reports are derived; null if the
     /// configured step applies to every period.
     const control::SmvsParameters* fits = nullptr;
-    Duration period{};  ///< report period for which fit() ran last, with or without success
+    Duration period{};  ///< report period for which fit() was last called, whether or not it succeeded
   };
   using Controller = std::variant<NodeBController, ProxyController>;
   /// Creates the controller that the mode and smvs.law select.

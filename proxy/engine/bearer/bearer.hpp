@@ -23,14 +23,14 @@
 namespace sluice::proxy {
 
 /// State of one UE bearer: all connections of one UE under one policy, which share one radio queue. SMVS and the
-/// ACK-based controller run per bearer, and their send budget belongs to all its flows. A per-flow window controller
-/// runs in each flow (ControlledFlow) instead, and the bearer only supplies its view of the queue. A UE whose
-/// connections match several policies has one bearer for each: siblings, linked in a ring. Each sibling receives every
-/// report of the UE and counts every byte sent to it, because they share its queue.
+/// ACK-based controller run per bearer, and all its flows share the bytes that they may send. A per-flow window
+/// controller runs in each flow (ControlledFlow) instead, and the bearer only supplies its view of the queue. A UE
+/// whose connections match several policies has one bearer for each: siblings, linked in a ring. Each sibling receives
+/// every report about the UE and counts every byte sent to it, because siblings share the UE's queue.
 ///
-/// The object is small because there is one for each UE. Pools contain the state of reports, the ACK-based controller,
-/// the queue view and the bytes in flight. Each of them is created on first use. Until then the bearer behaves as if it
-/// were default-constructed. Thread: its shard's.
+/// The object is small because there is one for each UE. The state of reports, the ACK-based controller, the view of
+/// the queue and the bytes in flight are in pools. Each of them is created on first use. Until then the bearer behaves
+/// as if it were default-constructed. Thread: its shard's.
 class Bearer : public CircularListHook<Bearer> {
  public:
   /// Result of on_report().
@@ -121,8 +121,8 @@ class Bearer : public CircularListHook<Bearer> {
     make_report_state().observed.add(decided, actual, waited);
     pools_->observed.add(decided, actual, waited);
   }
-  /// Records, in mode observe, the window and the queueing delay of the ACK-based controller beside the bytes in flight
-  /// and the measured delay. Requires rate_control().is_ack_based().
+  /// Records, in mode observe, the window and target delay of the ACK-based controller, together with the actual bytes
+  /// in flight and delay. Requires rate_control().is_ack_based().
   [[gnu::cold, gnu::noinline]] void observe_ack_controller();
   /// Prefetches the cache lines of the bearer itself that on_report() reads.
   void prefetch() const;
@@ -161,8 +161,8 @@ class Bearer : public CircularListHook<Bearer> {
   /// Ends the queueing of cross traffic. Packets that still wait are freed.
   void drop_cross_traffic_queue();
 
-  /// Records that a short flow of the UE begins or is active. Until end_short_flow(), at most one second,
-  /// reference_factor() may be below 1.
+  /// Records that a short flow of the UE begins or is active. From now on reference_factor() may be below 1, until
+  /// end_short_flow() is called, at most for one second.
   void expect_short_flow(Instant now) {
     if (!prioritizes_short_flows_) return;
     short_flow_timer_.begin(now);
@@ -189,14 +189,15 @@ class Bearer : public CircularListHook<Bearer> {
   control::LawTrace* trace = nullptr;
   BearerId id = no_id;  ///< index in the registry
   PolicyIndex policy = 0;
-  std::uint16_t generation = 0;  ///< generation of the policies that the bearer belongs to
-  /// Flow that was served least recently; entry into the circular list linked by Flow::bearer_next.
+  std::uint16_t generation = 0;  ///< generation of the policies under which the bearer was created
+  /// Flow that was served least recently. It is the start of the circular list that Flow::bearer_next links.
   FlowId first_flow = no_id;
   std::uint32_t flow_count = 0;         ///< split connections and handshakes
   std::uint32_t end_to_end_count = 0;   ///< end-to-end connections, whose endpoints are the hosts
-  std::uint32_t first_holding = no_id;  ///< head of the list of end-to-end connections with delayed ACKs
+  std::uint32_t first_holding = no_id;  ///< head of the list of end-to-end connections whose ACKs are withheld
   Instant wheel_deadline = never;       ///< expiry time of the bearer's timer in the timer wheel
-  BearerLoad load;                      ///< sums over the split connections, each as of the connection's last service
+  /// Sums over the split connections; each counts with its values at its last service.
+  BearerLoad load;
   /// Payload share of the data packets of split connections, measured while sent bytes are counted.
   control::Framing framing;
   Instant empty_since{};  ///< time at which the last flow ended
@@ -213,7 +214,7 @@ class Bearer : public CircularListHook<Bearer> {
       start_history(now, bytes);
     if (traffic == Traffic::cross && rate_control_.uses_ack_feedback()) count_cross_traffic(bytes);
   }
-  /// Records bytes for a UE whose send history has no place in the pool yet.
+  /// Records bytes for a UE whose send history is not in the pool yet.
   [[gnu::noinline]] void start_history(Instant now, Bytes bytes) {
     sent_.start_history(now, bytes, recent_sends_pool());
   }

@@ -14,8 +14,8 @@
 
 namespace sluice::proxy {
 
-/// Pools for state that only some UE bearers of a shard need, because most UEs are idle and many are never reported.
-/// Address space is reserved at construction, memory is used as objects are created. Thread: the shard's.
+/// Pools for state that only some UE bearers of a shard need. Most UEs are idle, and many are in no report. Address
+/// space is reserved at construction, memory is used as objects are created. Thread: the shard's.
 class BearerPools {
  public:
   /// Reserves places for `bearers` bearers, the maximum. Throws std::bad_alloc.

@@ -9,15 +9,15 @@ namespace sluice::proxy {
 
 /// Parameters of CoDel (RFC 8289) for one flow of a CrossTrafficQueue.
 struct CodelParameters {
-  Duration target;    ///< sojourn time that a standing queue may have, > 0
+  Duration target;    ///< longest queueing delay of a packet that does not count as a standing queue, > 0
   Duration interval;  ///< time for which the sojourn time must exceed `target` before a packet is dropped, > 0
 };
 
 /// CoDel's state machine for one flow (RFC 8289 section 5). Names are those of the RFC. Reads no clock.
 class Codel {
  public:
-  /// Returns true if the packet at the head should be dropped or marked. `sojourn`: time that it has waited; `backlog`:
-  /// bytes behind it.
+  /// Returns true if CoDel drops or marks the packet at the head of the queue. `sojourn` is the time that it has
+  /// waited; `backlog` is the number of bytes after it.
   [[nodiscard]] bool should_drop(const CodelParameters& parameters, Duration sojourn, Bytes backlog, Instant now);
 
  private:

@@ -49,8 +49,8 @@ class DeliveryLedger {
  private:
   static constexpr std::uint32_t size = 96;
   struct Entry {
-    Instant first{};  ///< when the first of the bytes was sent
-    Instant last{};   ///< when the last of the bytes was sent
+    Instant first{};  ///< time at which the first bytes of the entry were sent
+    Instant last{};   ///< time at which the last bytes of the entry were sent
     std::uint32_t bytes = 0;
   };
   /// Returns the time span within which sent bytes share one entry.

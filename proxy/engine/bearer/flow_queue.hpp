@@ -20,10 +20,10 @@ struct QueuedPacket {
   std::uint16_t reason = 0;    ///< index of the counter under which the owner counts the packet when it is sent
 };
 
-/// Packets to one UE that wait in a queue of their flow each. Deficit round robin serves the flows, those that send
-/// little before the others, and CoDel limits how long a packet waits (FQ-CoDel, RFC 8290). Packets of one flow never
-/// overtake each other. A keyed hash assigns each flow to one of `slots` queues; two flows in one queue share its fate.
-/// Work is constant per packet. Thread: its shard's.
+/// Packets to one UE that wait, with a queue for each flow. Deficit round robin serves the flows, those that send
+/// little before the others. CoDel limits how long a packet waits (FQ-CoDel, RFC 8290). Packets of one flow never
+/// overtake each other. A keyed hash assigns each flow to one of `slots` queues; two flows may share one. Work is
+/// constant per packet. Thread: its shard's.
 class FlowQueue {
  public:
   static constexpr std::size_t slots = 32;
@@ -83,7 +83,7 @@ class FlowQueue {
   struct Flow {
     packet::Queue packets;
     Codel codel;
-    std::int32_t deficit = 0;  ///< bytes that the flow may still send in this round
+    std::int32_t deficit = 0;  ///< bytes that the flow may still send in this round of deficit round robin
     std::uint32_t bytes = 0;   ///< IP bytes queued
     bool listed = false;       ///< true if the slot of this flow is in one of the lists
   };

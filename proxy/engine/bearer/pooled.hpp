@@ -17,7 +17,8 @@ class Pooled {
   [[nodiscard]] T& operator*() const { return *object_; }
   [[nodiscard]] T* operator->() const { return object_; }
 
-  /// Creates the object. Requires that none exists; the pool has a place for each bearer.
+  /// Creates the object. Requires that none exists. The pool always has space, because it has one place for each
+  /// bearer.
   template <typename... Arguments>
   T& make(flow::Slab<T>& pool, Arguments&&... arguments) {
     const std::uint32_t place = pool.emplace(std::forward<Arguments>(arguments)...);

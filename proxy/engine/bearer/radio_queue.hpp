@@ -14,17 +14,17 @@
 
 namespace sluice::proxy {
 
-/// A UE's radio queue as per-flow window controllers see it: reported occupancy and rates, how many sent bytes have
+/// Radio queue of a UE, as per-flow window controllers need it: reported length and rates, how many sent bytes have
 /// reached and left the queue, and how many flows share it. Thread: the shard's.
 class RadioQueue {
  public:
   /// Starts with an empty queue. `settings` outlives it.
   explicit RadioQueue(const PolicySettings& settings);
 
-  /// Copies the rates that another bearer of the same UE has measured. Also copies the byte positions if `same_path` is
-  /// true: both bearers then use the same one-way delay to the Node-B.
+  /// Copies the rates that another bearer of this UE has measured. Also copies the byte positions if `same_path` is
+  /// true, which means that both bearers have equal one-way delays to the Node-B.
   void inherit(const RadioQueue& before, bool same_path);
-  /// Restarts after a handover to another Node-B, whose cumulative drop counter is at `dropped`.
+  /// Restarts after a handover to another Node-B. `dropped` is the current value of its cumulative drop counter.
   void restart(std::uint64_t dropped);
   /// Updates the view of the queue from a Node-B report. `sent_total`: IP bytes sent so far; `bytes_in_flight` of them
   /// have not reached the queue.
@@ -58,7 +58,8 @@ class RadioQueue {
   const PolicySettings* settings_;
   std::optional<control::ClampPriceAgent> price_;  ///< CLAMP price agent, used if the Node-B reports no price
   control::GwaFlowCount count_;                    ///< estimator of the number of active flows N (GWA's eq. 9)
-  Instant counted_ = never;                        ///< time of the newest count of flows; `never` if it is outdated
+  /// Time at which the active flows were last counted; `never` if the count is outdated.
+  Instant counted_ = never;
   control::QueueView view_;
   control::WindowedRange rates_;  ///< service rate, bytes/s
   /// Cumulative IP bytes that had reached the radio queue at the last Node-B report.

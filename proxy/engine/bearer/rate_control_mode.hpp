@@ -8,11 +8,11 @@
 
 namespace sluice::proxy {
 
-/// Selects what limits the radio leg of a UE bearer: congestion control, Node-B reports or the UE's ACKs. A pure state
-/// machine. Derived flags are computed when an input changes, because every segment reads them.
+/// Selects what limits the radio leg of a UE bearer: congestion control, Node-B reports, or the UE's ACKs. It is a pure
+/// state machine. Derived flags are computed when an input changes, because every segment reads them.
 class RateControlMode {
  public:
-  /// Starts from the policy's settings. `ordinary`: true if the UE belongs to the control group, which no rate
+  /// Starts from the policy's settings. `ordinary` is true if the UE belongs to the control group, which no rate
   /// controller limits.
   RateControlMode(const PolicySettings& settings, bool ordinary);
 
@@ -63,8 +63,7 @@ class RateControlMode {
   bool can_be_controlled_ : 1;
   bool needs_reports_ : 1;
   bool has_timely_reports_ : 1 = false;
-  bool reports_are_faster_ : 1 = false;  ///< reports are optional and have less feedback delay than ACKs
-  // Flags derived from the ones above.
+  bool reports_are_faster_ : 1 = false;  ///< true if reports are optional and have a shorter feedback delay than ACKs
   bool is_report_based_ : 1 = false;
   bool has_feedback_ : 1 = false;
   bool has_flow_windows_ : 1 = false;

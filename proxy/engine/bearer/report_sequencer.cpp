@@ -5,7 +5,7 @@
 namespace sluice::proxy {
 namespace {
 
-/// Shortest silence of a Node-B after which another one may take over, because one late report is no silence.
+/// Shortest time without reports of a Node-B after which another Node-B may replace it. One late report is not enough.
 constexpr Duration min_silence = std::chrono::milliseconds(20);
 
 }  // namespace

@@ -21,15 +21,15 @@ class ReportSequencer {
   /// Copies the newest Node-B report of another bearer of the same UE.
   void inherit(const ReportSequencer& before);
 
-  /// True if the report is from the Node-B that serves the UE. Another Node-B takes over with a report of state normal.
-  /// The serving Node-B must have reported handover, outage or release before, or have been silent for two periods or
-  /// the longest silence. All other reports of another Node-B are rejected.
+  /// True if the report is from the Node-B that serves the UE. Another Node-B becomes the serving one with a report of
+  /// state normal. For that the serving Node-B must have reported handover, outage or release, or have sent nothing for
+  /// two periods or the longest silence. All other reports of another Node-B are rejected.
   [[nodiscard]] bool accepts(const ReportArrival& report, Instant now) const;
   /// True if an accepted report is from another Node-B than the last report.
   [[nodiscard]] bool changes_reporter(const ReportArrival& report) const {
     return any_ && report.sender != last_.sender;
   }
-  /// True if the report is no newer than the last one of the same epoch (run) of the same Node-B.
+  /// True if the report is not newer than the last one from the current run (epoch) of this Node-B.
   [[nodiscard]] bool is_stale(const ReportArrival& report) const {
     return any_ && report.sender == last_.sender && report.epoch == last_.epoch && report.sequence <= last_.sequence;
   }
@@ -39,7 +39,7 @@ class ReportSequencer {
   }
   /// Records an accepted Node-B report as the last one.
   void record(const ReportArrival& report, Instant now);
-  /// Records that the Node-B sent an omission notice at `at` without the UE, which means that the UE's state is
+  /// Records that the Node-B sent at the time `at` a report without this UE, which means that the UE's state is
   /// unchanged.
   void record_omitted(Instant at) { omission_rx_ = std::max(omission_rx_, at); }
 
@@ -61,11 +61,11 @@ class ReportSequencer {
   bool any_ = false;
 };
 
-/// State of a Node-B that suppresses reports of unchanged UEs: decides whether the last report of an omitted UE is
+/// State of a Node-B that omits unchanged UEs from its reports. Decides whether the last report of an omitted UE is
 /// still valid.
 class SuppressingNodeB {
  public:
-  /// Starts from the first omission notice `notice`, received at `now`.
+  /// Starts from the first omission notice, which was received at `now`.
   SuppressingNodeB(const OmissionNotice& notice, Instant now) : notice_(notice), last_rx_(now), last_gap_(now) {}
 
   /// Handles a further omission notice (unchanged UEs are left out). A late one is ignored, and one of a new epoch
@@ -76,7 +76,7 @@ class SuppressingNodeB {
   [[nodiscard]] Duration refresh() const { return notice_.refresh; }
   /// Returns when the newest omission notice arrived.
   [[nodiscard]] Instant last_rx() const { return last_rx_; }
-  /// True if this Node-B sent report `last` in its current epoch (run).
+  /// True if this Node-B sent the report `last` in its current run (epoch).
   [[nodiscard]] bool has_sent(const ReportArrival& last) const {
     return last.sender == notice_.sender && last.epoch == notice_.epoch;
   }
@@ -88,8 +88,8 @@ class SuppressingNodeB {
   /// True if no datagram of the Node-B since report `last` is missing, so no later report of this UE can have been
   /// lost.
   [[nodiscard]] bool confirms(const ReportArrival& last) const { return last.sequence >= notice_.since; }
-  /// Returns until when report `last` is assumed valid; `never` if confirms() is true. Otherwise the Node-B replaces a
-  /// lost report within one refresh interval after the newest gap.
+  /// Returns until when the report `last` is assumed to be valid; `never` if confirms() is true. Otherwise the Node-B
+  /// repeats a lost report within one refresh interval after the newest gap.
   [[nodiscard]] Instant valid_until(const ReportArrival& last) const {
     return confirms(last) ? never : last_gap_ + notice_.refresh;
   }
@@ -100,7 +100,7 @@ class SuppressingNodeB {
 
  private:
   OmissionNotice notice_;
-  Duration time_before_{};  ///< sender's time of the notice before the newest one
+  Duration time_before_{};  ///< time, on the sender's clock, of the omission notice before the newest one
   Instant last_rx_;
   Instant last_gap_;  ///< time at which the newest gap in the sender's datagrams was detected
 };

@@ -30,7 +30,7 @@ class SendGrant {
   [[nodiscard]] bool touched() const { return touched_; }
   /// Returns the granted bytes that are left; negative if more were sent than granted.
   [[nodiscard]] Bytes left() const { return left_; }
-  /// Returns the bytes granted at the last controller step.
+  /// Returns the number of bytes that the controller permitted at its last step.
   [[nodiscard]] Bytes given() const { return given_; }
 
  private:
@@ -51,12 +51,12 @@ class MissingReportExtrapolator {
   }
   /// Returns when the next Node-B report counts as missing.
   [[nodiscard]] Instant at() const { return at_; }
-  /// Suspends the missing-report timer, because the Node-B has omitted the unchanged UE from its reports.
+  /// Suspends the timer, because the Node-B omits the unchanged UE from its reports.
   void suspend() {
     at_ = never;
     suspended_ = true;
   }
-  /// True between suspend() and the next expect().
+  /// True if suspend() was called and expect() has not been called since.
   [[nodiscard]] bool is_suspended() const { return suspended_; }
   /// Counts one controller step that replaces a missing Node-B report, and re-arms the missing-report timer one period
   /// later.

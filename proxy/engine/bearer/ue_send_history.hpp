@@ -19,7 +19,7 @@ struct RecentSends {
   std::uint32_t bearer;  ///< index of the bearer that owns the history
 };
 
-/// Pool of send histories, with the parameters for a new one.
+/// Pool of send histories, with the parameters from which one is created.
 struct RecentSendsPool {
   flow::Slab<RecentSends>& pool;
   Duration round_trip;  ///< 2·τp: round trip from the proxy to the Node-B and back
@@ -27,7 +27,8 @@ struct RecentSendsPool {
 };
 
 /// Counts IP bytes sent towards a UE, and stores the send times of recent packets. The newest packet is stored inline.
-/// A second one within the horizon moves the history to a pool, because most UEs are idle. Thread: the shard's.
+/// If a second one within the horizon (the age up to which packets matter) exists, the history moves to a pool. Most
+/// UEs are idle and need none. Thread: the shard's.
 class UeSendHistory {
  public:
   /// Returns the IP bytes sent since the beginning.
@@ -49,7 +50,7 @@ class UeSendHistory {
   /// Returns the send history to the pool if only the sum of bytes matters. The last packet can then no longer be in
   /// flight to the Node-B.
   void release_idle(Instant now, flow::Slab<RecentSends>& pool);
-  /// Copies the sum and history of another bearer of the same UE.
+  /// Copies the sum and the history of another bearer of this UE.
   void inherit(const UeSendHistory& before, const RecentSendsPool& place);
   /// Prefetches the cache lines that the processing of a Node-B report reads.
   void prefetch() const {

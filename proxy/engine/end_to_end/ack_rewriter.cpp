@@ -78,7 +78,7 @@ bool AckRewriter::has_law(const EndToEndFlow& flow, const Bearer& bearer) {
 }
 
 /// Returns the controller's window for an ACK of position `ack`. It is at least two segments, because receivers delay
-/// the ACK of a single segment. The window field is rounded down to the unit of the window scale, so the minimum is
+/// the ACK of a single segment. The window field is rounded down to the unit of the window scale. So the minimum is
 /// rounded up to that unit.
 Bytes AckRewriter::law_window(EndToEndFlow& flow, Bearer& bearer, Side in, Bytes ack, Instant now) {
   const Bytes least = flow.towards(in).window.rounded_up(Bytes(flow.segment) * min_window_segments);

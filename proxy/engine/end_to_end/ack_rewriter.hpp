@@ -26,9 +26,9 @@ class AckRewriter {
   /// In mode observe: computes and records the window that would be written into an ACK, and changes nothing. `waits`
   /// is true if the controller would delay the ACK.
   void observe(EndToEndFlow& flow, Bearer& bearer, Side in, Bytes ack, std::uint16_t offered, bool waits, Instant now);
-  /// Writes the controller's window into an ACK that arrived on `in`. ACKs towards the UE are rewritten only for a
-  /// controller of both directions. Other controllers only measure the radio queue, which data from the UE does not
-  /// pass.
+  /// Writes the controller's window into an ACK that arrived on `in`. ACKs towards the UE are rewritten only if the
+  /// controller limits both directions. Other controllers limit the radio queue of the downlink, which data from the UE
+  /// does not pass.
   void rewrite(EndToEndFlow& flow, Side in, packet::Packet& packet, std::uint16_t l4_offset, Bytes ack, Instant now);
 
  private:

@@ -33,8 +33,8 @@ Bytes EndToEndAckControl::Watched::payload_of(Bytes wire) const {
   return Bytes(static_cast<double>(wire.count()) * payload / packet);
 }
 
-/// Returns the ACK delay of an ACK with timestamp `ts_value`. Negative if a newer ACK has overtaken it, because its
-/// delay is then unknown.
+/// Returns the ACK delay of an ACK with timestamp `ts_value`. The result is negative if a newer ACK has arrived before
+/// this one, because the delay is then unknown.
 Duration EndToEndAckControl::Watched::ack_delay(Instant now, std::uint32_t ts_value,
                                                 const control::DelayBasedController& law, Duration round_trip) {
   const bool overtaken = timed && static_cast<std::int32_t>(ts_value - newest_ts) < 0;

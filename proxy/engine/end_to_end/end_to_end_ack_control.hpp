@@ -73,15 +73,16 @@ class EndToEndAckControl {
     std::uint16_t packet = 1;   ///< IP bytes of the largest packet seen
     std::uint16_t offered = 0;  ///< window field of the UE's newest ACK
     bool timed = false;         ///< true if `newest_ts` contains a timestamp
-    bool waits = false;         ///< true if the flow counts in AckController::end_to_end as waiting
-    bool short_flow = false;    ///< true if the flow counts in AckController::end_to_end as a short flow
+    /// True if the flow counts in AckController::end_to_end as one that waits for the window.
+    bool waits = false;
+    bool short_flow = false;  ///< true if the flow counts in AckController::end_to_end as a short flow
   };
 
   /// Updates the controller's totals with the flow's bytes in flight, and with whether it waits for the window and is a
   /// short flow.
   static void count(Watched& watched, AckController& controller, Bytes flight, bool waits, bool short_flow);
-  /// Returns the data that a segment of the UE newly acknowledges, or that it reports one more segment received out of
-  /// order.
+  /// Returns the data that a segment of the UE newly acknowledges. Without new data, returns whether it reports one
+  /// more segment received out of order.
   static control::EndToEndFlowEstimator::Acked read_ack(Watched& watched, const EndToEndFlow& flow,
                                                         const tcp::Segment& segment, Bytes ack, Instant now);
 

@@ -8,10 +8,10 @@
 namespace sluice::proxy {
 namespace {
 
-/// number of segments in the initial window of RFC 6928; a gradual opening of the window starts with it
+/// number of segments in the initial window of RFC 6928, with which a window that opens gradually starts
 constexpr std::int64_t first_segments = 10;
 
-/// Returns the state of a connection both of whose SYNs were seen: sequence numbers and window edges at its start.
+/// Returns the state of a connection of which both SYNs were seen: sequence numbers and window edges at its start.
 KnownConnection from_the_start(EndToEndFlow& flow) {
   KnownConnection known;
   for (const Side receiver : {Side::radio, Side::core}) {

@@ -14,11 +14,11 @@
 
 namespace sluice::proxy {
 
-/// Phase of a connection that passes end to end.
+/// Phase of a connection that the proxy does not split.
 enum class EndToEndPhase : std::uint8_t {
   syn,      ///< only the first SYN was seen
   syn_ack,  ///< the SYN-ACK was seen, so both window scales are known
-  open,     ///< the initiator has acknowledged the SYN-ACK, so the SYN was not forged
+  open,     ///< the initiator has acknowledged the SYN-ACK, so it exists and its SYN was not forged
   closing   ///< both hosts have sent a FIN
 };
 
@@ -31,11 +31,11 @@ enum class Opening : std::uint8_t {
             ///< connection was split
 };
 
-/// State of one direction of an end-to-end connection, derived from the segments that pass.
+/// State of one direction of a connection that is not split, derived from its segments.
 struct DataWay {
   control::StreamPosition position{0};
   control::AdvertisedWindow window{0};  ///< window of the receiving host, as forwarded in its ACKs
-  Bytes sent;                           ///< position behind the last data byte that was seen
+  Bytes sent;                           ///< position after the last data byte that was seen
   Bytes acked;  ///< position acknowledged by the receiver, whether or not the ACK was forwarded yet
 };
 
@@ -49,7 +49,7 @@ struct SynNote {
   tcp::SynOptions options;
 };
 
-/// State of a connection that is needed to track it from its middle on.
+/// State of a connection that is needed to begin tracking after its handshake.
 struct KnownConnection {
   flow::FlowKey key;
   BearerId bearer = no_id;
@@ -71,7 +71,7 @@ struct KnownConnection {
   [[nodiscard]] SynNote& syn_of(Side side) { return syns[static_cast<std::size_t>(side)]; }
 };
 
-/// Connection that stays end to end, while windows in its ACKs are rewritten and some ACKs delayed. Its state may be
+/// Connection that is not split. Windows in its ACKs are rewritten, and some ACKs are delayed. Its state may be
 /// discarded at any time, because no advertised window exceeds the windows that the hosts offer.
 struct EndToEndFlow {
   flow::FlowKey key;
@@ -82,7 +82,8 @@ struct EndToEndFlow {
   Bytes opening_window;                      ///< window in bytes when the gradual opening of the window started
   packet::Queue held;                        ///< delayed ACKs of the UE, oldest first
   Instant last_activity{};
-  Instant handshake{};    ///< time when the newest segment of the handshake passed; valid only during the handshake
+  /// Time at which the newest segment of the handshake arrived; valid only during the handshake.
+  Instant handshake{};
   Duration round_trip{};  ///< round-trip time of the handshake; zero while unknown
   Duration core_trip{};   ///< part of `round_trip` between the proxy and the server; zero while unknown
   BearerId bearer = no_id;
@@ -102,7 +103,7 @@ struct EndToEndFlow {
   std::uint8_t unfinished = 0;  ///< bit per Side, set if the host's SYN had an unfinished checksum, left to an offload
   Opening opening = Opening::no;
 
-  /// true if data passed before the present controller, which therefore starts from measured values
+  /// True if data passed before the current controller was created, so that the controller starts from measured values.
   bool running = false;
 
   /// true while the split connection that this one replaces is still being handed back, so that lookups find the split
@@ -114,7 +115,7 @@ struct EndToEndFlow {
   bool was_split = false;    ///< true if the connection was split before the policies changed
   bool to_be_split = false;  ///< true if the policy splits the connection as soon as both directions are idle
 
-  /// Records the contents of a host's SYN or SYN-ACK.
+  /// Records the initial sequence number, window and options of a host's SYN or SYN-ACK.
   void record_syn(Side in, const SynNote& reported);
   /// Updates the handshake from a SYN or SYN-ACK with matching numbers; others are ignored.
   void learn_syn(Side in, const tcp::Segment& seen, Instant now);
@@ -123,13 +124,13 @@ struct EndToEndFlow {
   void record_checksum(Side in, const tcp::Segment& syn, bool is_unfinished);
   /// True if the sequence numbers of the SYN or SYN-ACK are those of this connection.
   [[nodiscard]] bool is_own_syn(Side in, const tcp::Segment& syn) const;
-  /// True if the RST ends the handshake of this connection, because its numbers are exact (RFC 9293 section 3.10.7.3,
-  /// RFC 5961 section 3.2).
+  /// True if the RST ends the handshake of this connection, because its numbers match exactly (RFC 9293 section
+  /// 3.10.7.3, RFC 5961 section 3.2).
   [[nodiscard]] bool is_refused_by(Side in, const tcp::Segment& reset) const;
   /// Starts to track both directions of a connection whose window scales and sequence numbers are known.
   void begin(const KnownConnection& known);
-  /// Starts the gradual opening of the window after position `ack`, from the window that is already advertised. The
-  /// start value is at least `at_least` and ten segments, because a smaller window might never open.
+  /// Starts to open the window gradually after position `ack`, from the window that is already advertised. The start
+  /// value is at least `at_least` and ten segments, because a smaller window might never open.
   void begin_opening(Opening why, Bytes ack, Bytes at_least);
   /// True during the handshake, which may never complete.
   [[nodiscard]] bool half_open() const { return phase == EndToEndPhase::syn || phase == EndToEndPhase::syn_ack; }

@@ -21,8 +21,9 @@
 
 namespace sluice::proxy {
 
-/// Connections of interception `regulate`: they pass end to end, windows in their ACKs are rewritten, and ACKs are
-/// delayed as their controller requests. The proxy acknowledges nothing itself, drops nothing and changes no payload.
+/// Connections that are not split (interception `regulate`). The proxy forwards their segments, rewrites windows in
+/// their ACKs, and delays ACKs as their controller requests. It acknowledges nothing, drops nothing and changes no
+/// payload.
 ///
 ///  - A right edge never moves left, and a window is never larger than its host offers.
 ///  - ACKs keep their order, precede later segments of the same host, and are delayed at most by LawParameters::hold.
@@ -42,9 +43,9 @@ class EndToEndFlows {
   [[nodiscard]] bool any() const { return flows_.size() != 0; }
   [[nodiscard]] bool contains(EndToEndId id) const { return flows_.contains(id); }
   void prefetch(EndToEndId id) const { flows_.prefetch(id); }
-  /// Tracks a connection from its first SYN on. A SYN that has not been forwarded yet must be passed to receive() as
-  /// well. The oldest handshakes are displaced if the table is full. Returns `none` if established connections use all
-  /// places.
+  /// Tracks a connection from its first SYN on. If the SYN has not been forwarded yet, it must be passed to receive()
+  /// as well. If the table is full, the oldest handshakes are displaced. Returns `none` if established connections use
+  /// all places.
   EndToEndId open(const FirstSyn& first, PolicyIndex policy, Instant now);
   /// Tracks a connection from its middle on, because it replaces a split flow. Lookups find the split flow until
   /// inherit(). `window`: how many bytes the server may at first be ahead of the UE. Returns `none` if the table is
@@ -56,8 +57,7 @@ class EndToEndFlows {
   /// Returns the window with which a connection starts that replaces a split one; from there its window opens
   /// gradually.
   [[nodiscard]] Bytes opening_window(EndToEndId id) const { return flows_[id].opening_window; }
-  /// Returns the furthest right edge that was advertised, in the name of the host behind `side`, to the host that sends
-  /// to it.
+  /// Returns the furthest right edge advertised, on behalf of the host behind `side`, to the host that sends to it.
   [[nodiscard]] tcp::SeqNum edge_towards(EndToEndId id, Side side) const {
     const DataWay& way = flows_[id].towards(side);
     return tcp::SeqNum(way.position.sequence_at(way.window.edge()));
@@ -68,23 +68,23 @@ class EndToEndFlows {
   /// Activates other policies. Every connection moves to the bearer (UE state) of its new policy, delayed ACKs are
   /// forwarded, and controllers restart with the data in flight.
   void rebind(const Policies& policies, Instant now);
-  /// Processes a segment that arrived on `in`, and forwards it now or later. `is_valid`: its checksum is good.
-  /// `in_need`: packet buffers are low, so no ACK may be delayed.
+  /// Processes a segment that arrived on `in`, and forwards it now or later. `is_valid` is true if its checksum is
+  /// good. `in_need` is true if packet buffers are low, so that no ACK may be delayed.
   void receive(EndToEndId id, Side in, packet::Packet&& packet, const packet::Parsed& parsed, bool is_valid,
                bool in_need, Instant now);
-  /// True if the connection's policy splits, so that it passes end to end only until it can be split.
+  /// True if the connection's policy splits connections, so that it is only unsplit until it can be split.
   [[nodiscard]] bool to_be_split(EndToEndId id) const { return flows_[id].to_be_split; }
-  /// True if the connection can be split before this segment is processed. Requires that the segment was neither
-  /// tracked nor received, and has a good checksum.
+  /// True if the connection can be split before this segment is processed. Requires that the segment was not tracked or
+  /// received yet, and has a good checksum.
   [[nodiscard]] bool may_be_split(EndToEndId id, Side in, const tcp::Segment& segment) const {
     return candidates_.may_be_split(flows_[id], in, segment);
   }
-  /// Tracks a segment of a connection that the policy splits but that cannot be split yet. The segment must be passed
-  /// to receive(), too.
+  /// Tracks a segment of a connection that is to be split but cannot be split yet. The segment must also be passed to
+  /// receive().
   void track(EndToEndId id, Side in, const packet::Packet& packet, const packet::Parsed& parsed) {
     candidates_.track(flows_[id], in, packet, parsed);
   }
-  /// Removes the connection, because it is split now. Its delayed ACKs are forwarded. Returns the tracked state of its
+  /// Removes the connection, because it is now split. Its withheld ACKs are forwarded. Returns the tracked state of its
   /// hosts.
   TrackedConnection give_up(EndToEndId id, Instant now);
   /// True if the SYN or SYN-ACK belongs to this connection by its numbers; another SYN may start a new connection.
@@ -92,7 +92,7 @@ class EndToEndFlows {
     return flows_[id].is_own_syn(in, syn);
   }
   /// Handles the first fragment of a segment that cannot be split. If its numbers are plausible, the connection stays
-  /// end to end, because it is unknown what its hosts have received.
+  /// unsplit, because it is unknown which data its hosts have received.
   void record_unsplittable(EndToEndId id, Side in, const tcp::Segment& segment);
   /// True if the SYN of the host behind `side` had an unfinished checksum.
   [[nodiscard]] bool leaves_unfinished(EndToEndId id, Side side) const {
@@ -108,7 +108,7 @@ class EndToEndFlows {
   void record_split_before(EndToEndId id) { flows_[id].was_split = true; }
   /// Returns the policy that the connection belongs to.
   [[nodiscard]] PolicyIndex policy_of(EndToEndId id) const { return parts_.registry.bearer(flows_[id].bearer).policy; }
-  /// Removes the connection and forwards its delayed ACKs. `reason` is the reason in the connection's record; null if
+  /// Removes the connection and forwards its withheld ACKs. `reason` is the reason in the connection's record; null if
   /// the phase shows it.
   void close(EndToEndId id, Instant now, const char* reason = nullptr);
 
@@ -126,7 +126,7 @@ class EndToEndFlows {
   /// Returns when advance() is due next.
   [[nodiscard]] Instant next_deadline() const { return held_.in_need() ? Instant{} : wheel_.next(); }
 
-  /// Appends at most `limit` connections to `out`, for display.
+  /// Appends a snapshot of each connection to `out`, at most `limit`, for display.
   void describe(std::vector<FlowInfo>& out, std::size_t limit);
 
  private:
@@ -141,14 +141,14 @@ class EndToEndFlows {
   /// Completes the handshake if the segment is the initiator's ACK of the SYN-ACK.
   [[gnu::cold, gnu::noinline]] void track_handshake(EndToEndFlow& flow, Side in, const SegmentNumbers& numbers,
                                                     Instant now);
-  /// Passes the connection's record on, because the connection ends.
+  /// Passes the connection's record to the sink, because the connection ends.
   [[gnu::cold, gnu::noinline]] void record_end(const EndToEndFlow& flow, EndToEndId id, const char* reason) const;
   /// Starts the phase in which ACKs are rewritten, for a connection whose handshake is complete.
   void establish(EndToEndFlow& flow);
   /// Assigns the connection to a bearer (the UE's connections under one policy) and counts it there.
   void enter_bearer(EndToEndFlow& flow, BearerId bearer);
   [[nodiscard]] const char* name_of_phase(const EndToEndFlow& flow) const;
-  /// Updates the data state of the direction in which a segment with payload passes.
+  /// Updates the state of the direction in which a segment with payload passes.
   void receive_data(EndToEndFlow& flow, EndToEndId id, Side in, const packet::Parsed& parsed,
                     const SegmentNumbers& numbers, Instant now);
   /// Passes a data segment to the ACK-based controller of the UE.
@@ -163,7 +163,7 @@ class EndToEndFlows {
   void on_due(EndToEndId id, Instant now);
   /// Arms the connection's timer at the earliest of its deadlines.
   void schedule(const EndToEndFlow& flow, EndToEndId id);
-  /// Returns when the connection's state is discarded if the connection stays idle.
+  /// Returns when the connection's state is discarded if no further segment arrives.
   [[nodiscard]] Instant forgotten_at(const EndToEndFlow& flow) const;
 
   const ShardConfig& config_;

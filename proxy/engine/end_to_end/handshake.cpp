@@ -59,7 +59,7 @@ Step follow_initiator(Flow& flow, const tcp::Segment& segment, bool splittable, 
   return Step::complete;
 }
 
-/// Converts a measured round-trip time from ticks to a Duration; zero means unknown in both forms.
+/// Converts a measured round-trip time from ticks to a Duration. Zero means unknown in both.
 Duration measured(std::uint32_t ticks) {
   return ticks == 0 ? Duration::zero() : tcp::tick::us_duration(ticks);
 }

@@ -20,8 +20,8 @@ struct LegConfigs {
   std::array<packet::LinkLimit, 2> ports{};
 };
 
-/// Result of tracking a segment of a handshake. The segment is forwarded unchanged in every case, so the hosts
-/// negotiate options, refusals and timeouts end to end.
+/// Result of tracking a segment of a handshake. The segment is forwarded unchanged in every case. So the hosts
+/// themselves negotiate options, and detect refusals and timeouts.
 enum class Step : std::uint8_t {
   unrelated,  ///< the segment's numbers do not match the handshake, so its state is unchanged
   go_on,      ///< the segment belongs to the handshake, which continues
@@ -40,24 +40,24 @@ void begin(Flow& flow, const FirstSyn& syn);
 /// ACK.
 [[nodiscard]] bool is_plausible(const Flow& flow, Side from, const tcp::Segment& segment);
 
-/// Tracks a segment that arrived on `from`. `splittable`: the proxy knows all options of the segment.
+/// Tracks a segment that arrived on `from`. `splittable` is true if the proxy knows all options of the segment.
 [[nodiscard]] Step follow(Flow& flow, Side from, const tcp::Segment& segment, bool splittable, Instant now);
 
-/// Establishes both endpoints in the hosts' state after `ack`, the segment that completed the handshake. The window
-/// field of `ack` must be the one that the responder has received, or will receive. `configs` are indexed by the Side
-/// that an endpoint faces.
+/// Establishes both endpoints in the states that the hosts have after `ack`, the segment that completed the handshake.
+/// The window field of `ack` must be the one that the responder has received, or will receive. `configs` are indexed by
+/// the Side that an endpoint faces.
 void split_at_handshake(Flow& flow, const tcp::Segment& ack, const LegConfigs& configs, Instant now);
 
-/// Returns the state for tracking the connection end to end, at a time when only the last ACK of the handshake is
+/// Returns the state for tracking the connection without splitting it, when only the last ACK of the handshake is
 /// missing.
 [[nodiscard]] KnownConnection known(const flow::FlowKey& key, const Flow& flow);
 
 /// States in which both TCP endpoints of a split connection start.
 struct SplitPoint {
-  /// state of the endpoint that faces the initiator and acts in the responder's name
+  /// State of the endpoint that faces the initiator and acts on behalf of the responder.
   tcp::EstablishedState to_initiator;
 
-  /// state of the endpoint that faces the responder and acts in the initiator's name
+  /// State of the endpoint that faces the responder and acts on behalf of the initiator.
   tcp::EstablishedState to_responder;
 };
 

@@ -12,7 +12,7 @@ namespace {
 /// Number of flows that one step of the low-memory scan visits before packets are processed again.
 constexpr std::uint32_t free_step = 128;
 
-/// Delayed ACK, as stored in the note of its packet buffer: offset of its TCP header and the position that it
+/// Delayed ACK, as stored in the note of its packet buffer: the offset of its TCP header, and the position that it
 /// acknowledges.
 struct HeldAck {
   packet::PacketNote& note;

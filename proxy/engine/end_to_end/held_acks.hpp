@@ -11,7 +11,7 @@
 namespace sluice::proxy {
 
 /// Stores the delayed ACKs of UEs and forwards them in order of arrival, at the latest when their delay reaches its
-/// limit. The window that the controller computes at the time of forwarding is written into them. Thread: its shard's.
+/// limit. The window that is written into an ACK is computed when it is forwarded. Thread: its shard's.
 class HeldAcks {
  public:
   /// Keeps references to its arguments, which outlive the object.

@@ -8,8 +8,8 @@
 
 namespace sluice::proxy {
 
-/// Maximum number of bytes by which a segment may begin before the acknowledged position, as retransmissions and
-/// reordered segments do.
+/// Maximum number of bytes by which a segment may begin before the acknowledged position. Retransmissions and reordered
+/// segments begin there.
 inline constexpr std::uint32_t max_behind = 1U << 20;
 /// Maximum number of bytes by which a segment may exceed the right edge of the window. Hosts may shrink a window by
 /// rounding (RFC 7323 section 2.4), and a zero-window probe is one byte beyond the edge.

@@ -19,7 +19,7 @@ class SplitCandidates {
   /// True if the end-to-end connection can be split before this segment is processed. Requires that the segment was
   /// neither tracked nor received, and has a good checksum.
   [[nodiscard]] bool may_be_split(const EndToEndFlow& flow, Side in, const tcp::Segment& segment) const;
-  /// Tracks a segment of a connection that the policy splits but that cannot be split yet.
+  /// Tracks a segment of a connection that is to be split but cannot be split yet.
   void track(EndToEndFlow& flow, Side in, const packet::Packet& packet, const packet::Parsed& parsed);
   /// Stops tracking, because the connection stays end to end or is closed.
   void give_up(EndToEndFlow& flow);

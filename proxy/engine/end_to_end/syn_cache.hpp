@@ -22,7 +22,8 @@ struct FirstSyn {
   Side from = Side::radio;
   std::uint8_t dscp = 0;
   bool retransmitted = false;  ///< true if the SYN is a retransmission, so round-trip times are ambiguous (Karn)
-  bool unfinished = false;     ///< true if each copy of the SYN had an unfinished checksum, left to an offload
+  /// True if each copy of the SYN had an unfinished checksum, which a kernel left to an offload.
+  bool unfinished = false;
   Instant at{};
   packet::HeaderTemplate headers;  ///< frame headers of the SYN
 };
@@ -33,9 +34,9 @@ enum class AnswerToSyn : std::uint8_t {
   accepts,  ///< the segment is the SYN-ACK
   refuses,  ///< the segment is a RST of either host
   crosses,  ///< the segment is a SYN-ACK of the host that has sent the SYN: a simultaneous open
-  unseen    ///< the segment shows that earlier segments were not seen, so the hosts' state is unknown
+  unseen    ///< the segment shows that earlier segments were not seen, so that the hosts' state is unknown
 };
-/// Returns the meaning of a segment that arrived on `in` for the handshake of `syn`.
+/// Returns what a segment that arrived on `in` means for the handshake of `syn`.
 [[nodiscard]] AnswerToSyn judge(const FirstSyn& syn, Side in, const tcp::Segment& segment);
 
 /// Cache of unanswered SYNs. Anyone can forge a SYN, so a SYN alone only occupies an entry here. A connection is
@@ -64,7 +65,7 @@ class SynCache {
   /// Returns the recorded SYN of the connection, or null. Valid until the next call.
   [[nodiscard]] const FirstSyn* find(const flow::FlowKey& key, flow::KeyTag tag) const;
   /// Removes the recorded SYN that `syn_ack` answers and copies it to `out`. `syn_ack` arrived on `in`. Returns false
-  /// if there is none.
+  /// if there is no such SYN.
   [[nodiscard]] bool take_answered(const flow::FlowKey& key, Side in, const tcp::Segment& syn_ack, FirstSyn& out,
                                    Instant now);
   /// Removes a SYN that find() has returned.

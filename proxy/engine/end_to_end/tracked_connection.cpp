@@ -49,9 +49,9 @@ TrackedConnection::Tracked TrackedConnection::track(Side in, const tcp::Segment&
   return Tracked::more;
 }
 
-/// Learns sequence numbers from segments until both hosts agree: each expects the byte that the other one sends next. A
-/// forged segment on one side matches nothing on the other side. Its worst effect is that the connection stays end to
-/// end.
+/// Determines sequence numbers from segments until both hosts agree: each expects the byte that the other one sends
+/// next. A forged segment on one side matches nothing on the other side. Its worst effect is that the connection is not
+/// split.
 TrackedConnection::Tracked TrackedConnection::find_position(Side in, const tcp::Segment& segment) {
   if (segment.flags.rst() || segment.flags.fin()) return Tracked::the_end;
   if (segment.flags.syn() || !segment.flags.ack()) return Tracked::nothing;

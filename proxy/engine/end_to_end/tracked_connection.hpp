@@ -10,14 +10,15 @@
 
 namespace sluice::proxy {
 
-/// State of one host of a connection that passes end to end, derived from its segments.
+/// State of one host of a connection that is not split, derived from its segments.
 struct TrackedHost {
-  tcp::SeqNum next;  ///< SND.NXT: sequence number behind the last byte that the host was seen to send
+  tcp::SeqNum next;  ///< SND.NXT: sequence number after the last byte that the host was seen to send
 
   /// sequence number up to which untracked data may have passed, so that retransmissions of it look new
   tcp::SeqNum unseen;
   tcp::SeqNum acked;  ///< newest acknowledgement number that the host has sent
-  tcp::SeqNum edge;   ///< right edge of the widest window that the host has granted, or that was granted in its name
+  /// Right edge of the widest window that the host has advertised, or that was advertised on its behalf.
+  tcp::SeqNum edge;
   std::uint32_t window = 0;    ///< window of the host in bytes, counted from `acked`
   std::uint32_t ts_value = 0;  ///< newest timestamp of the host, valid if `timed`
   std::uint32_t rtt = 0;       ///< round-trip time between the proxy and the host in tick::us; 0 while unknown
@@ -26,8 +27,8 @@ struct TrackedHost {
   bool unsettled = false;  ///< true if the host's last segment had URG, ECE or CWR set
 };
 
-/// Tracked end-to-end connection that can be split when it is idle. Idle means that everything sent is acknowledged and
-/// the next segment continues where the last one ended. The options of its SYNs must be known. Thread: its shard's.
+/// Connection that can be split when it is idle. Idle means that everything sent is acknowledged, and the next segment
+/// continues where the last one ended. The options of its SYNs must be known. Thread: its shard's.
 struct TrackedConnection {
   Handshake handshake;
 
@@ -40,23 +41,23 @@ struct TrackedConnection {
 
   /// Result of tracking a segment of a connection.
   enum class Tracked : std::uint8_t {
-    nothing,  ///< the segment's numbers do not match this connection: forged, reordered, or of an older connection
-    more,     ///< the segment belongs to this connection, which continues
+    nothing,  ///< the segment's numbers do not match this connection, because it is forged, reordered or older
+    more,     ///< the segment belongs to this connection, which is still open
     the_end   ///< the segment ends this connection: FIN or RST
   };
-  /// Updates the state from a segment that passes. Returns whether the segment belongs to the connection or ends it.
+  /// Updates the state from a forwarded segment. Returns whether the segment belongs to the connection or ends it.
   Tracked track(Side in, const tcp::Segment& segment);
   /// True if the segment's numbers belong to this connection. The segment lies in the window that the other host has
   /// granted, or not far below the sequence number that the other host has acknowledged. Its ACK lies in the window of
   /// the host that sent it. An RST must be at a number that the other host expects (RFC 5961 section 3.2).
   [[nodiscard]] bool is_plausible(Side in, const tcp::Segment& segment) const;
   /// Handles the first fragment of a segment of unknown length. Until the other host has acknowledged all data that the
-  /// segment may contain, a retransmission of such data looks new.
+  /// segment may contain, a retransmission of that data looks new.
   void record_unseen(Side in, const tcp::Segment& segment);
   /// True if the connection can be split before this segment, which carries data and was not tracked, is processed.
   [[nodiscard]] bool may_be_split(Side in, const tcp::Segment& segment) const;
-  /// Initialises `flow` as a split connection in the state before `segment`, the first segment that the split
-  /// connection processes.
+  /// Initialises `flow` as a split connection in the state before `segment`, which the split connection will process
+  /// first.
   void restore(Side in, const tcp::Segment& segment, Flow& flow, const handshake::LegConfigs& configs,
                Instant now) const;
 
@@ -66,7 +67,7 @@ struct TrackedConnection {
  private:
   /// Records the sequence numbers, window and timestamp of a segment.
   void record(Side in, const tcp::Segment& segment);
-  /// Learns sequence numbers from segments until both hosts agree on them.
+  /// Determines sequence numbers from segments until both hosts agree on them.
   [[nodiscard]] Tracked find_position(Side in, const tcp::Segment& segment);
   /// True if the segment lies in the window of the receiving host, or not far below the window.
   [[nodiscard]] bool is_in_window(Side in, const tcp::Segment& segment) const;

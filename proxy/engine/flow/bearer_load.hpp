@@ -35,7 +35,7 @@ struct BearerLoad {
   Bytes reserved{};
   Bytes exposed{};
   std::uint32_t backlogged_flows = 0;  ///< flows with unsent bytes towards the UE
-  std::uint32_t moving_flows = 0;  ///< flows whose server's window a rate controller sets and that hold data for the UE
+  std::uint32_t moving_flows = 0;  ///< flows that hold data for the UE and whose server's window a rate controller sets
   std::uint32_t long_moving_flows = 0;    ///< flows counted in moving_flows that are not short flows: downloads
   std::uint32_t short_flows = 0;          ///< number of short flows
   std::uint32_t closed_window_flows = 0;  ///< flows with FlowShare::window_closed

@@ -10,10 +10,10 @@ namespace {
 
 /// Smallest number of buffers kept free for receiving and forwarding, however small the pool.
 constexpr std::uint32_t min_reserve = 64;
-/// Divisor of the budget: memory is low when no more than 1/8 of the budget is left.
+/// Memory is low if at most the budget divided by this number is left.
 constexpr std::int64_t low_share = 8;
 
-/// Returns the number of the pool's buffers that the ports do not occupy.
+/// Returns how many of the pool's buffers the ports do not occupy.
 std::uint32_t left_of(const ShardLimits& limits, std::uint32_t buffers) {
   return std::max(buffers - std::min(limits.port_buffers, buffers), 1U);
 }

@@ -16,21 +16,19 @@ struct Reservation {
   std::uint16_t epoch = 0;  ///< epoch in which the reservation was recorded, see BufferPoolBudget::epoch_of()
 };
 
-/// Budget of packet buffers for the payload of a shard's split connections, and its division among them.
+/// Budget of packet buffers for the payload of a shard's split connections. It also divides the budget among these
+/// connections.
 ///
-/// The budget is the pool minus the ports' buffers and a reserve. Its free part is neither taken by packets nor
-/// reserved by windows. One direction may hold and reserve together at most two thirds of the buffers that would be
-/// free without it. Hence n directions with unlimited demand get B / (n + 1/2) each, a single one gets two thirds, and
-/// a new one always gets a part. These are the dynamic thresholds of shared-memory switches (Choudhury and Hahne,
-/// IEEE/ACM Transactions
-/// on Networking 6(2), 1998) with alpha = 2.
+/// The budget is the pool minus the ports' buffers and a reserve. Its free part is neither used by packets nor reserved
+/// for windows. One direction may hold and reserve in total two thirds of the buffers that would be free without it. So
+/// n directions with unlimited demand get B / (n + 1/2) each, a single one gets two thirds, and a new one always gets a
+/// part. These are the dynamic thresholds of shared-memory switches (Choudhury and Hahne, IEEE/ACM Transactions on
+/// Networking 6(2), 1998) with alpha = 2.
 ///
-/// A reservation (an advertised window) counts for two seconds after the last service of its connection. Idle
+/// A reservation for an advertised window counts for two seconds after the last service of its connection. Idle
 /// connections together have advertised far more than any pool contains, but their senders rarely use these windows at
-/// once. After a
-/// pause a sender starts with its initial window (RFC 5681 section 4.1). If many senders use them, payload is refused
-/// before
-/// it is acknowledged (exhausted()), and the reserve remains.
+/// once. After a pause a sender starts with its initial window (RFC 5681 section 4.1). If many senders use them,
+/// payload is refused before it is acknowledged (is_exhausted()), and the reserve remains.
 ///
 /// The number of free buffers in the pool is read at most every 100 us. Thread: the shard's.
 class BufferPoolBudget {
@@ -49,8 +47,8 @@ class BufferPoolBudget {
   /// Reads the number of free buffers in the pool if that is due, and expires old reservations (advertised windows).
   /// Returns true if the number was read.
   bool look(Instant now);
-  /// True if the number of free buffers in the pool should be read. All threads write its cache lines, so it is read
-  /// every millisecond, and every 100 us while little is left.
+  /// True if the number of free buffers in the pool should be read. All threads write the cache lines of that number.
+  /// So it is read every millisecond, or every 100 us while few buffers are left.
   [[nodiscard]] bool is_due(Instant now) const {
     return now >= next_look_ || (is_low() && now >= next_look_ - usual_period + low_period);
   }
@@ -85,10 +83,9 @@ class BufferPoolBudget {
 
   /// True if an eighth of the budget or less is left. Then out-of-order data is refused.
   [[nodiscard]] bool is_low() const { return spare_ <= low_watermark_; }
-  /// True if only the reserve is left. Then payload is refused.
+  /// True if all of the budget is used and only the reserve is left. Then payload is refused.
   [[nodiscard]] bool is_exhausted() const { return spare_ <= 0; }
-  /// True if half of the reserve is used as well. Payload is then refused even for connections that hold almost
-  /// nothing.
+  /// True if half of the reserve is used too. Then payload is refused even for connections that hold almost nothing.
   [[nodiscard]] bool reserve_touched() const { return spare_ <= -half_pool_reserve_; }
   /// Returns the used share of the buffers that the ports do not occupy.
   [[nodiscard]] double used() const { return used_; }

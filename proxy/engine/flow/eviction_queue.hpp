@@ -7,9 +7,9 @@
 
 namespace sluice::proxy {
 
-/// FIFO of evictable objects in the order of their creation. When it is full, the oldest one is evicted. A SYN flood
-/// thus occupies a fixed part of the flow table and evicts no established connection. Memory is allocated at
-/// construction. An entry of an object that has ended stays until it becomes the oldest.
+/// FIFO of evictable objects in the order of their creation. If it is full, a new object evicts the oldest one. So a
+/// SYN flood occupies a fixed part of the flow table and evicts no established connection. Memory is allocated at
+/// construction. The entry of an object that has ended stays until it is the oldest.
 class EvictionQueue {
  public:
   /// Allocates `capacity` entries, at least one.

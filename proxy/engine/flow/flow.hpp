@@ -24,7 +24,7 @@ enum class FlowPhase : std::uint8_t {
   syn,           ///< only the first SYN was seen
   syn_ack,       ///< the SYN-ACK was seen, and the ACK that answers it is missing
   split,         ///< two endpoints are established, with the relay between them
-  handing_back,  ///< handback in progress: the proxy only delivers the bytes that it has acknowledged
+  handing_back,  ///< being handed back to the hosts: the proxy delivers only the bytes that it has already acknowledged
 };
 
 /// Bit set of the events of a flow's two byte streams (to the UE, to the server) since its last service.
@@ -48,7 +48,7 @@ enum class StreamEvents : std::uint8_t {
 [[nodiscard]] constexpr bool contains(StreamEvents set, StreamEvents wanted) {
   return (static_cast<std::uint8_t>(set) & static_cast<std::uint8_t>(wanted)) != 0;
 }
-/// Returns the event of received data that goes to `out`.
+/// Returns the event for received data that must be sent to the host behind `out`.
 [[nodiscard]] constexpr StreamEvents data_to(Side out) {
   return out == Side::radio ? StreamEvents::data_to_radio : StreamEvents::data_to_core;
 }
@@ -64,23 +64,25 @@ enum class StreamEvents : std::uint8_t {
 /// One leg of a split connection: the TCP endpoint that faces one host and acts in the other host's name.
 struct Leg {
   tcp::Endpoint endpoint;
-  packet::HeaderTemplate headers;  ///< frame headers in the name of the represented host, learned from its own packets
-  std::uint16_t ip_id = 0;         ///< next value of the IPv4 identification field for packets with DF set
+  /// Frame headers of packets to the host, learned from packets of the host that the leg represents.
+  packet::HeaderTemplate headers;
+  std::uint16_t ip_id = 0;  ///< next value of the IPv4 identification field for packets with DF set
 
-  /// Time of the host's last progress in tick::ms268: it acknowledged new data, or data arrived while nothing was held
-  /// for it. See relay::stall_time().
+  /// Time of the host's last progress in tick::ms268. Progress is an ACK of new data, or the arrival of data while
+  /// nothing was held for the host. See relay::stall_time().
   std::uint16_t progress = 0;
 
   /// true if a RST is sent once the host has received every byte acknowledged to the other side
   bool reset_pending : 1 = false;
-  bool passed_by : 1 = false;         ///< true if segments of the host were forwarded during the handback
+  bool passed_by : 1 = false;         ///< true if segments from the host were forwarded unchanged during the handback
   bool keepalive_passed : 1 = false;  ///< true if the host's keep-alive was forwarded, and the other host has to answer
   bool has_sent_data : 1 = false;     ///< true if the host has sent data
 
   /// true if the path MTU is below the minimum segment, so that routers fragment and DF stays clear
   bool routers_cut : 1 = false;
 
-  /// true if the default buffer quota, and no rate controller, sets the window of the host (ReceiveWindowControl)
+  /// True if the window of the host is set by the default buffer quota, and not by a rate controller
+  /// (ReceiveWindowControl).
   bool at_limit : 1 = false;
   bool space_added : 1 = false;  ///< true if the other host has acknowledged data since the buffer quota was read
   Reservation reservation;       ///< window advertised to the host, as recorded in the memory budget
@@ -102,8 +104,8 @@ struct Handshake {
 
   /// True if every SYN of the host behind `side` had an unfinished checksum. Its further segments may have one, too.
   [[nodiscard]] bool leaves_unfinished(Side side) const { return (unfinished & bit(side)) != 0; }
-  /// Records the checksum state of a handshake segment. Only a host's `first` SYN can set the bit, and any finished
-  /// checksum clears it. A single damaged segment therefore has no lasting effect.
+  /// Records the checksum state of a handshake segment. Only the `first` SYN of a host can set the bit, and any
+  /// finished checksum clears it. So a single damaged segment has no lasting effect.
   void record_checksum(Side side, bool is_unfinished, bool first) {
     if (!is_unfinished) {
       unfinished = static_cast<std::uint8_t>(unfinished & ~bit(side));
@@ -125,21 +127,25 @@ struct Flow {
   FlowId bearer_previous = no_id;
   FlowPhase phase : 4 = FlowPhase::syn;
   Side initiator : 4 = Side::radio;
-  StreamEvents events = StreamEvents::none;  ///< reasons for the next service; the flow is scheduled if there is any
+  /// Reasons for the next service of the flow; if there is any, the flow is scheduled.
+  StreamEvents events = StreamEvents::none;
 
   /// reason for which the flow is to be handed back to its hosts; none if it is not
   ReleaseReason release_reason : 4 = ReleaseReason::none;
 
-  /// reason for which the proxy resets the connection; none if it does not
+  /// Reason for which the proxy resets the connection; `none` if it does not.
   ResetReason reset_reason : 4 = ResetReason::none;
-  bool journaled : 1 = false;  ///< true if the flow's journal entry is in state `exposed`
+  /// True if the flow's journal entry states that bytes are acknowledged which the other host does not have
+  /// (`exposed`).
+  bool journaled : 1 = false;
 
   /// true if both hosts have closed the connection, so it is in TIME-WAIT (TimeWaitQueue)
   bool in_time_wait : 1 = false;
   /// Number of times that the connection was handed back to its hosts because of segments that cannot be split.
   std::uint8_t unsplittable_seen : 4 = 0;
-  std::uint32_t window_loop = no_id;  ///< index of the second-loop controller that sets the server's window, or no_id
-  std::uint32_t controller = no_id;   ///< index of the flow's per-flow window controller, or no_id
+  /// Index of the receive-window controller that sets the server's window, or no_id.
+  std::uint32_t window_loop = no_id;
+  std::uint32_t controller = no_id;  ///< index of the flow's per-flow window controller, or no_id
 
   /// end-to-end connection that replaces the flow when the handback is complete, or no_id
   EndToEndId successor = no_id;

@@ -8,11 +8,11 @@
 
 namespace sluice::proxy {
 
-/// Receive-buffer demand of one direction of a connection: the bytes that it must hold and advertise so that neither
-/// leg waits for the other one. The demand is twice the data delivered in one round trip over both legs, as in dynamic
-/// right-sizing (Fisk and Feng, LACSI 2001). During slow start the data delivered doubles until it is measured, and
-/// doubles again until a wider window takes effect. Twice the growth since the last round trip is therefore added. The
-/// demand falls by at most an eighth per round trip.
+/// Receive-buffer demand of one direction of a connection: the bytes that the proxy must hold and advertise so that
+/// neither leg waits for the other one. The demand is twice the data delivered in one round trip over both legs, as in
+/// dynamic right-sizing (Fisk and Feng, LACSI 2001). During slow start the data delivered doubles until it is measured,
+/// and doubles again until a wider window takes effect. So twice the growth since the last round trip is added. The
+/// demand decreases by at most an eighth per round trip.
 class ReceiveBufferDemand {
  public:
   /// Demand before the first measurement: the largest window without scaling.
@@ -25,8 +25,8 @@ class ReceiveBufferDemand {
   /// Creates a record whose measurement starts at sequence number `delivered`.
   ReceiveBufferDemand(tcp::SeqNum delivered, Instant now) : mark_(delivered), since_(now) {}
 
-  /// Updates the demand from the data delivered. `delivered`: SND.UNA of the leg to the receiver. `round_trip`: over
-  /// both legs, without the receiver's queueing delay but with the delay of its ACKs on the uplink.
+  /// Updates the demand from the delivered data. `delivered` is SND.UNA of the leg to the receiver. `round_trip` is the
+  /// sum of both legs, without the receiver's queueing delay but with the delay of its ACKs on the uplink.
   void follow(tcp::SeqNum delivered, Duration round_trip, Instant now);
   /// Returns the demand: bytes that the direction must hold and advertise.
   [[nodiscard]] Bytes bytes() const { return bytes_; }

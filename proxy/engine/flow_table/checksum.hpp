@@ -49,8 +49,8 @@ namespace sluice::proxy {
 }
 
 /// True if a forwarded segment is damaged, so that no state may be derived from it. A SYN or SYN-ACK itself shows that
-/// its host leaves checksums unfinished; for other segments `shown` states it. On a port that refuses unfinished
-/// checksums, such a segment counts as damaged, so that its connection is not split.
+/// its host leaves checksums unfinished for an offload; for other segments `shown` states it. If the port refuses
+/// unfinished checksums, such a segment counts as damaged, and its connection is not split.
 [[nodiscard]] inline bool is_damaged(const ShardConfig& config, Side in, const packet::Packet& packet,
                                      const packet::Parsed& parsed, bool shown) {
   const packet::ChecksumState state = packet::verify_tcp_checksum(packet, parsed);

@@ -29,15 +29,15 @@ struct ConnectionRecord {
 /// Receiver of the records of connections that have ended.
 class ConnectionSink {
  public:
-  /// Takes one record. Called on the packet path, so it must not block.
+  /// Receives one record. It is called on the packet path, so it must not block.
   virtual void on_end(const ConnectionRecord& record) = 0;
 
  protected:
   ~ConnectionSink() = default;
 };
 
-/// Counts bytes and segments of each connection, if a sink takes the records of ended ones. Without a sink it uses no
-/// memory and one comparison per segment. Thread: the shard's.
+/// Counts bytes and segments of each connection, if a ConnectionSink is set that receives the records of ended
+/// connections. Without one it uses no memory, and one comparison per segment. Thread: the shard's.
 class ConnectionRecords {
  public:
   /// Table in which a connection has its id.
@@ -46,7 +46,7 @@ class ConnectionRecords {
   /// Reserves address space for `max_flows` connections of each table.
   explicit ConnectionRecords(std::size_t max_flows) : counts_{Counts(max_flows), Counts(max_flows)} {}
 
-  /// Starts to count for `sink`, which outlives this object. Call it before the first packet.
+  /// Starts to count, and passes records to `sink`, which outlives this object. Call it before the first packet.
   void begin(ConnectionSink& sink) { sink_ = &sink; }
   /// True if connections are counted.
   [[nodiscard]] bool on() const { return sink_ != nullptr; }
@@ -62,12 +62,12 @@ class ConnectionRecords {
       of(table, id).packets[static_cast<std::size_t>(in)] += packets;
     }
   }
-  /// Counts a segment that a host has sent again to the host behind `to`, of a connection that passes end to end.
+  /// Counts a segment that a host has retransmitted to the host behind `to`, on a connection that is not split.
   void count_repeated(std::uint32_t id, Side to) {
     if (on()) [[unlikely]]
       ++of(Table::end_to_end, id).repeated[static_cast<std::size_t>(to)];
   }
-  /// Completes `record` with what was counted, and passes it to the sink. Requires on().
+  /// Completes `record` with the counted values, and passes it to the sink. Requires on().
   void end(Table table, std::uint32_t id, ConnectionRecord record) const {
     const Count& count = counts_[static_cast<std::size_t>(table)][id];
     record.first = count.first;

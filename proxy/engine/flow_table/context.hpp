@@ -14,9 +14,9 @@
 
 namespace sluice::proxy {
 
-/// Allocates IPv4 identifications for packets that routers may fragment: never 0, and not reused for as long as
-/// possible (RFC 6864 section 4.3). All connections of a UE use one counter, so that no two packets of a pair of hosts
-/// share a number. Several UEs share each of the counters.
+/// Allocates IPv4 identifications for packets that routers may fragment. A number is never 0 and is not reused for as
+/// long as possible (RFC 6864 section 4.3). All connections of a UE use one counter, so that no two packets between the
+/// same hosts have the same number. Several UEs may use one counter.
 class FragmentIds {
  public:
   [[nodiscard]] std::uint16_t next(BearerId bearer) {

@@ -8,7 +8,7 @@
 namespace sluice::proxy {
 namespace {
 
-/// Writes the state of a journal entry, after all its other fields were written.
+/// Writes the state of a journal entry. It is called after all other fields of the entry were written.
 void set_state(JournalEntry& entry, std::uint32_t state) {
   std::atomic_ref(entry.state).store(state, std::memory_order_release);
 }

@@ -49,10 +49,10 @@ struct alignas(64) JournalEntry {
     std::uint8_t flags;
   };
 
-  std::uint32_t state;  ///< value of State; written last when an entry begins, and first when it ends
+  std::uint32_t state;  ///< value of State; it is written last when an entry begins, and first when it ends
   std::uint32_t options;
   flow::FlowKey key;
-  /// Acknowledgement number of each host, by Side, when the entry last changed its state.
+  /// Acknowledgement number of each host, by Side, when the entry's state was last written.
   std::array<std::uint32_t, 2> acknowledged;
   std::array<Headers, 2> headers;
   std::array<Offer, 2> offers;  ///< options of both SYNs, indexed by the Side of the host
@@ -69,8 +69,8 @@ struct CrashedConnection {
   bool timestamps = false;                        ///< true if both hosts send TCP timestamps
 };
 
-/// Connection that an earlier run had split without any loss. It continues between its hosts, and can be split again
-/// once their sequence numbers are known.
+/// Connection that an earlier run of the program had split and that lost no bytes. It continues between its hosts, and
+/// can be split again once their sequence numbers are known.
 struct RecoveredConnection {
   flow::FlowKey key;
   std::array<packet::HeaderTemplate, 2> headers;  ///< frame headers of packets to the host behind each Side
@@ -93,9 +93,9 @@ struct RunGap {
 /// Returns the journal entry in state exposed from which read() returns `crashed`.
 [[nodiscard]] JournalEntry to_entry(const CrashedConnection& crashed);
 
-/// Journal of a shard's split connections in a mapped file that outlives the program (StateFile). Uses plain stores and
-/// no system calls, in an order that leaves valid entries whenever the program is killed. State `exposed` is written
-/// before the ACK that exposes bytes is sent. Thread: its shard's.
+/// Journal of a shard's split connections in a mapped file that outlives the program (StateFile). It uses plain stores
+/// and no system calls, in an order that leaves valid entries whenever the program is killed. State `exposed` is
+/// written before an ACK is sent for bytes that the other host does not have. Thread: its shard's.
 class FlowJournal {
  public:
   /// Creates a journal that records nothing.

@@ -86,8 +86,8 @@ void FlowStats::count(Registry& registry, const Flow& flow) {
   take_times(flow, registry.bearer(flow.bearer).ordinary());
 }
 
-/// Records the smoothed RTT to the UE, and the queueing time estimated from it: unsent bytes leave at the rate of one
-/// flight per round trip.
+/// Records the smoothed RTT to the UE. Also records the queueing time, estimated from unsent bytes, which are assumed
+/// to be sent at the rate of one flight per round trip.
 void FlowStats::take_times(const Flow& flow, bool ordinary) {
   const tcp::Endpoint& radio = flow.leg(Side::radio).endpoint;
   const Bytes in_flight = radio.in_flight();

@@ -185,7 +185,7 @@ void Registry::trace(control::LawTrace* trace) {
   if (trace_ != nullptr) set_trace(trace_);
 }
 
-/// Sets the decision log of all bearers of the recorded UE; null ends the recording.
+/// Sets the decision log for all bearers of the UE whose controllers are recorded; null ends the recording.
 void Registry::set_trace(control::LawTrace* trace) {
   const BearerId first = find_bearer(trace_->wanted().ue);
   if (first == flow::no_flow) return;

@@ -68,8 +68,8 @@ class Registry {
   /// Returns one bearer of the UE (state of its connections under one policy), from which its other bearers are
   /// reached; no_flow if it has none.
   [[nodiscard]] BearerId find_bearer(const IpAddress& ue) const;
-  /// Looks up a bearer of each of many UEs with prefetching, as find_bearer() does. `out` is at least as long as `ues`,
-  /// which are at most max_found_at_once.
+  /// Looks up one bearer for each of many UEs with prefetching, as find_bearer() does. `out` is at least as long as
+  /// `ues`, which are at most max_found_at_once.
   void find_bearers(std::span<const IpAddress> ues, std::span<BearerId> out) const;
   static constexpr std::size_t max_found_at_once = flow::KeyBurst::most;
   /// Returns the version number of the bearer table. While it is unchanged, earlier lookups by UE are valid.
@@ -84,8 +84,7 @@ class Registry {
   /// Subtracts an ended end-to-end connection from the bearer's count. A bearer without connections is closed, at once
   /// or after the idle timeout.
   void drop_end_to_end(BearerId id, Instant now);
-  /// Scans the next few send histories once per millisecond and frees the histories of UEs that have been silent for
-  /// long.
+  /// Once per millisecond, scans some send histories, and frees those of UEs to which nothing was sent for long.
   void let_rest(Instant now) {
     if (now >= next_rest_) look_for_silent(now);
   }
@@ -141,7 +140,7 @@ class Registry {
   [[nodiscard]] const Observed& observed() const { return pools_.observed; }
 
  private:
-  /// Frees the send histories of silent UEs, a few per call.
+  /// Frees the send histories of UEs to which nothing was sent for long, a few per call.
   [[gnu::noinline]] void look_for_silent(Instant now);
   /// Returns one bearer of the UE, given the address that the bearer is stored under.
   [[nodiscard]] BearerId entry_of(const IpAddress& ue) const;
@@ -170,7 +169,7 @@ class Registry {
   Timers timers_;
   bool any_cross_traffic_woken_ = false;
   Instant next_rest_{};          ///< time when the next scan of send histories is due
-  std::uint32_t rest_next_ = 0;  ///< index of the bearer with which that scan continues
+  std::uint32_t rest_next_ = 0;  ///< index of the bearer with which the scan of send histories continues
 };
 
 }  // namespace sluice::proxy

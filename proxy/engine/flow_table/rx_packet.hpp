@@ -9,8 +9,8 @@
 
 namespace sluice::proxy {
 
-/// Received frame and the result of parse(). A handler that keeps the packet moves it out; a packet that no handler
-/// moved out is freed. Lives until its burst has been processed.
+/// Received frame and the result of parse(). A handler that keeps the packet moves it out. A packet that was not moved
+/// out is freed. The object exists until its burst has been processed.
 struct RxPacket {
   Side in;
   packet::Packet& packet;
@@ -28,7 +28,7 @@ struct RxPacket {
   }
 };
 
-/// Returns the fields of the frame by which policies are chosen: UE, server, server port and DSCP.
+/// Returns the fields of the frame that select a policy: UE, server, server port and DSCP.
 [[nodiscard]] inline ConnectionView view_of(const RxPacket& rx) {
   const packet::Parsed& parsed = rx.parsed;
   const auto dscp = static_cast<std::uint8_t>(parsed.tos >> 2U);

@@ -25,23 +25,23 @@ class Timers {
         bearers_(bearers),
         wheel_(flows.capacity() + bearers.capacity(), origin, std::chrono::microseconds(500)) {}
 
-  /// Arms the flow's timer at `when`, unless it expires earlier already.
+  /// Arms the flow's timer at `when`, unless the timer already expires earlier.
   void schedule(Flow& flow, FlowId id, Instant when) {
     if (when >= flow.deadline) return;
     flow.deadline = when;
     wheel_.schedule(id, when);
   }
-  /// Arms the flow's timer at `when`, even if that is later than before.
+  /// Arms the flow's timer at `when`, even if that is later than its current deadline.
   void reschedule(Flow& flow, FlowId id, Instant when) {
     flow.deadline = when;
     wheel_.cancel(id);
     wheel_.schedule(id, when);
   }
-  /// Arms the bearer's timer at `when`, unless it expires earlier already.
+  /// Arms the bearer's timer at `when`, unless the timer already expires earlier.
   void schedule(Bearer& bearer, Instant when) {
     if (when < bearer.wheel_deadline) reschedule(bearer, when);
   }
-  /// Arms the bearer's timer at `when`, even if that is later than before; `never` disarms it.
+  /// Arms the bearer's timer at `when`, even if that is later than its current deadline; `never` disarms it.
   void reschedule(Bearer& bearer, Instant when) {
     bearer.wheel_deadline = when;
     wheel_.schedule(timer_of(bearer.id), when);

@@ -9,8 +9,8 @@
 
 namespace sluice::proxy {
 
-/// Policies that new connections of a shard use, and the endpoint configurations that older connections still use.
-/// Thread: the shard's.
+/// Policies for new connections of a shard, and the endpoint configurations that older connections still use. Thread:
+/// the shard's.
 class ActivePolicies {
  public:
   /// Activates the first policies. `recovery_states` outlives this object. `first` must exist until it is replaced and
@@ -25,7 +25,7 @@ class ActivePolicies {
   /// Returns the generation number of the active policies, which differs from that of bearers created under earlier
   /// ones.
   [[nodiscard]] std::uint16_t generation() const { return generation_; }
-  /// True if some bearer's controller may use the number of its short flows, under the active policies or earlier ones.
+  /// True if the controller of some bearer, under the active or earlier policies, may use the number of short flows.
   [[nodiscard]] bool prioritizes_short_flows() const { return prioritizes_short_flows_; }
   /// Returns the endpoint configuration of new connections. They keep it when policies are replaced. After 65 535
   /// replacements a generation number is reused, and a connection from its first use then gets a newer configuration.
@@ -37,7 +37,8 @@ class ActivePolicies {
 
   const Policies* current_ = nullptr;
   tcp::RecoveryStatePool& recovery_states_;
-  std::uint64_t boundary_secret_;  ///< secret of the first policies; a configuration file contains none
+  /// Secret of the first policies; it is kept, because a configuration file contains none.
+  std::uint64_t boundary_secret_;
   std::uint16_t generation_ = 1;
   bool prioritizes_short_flows_ = false;
 

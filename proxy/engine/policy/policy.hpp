@@ -25,7 +25,7 @@ struct ConnectionView {
   std::uint8_t dscp = 0;
 };
 
-/// Policy: settings for the connections that match all of its lists. An empty list matches everything.
+/// Settings for the connections that match all lists of this policy. An empty list matches everything.
 struct Policy {
   std::vector<IpPrefix> ue;
   std::vector<IpPrefix> server;

@@ -85,14 +85,14 @@ struct ControllerLocationTraits {
 /// Selects what limits the sending to a UE with a report-based controller while Node-B reports are late.
 enum class WithoutReports : std::uint8_t {
   congestion_control,  ///< ordinary congestion control of each connection limits sending
-  acks                 ///< the ACK-based controller limits sending
+  acks                 ///< the ACK-based controller limits sending while reports are late
 };
 
 /// Selects what happens with packets to a UE that belong to no split connection, such as QUIC, while the UE's window is
 /// used up.
 enum class CrossTraffic : std::uint8_t {
   queue,   ///< packets wait in a fair queue of the UE until the window opens
-  forward  ///< packets are forwarded at once, and the controller counts them
+  forward  ///< packets are forwarded at once, and the controller counts their bytes as cross traffic
 };
 
 /// Settings of mode smvs and of its ACK-based alternative.
@@ -113,7 +113,7 @@ struct SmvsMode {
 
 /// Selects how the proxy intercepts connections.
 enum class Intercept : std::uint8_t {
-  automatic,  ///< connections are split if the mode supports it, else regulated
+  automatic,  ///< connections are split if the mode supports it, else they stay end to end and ACKs are rewritten
   split,      ///< connections are split: the proxy terminates TCP and has one connection to each host
   regulate    ///< connections stay end to end; windows in their ACKs are rewritten and ACKs delayed
 };
@@ -133,11 +133,11 @@ enum class Intercept : std::uint8_t {
 struct PolicySettings {
   Mode mode = Mode::i_tcp;
   Intercept intercept = Intercept::automatic;
-  Mode observed = Mode::smvs;  ///< mode whose controller runs in mode observe; it uses feedback
+  Mode observed = Mode::smvs;  ///< mode whose controller computes decisions in mode observe
   SmvsMode smvs;  ///< settings of mode smvs; their path delay, receive window and fallback apply to every controller
   control::LawParameters laws;  ///< parameters of the per-flow window controllers
 
-  /// True in mode observe, which computes decisions without applying them.
+  /// True in mode observe, in which controllers compute decisions that are not applied.
   [[nodiscard]] bool observes() const { return mode == Mode::observe; }
   /// Returns the mode whose controller runs: in mode observe the observed one.
   [[nodiscard]] Mode law() const { return observes() ? observed : mode; }
@@ -167,7 +167,8 @@ struct PolicySettings {
   [[nodiscard]] bool regulates() const {
     return can_regulate() && (intercept == Intercept::regulate || !can_split(mode));
   }
-  /// True if the controller is applied to end-to-end connections. In mode observe, true if it would be when it acts.
+  /// True if the controller is applied to end-to-end connections. In mode observe, true if the observed mode would do
+  /// so.
   [[nodiscard]] bool controls_end_to_end() const {
     return observes() ? intercept == Intercept::regulate || !can_split(observed) : regulates();
   }

@@ -18,8 +18,8 @@ namespace {
 /// Queueing delay in addition to twice the usual one of a UE. If a flow has more, another bottleneck than the radio
 /// limits it.
 constexpr Duration queued_elsewhere = std::chrono::milliseconds(20);
-/// Factor in the limit of bytes in flight of a flow with another bottleneck than the radio. The limit is this factor ×
-/// the flow's rate × (its minimum RTT + queued_elsewhere), plus segments_elsewhere.
+/// Factor in the limit of bytes in flight of a flow whose bottleneck is not the radio. The limit is this factor × the
+/// flow's rate × (its minimum RTT + queued_elsewhere), plus segments_elsewhere.
 constexpr double gain_elsewhere = 1.25;
 constexpr std::int64_t segments_elsewhere = 2;
 
@@ -90,9 +90,9 @@ inline void BudgetSharing::follow_waits(Share& share, bool waits, const Flow& fl
 }
 
 /// Returns how many more bytes the flow may have in flight, independent of the window. The bottleneck of a flow may not
-/// be the radio, but for example a thin link behind a hot spot. Such a flow would fill the queue of that link with the
-/// window of all flows. The flow gets the bytes that keep its own bottleneck busy, and other flows get the rest.
-/// Returns Bytes::max() if only the window limits the flow.
+/// be the radio, but for example a slow link behind a hot spot. Such a flow would fill the queue of that link with the
+/// window of all flows. It gets the bytes that its own bottleneck needs, and other flows get the rest. Returns
+/// Bytes::max() if only the window limits the flow.
 inline Bytes BudgetSharing::budget_elsewhere(const Share& share, const Flow& flow, const Bearer& bearer,
                                              const AckController& controller) {
   if (bearer.load.moving_flows <= 1) [[likely]]

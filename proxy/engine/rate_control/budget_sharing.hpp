@@ -23,32 +23,33 @@ inline constexpr Bytes turn{2 * 1500};
 inline constexpr double short_flow_share = 0.8;
 
 /// Returns the part of `window` for one of `waiting` flows, of which `short_flows` are short. Flows of one kind get
-/// equal parts, and a short flow gets at least the part of a long one. Requires that the flow itself is counted.
+/// equal parts, and a short flow gets at least the part of a long one. Requires that the flow itself is counted in
+/// these numbers.
 [[nodiscard]] Bytes part_of(Bytes window, std::uint32_t waiting, std::uint32_t short_flows, bool is_short_flow);
 
-/// Numbers of flows that compete for a bearer's window: split ones with unsent data, end-to-end ones whose servers the
-/// window limits, and flows of cross traffic that wait.
+/// Numbers of flows that share a bearer's window: split ones with unsent data, end-to-end ones whose servers the window
+/// limits, and flows of cross traffic that wait.
 struct Competitors {
   std::uint32_t all = 0;
   std::uint32_t short_flows = 0;  ///< number of short flows in `all`
 };
-/// Returns the flows that compete for the bearer's window.
+/// Returns the numbers of flows that share the bearer's window.
 [[nodiscard]] Competitors competitors_for(const Bearer& bearer);
 /// Returns an ACK sample with the fields that are equal for all connections of a UE's bearer. Requires
 /// rate_control().uses_ack_feedback().
 [[nodiscard]] control::AckSample make_ack_sample(const Bearer& bearer, Instant now);
 
 /// Returns the ACK delay of the peer's newest segment by its timestamps; negative while unknown
-/// (TimestampOneWayDelay::excess_delay()). A delay longer than the round trip that contains it is impossible. After
-/// such a value the clock estimate restarts, because a clock that was set back would show a constant delay for minutes.
-/// The controller would then fill the shared radio queue. `round_trip`: zero while unknown.
+/// (TimestampOneWayDelay::excess_delay()). A delay longer than the round trip that contains it is impossible. Such a
+/// value restarts the estimate of the peer's clock, because a clock that was set back would show a constant delay for
+/// minutes. The controller would then fill the radio queue. `round_trip` is zero while unknown.
 [[nodiscard]] Duration possible_ack_delay(control::TimestampOneWayDelay& clock,
                                           const control::DelayBasedController& law, Instant now, std::uint32_t ticks,
                                           Duration round_trip);
 
 /// Passes the ACKs of split connections to the ACK-based controller of their bearer, and divides its window among them.
 /// While several flows wait, each gets at most its part. Short flows get the larger part, because users mostly wait for
-/// short transfers. Stores the bytes in flight of each flow. Thread: the shard's.
+/// short transfers. Also stores the bytes in flight of each flow. Thread: the shard's.
 class BudgetSharing {
  public:
   /// Reserves address space for `max_flows_at_once` flows.
@@ -58,8 +59,8 @@ class BudgetSharing {
   [[gnu::noinline]] void update_inflight(const Flow& flow, FlowId id, Bearer& bearer);
   /// Processes an ACK from the UE. Requires that ACKs are the input of a controller of the bearer.
   [[gnu::noinline]] void on_ack(Flow& flow, FlowId id, Bearer& bearer, const tcp::AckSample& ack_sample, Instant now);
-  /// Returns how many IP bytes the flow may send now. `beyond_its_part`: true if the flow may also use budget that
-  /// other flows leave unused.
+  /// Returns how many IP bytes the flow may send now. `beyond_its_part` is true if the flow may also use what other
+  /// flows do not use.
   [[nodiscard, gnu::noinline]] Bytes budget(const Flow& flow, FlowId id, Bearer& bearer, bool beyond_its_part,
                                             Instant now);
   /// Returns how many IP bytes of data just received may be forwarded at once; zero if fewer than `least`, and the flow
@@ -86,7 +87,7 @@ class BudgetSharing {
   };
   /// Updates the flow's bytes in flight.
   static void follow_flight(Share& share, const Flow& flow, AckController& controller);
-  /// Updates whether the flow waits and whether it is short.
+  /// Updates whether the flow has data that waits for the window, and whether it is a short flow.
   static void follow_waits(Share& share, bool waits, const Flow& flow, const Bearer& bearer, AckController& controller);
   /// Returns how many more bytes the flow may have in flight if its bottleneck is not the radio; Bytes::max() if it is
   /// the radio.

@@ -10,24 +10,24 @@
 
 namespace sluice::proxy {
 
-/// Minimum window in segments, even if a controller decides less. Without an ACK in flight no window would ever open.
+/// Minimum window in segments, even if a controller computes less. Without an ACK in flight no window would ever open.
 inline constexpr std::int64_t min_window_segments = 2;
 
 /// A connection under a per-flow window controller, in the direction to the UE: its position in the radio queue, and
-/// the controller. The owner decides the unit of positions. For an end-to-end connection they count bytes of the stream
+/// the controller. The owner chooses the unit of positions. For an end-to-end connection they count bytes of the stream
 /// (control::StreamPosition). For a split connection they count IP bytes sent, retransmissions included, and
 /// "acknowledged" means no longer in flight. Thread: its shard's.
 class ControlledFlow {
  public:
-  /// Creates the controller from `start`. Position 0 is that of the next byte to be sent.
+  /// Creates the controller from `start`. Position 0 is that of the next byte to send.
   ControlledFlow(const Bearer& bearer, const flow::FlowKey& whose, const control::LawStart& start);
 
   /// Records data up to position `end`, which was just sent to the UE and is counted in bearer.sent().
   void on_sent(const Bearer& bearer, Bytes end);
-  /// Records that `payload` bytes occupy `packet` bytes in the queue; the largest packet determines the ratio. Only for
-  /// owners whose positions count payload.
+  /// Records that `payload` bytes occupy `packet` bytes in the queue. The largest packet determines the ratio of both.
+  /// Only for owners whose positions count payload.
   void carried(Bytes payload, Bytes packet);
-  /// Processes the UE's acknowledgement up to position `ack`. Returns which delayed ACKs are released.
+  /// Processes the UE's acknowledgement up to position `ack`. Returns which withheld ACKs are to be released.
   control::AckRelease on_ack(Bearer& bearer, const control::AckView& ack);
   /// Processes a Node-B report that has arrived since the last call. Returns which delayed ACKs are released; without a
   /// new report none is.
@@ -37,7 +37,7 @@ class ControlledFlow {
   /// Returns how many bytes after position `ack` the controller permits in flight.
   [[nodiscard]] Bytes window(Bearer& bearer, Bytes ack, Instant now);
   /// Starts or restarts the controller on a connection that carries data. `window` is the flow's part of the bytes that
-  /// fill the path without queueing.
+  /// the path contains without queueing.
   void seed(const Bearer& bearer, Bytes window, const control::QueueView& queue);
   /// Records a round-trip sample; the minimum of all samples is used.
   void measured(Duration round_trip);

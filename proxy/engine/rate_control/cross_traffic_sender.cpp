@@ -13,8 +13,8 @@
 namespace sluice::proxy {
 namespace {
 
-/// Time without an ACK after which the controller no longer knows the radio queue, if the UE has a connection with
-/// bytes in flight. Until then the link has probably stalled, and its queue must not grow meanwhile.
+/// Time without an ACK after which the length of the radio queue counts as unknown, if a connection of the UE has bytes
+/// in flight. Until then the link has probably stalled, and its queue must not grow.
 constexpr Duration max_stall = std::chrono::seconds(10);
 /// Time without an ACK after which the controller no longer knows the radio queue, if no connection of the UE has bytes
 /// in flight.
@@ -26,10 +26,10 @@ constexpr Duration min_overdraft_period = std::chrono::milliseconds(20);
 /// Time for which a flow's queued bytes may last at its share of the link's rate. At least `min_queued` bytes may wait.
 constexpr Duration max_queued_time = std::chrono::milliseconds(80);
 constexpr Bytes min_queued{8 * 1500};
-/// Bytes of one flow that may wait if they belong to its handshake.
+/// Largest number of waiting bytes of one flow, if the arriving packet belongs to the flow's handshake.
 constexpr Bytes max_handshake_queued{64 << 10};
 
-/// True if connections of the UE have bytes in flight, whose ACKs will show what the link has delivered.
+/// True if connections of the UE have bytes in flight, whose ACKs will show which bytes the link has delivered.
 bool awaits_acks(const AckController& controller, const CrossTrafficQueue& cross) {
   return controller.flight() > cross.sent.total();
 }

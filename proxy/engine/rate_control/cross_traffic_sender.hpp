@@ -11,15 +11,15 @@ namespace sluice::proxy {
 [[nodiscard, gnu::noinline]] Bytes take_delivered_cross_traffic(Bearer& bearer, Bytes acked, Duration round_trip,
                                                                 Instant now);
 
-/// Sends packets to UEs that no split connection sends, such as QUIC. While a bearer's controller knows the radio
-/// queue, the packets use the bearer's window. They wait in the UE's FlowQueue when the window is used up. Otherwise
-/// they are forwarded at once. Thread: the shard's.
+/// Sends packets to UEs that belong to no split connection, such as QUIC. While a bearer's controller knows the length
+/// of the radio queue, the packets use the bearer's window. They wait in the UE's FlowQueue while it is full. Without
+/// such a controller they are forwarded at once. Thread: the shard's.
 class CrossTrafficSender {
  public:
   explicit CrossTrafficSender(const ShardContext& shard) : shard_(shard) {}
 
-  /// Sends the packet to the UE or queues it. Returns false and takes nothing if the caller should forward it instead,
-  /// because no controller of the UE knows the radio queue. `reason`: counter for the packet when it is sent.
+  /// Sends the packet to the UE or queues it. Returns false and does nothing if no controller of the UE knows the radio
+  /// queue. The caller then forwards the packet. `reason` is the counter for the packet when it is sent.
   [[nodiscard]] bool offer(RxPacket& rx, Bearer& bearer, Counter reason);
   /// True if an ACK has arrived for a bearer with waiting cross traffic.
   [[nodiscard]] bool any_woken() const { return shard_.registry.any_cross_traffic_woken(); }
@@ -33,17 +33,17 @@ class CrossTrafficSender {
   /// Sends the cross traffic that the bearer's window or grant allows. Forwards everything if no controller knows the
   /// radio queue any longer. Requires bearer.has_cross_traffic_queue().
   void serve(Bearer& bearer, Occasion occasion, Instant now);
-  /// Forwards everything that waits for the bearer, because nothing limits it any longer.
+  /// Forwards all packets that wait for the bearer, because nothing limits them any longer.
   void flush(Bearer& bearer, Instant now);
   /// Handles the bearer's timer: sends cross traffic within a window that has grown, or ends its queueing when nothing
   /// needs it.
   void on_due(Bearer& bearer, Instant now);
-  /// Returns when on_due() is due next.
+  /// Returns when on_due() must be called next.
   [[nodiscard]] static Instant deadline(const Bearer& bearer);
   /// Stops the queueing of cross traffic, because the proxy ends. flush_all() is to follow.
   void end() { ended_ = true; }
   [[nodiscard]] bool ended() const { return ended_; }
-  /// Forwards everything that waits for any bearer. Visits every bearer.
+  /// Forwards all waiting packets of all bearers. Visits every bearer.
   void flush_all(Instant now);
 
  private:
@@ -54,9 +54,9 @@ class CrossTrafficSender {
   [[nodiscard]] static bool may_overdraw(const Bearer& bearer, Bytes bytes, Instant now);
   static void age_without_acks(Bearer& bearer, Instant now);
   [[nodiscard]] bool transmit(FlowQueue::Popped&& popped, Instant now);
-  /// Sends a packet that the queue has released.
+  /// Sends a packet that the fair queue has released.
   void send(Bearer& bearer, FlowQueue::Popped&& popped, Instant now);
-  /// Records how many flows wait, and arms the bearer's timer for the next opening of the window.
+  /// Records how many flows wait, and arms the bearer's timer for the time at which the window next opens.
   void update(Bearer& bearer, Instant now);
 
   const ShardContext shard_;

@@ -16,14 +16,14 @@ namespace {
 using LoopCalls = control::TracedLaw<control::ReceiveWindowLoop>;
 using SlidingCalls = control::TracedLaw<control::Smvs>;
 
-/// Returns the identity of a connection's controller for the decision log.
+/// Returns what identifies a connection's controller in the decision log.
 template <typename Parameters>
 control::LawIdentity<Parameters> identity_of(const flow::FlowKey& key, const Parameters& parameters) {
   return {control::LawOwner{key.ue, key.ue_port, key.server, key.server_port}, parameters};
 }
 
-/// True if the window needs an update. Until a host has sent data, the window of the handshake is sufficient, unless it
-/// is below two segments. An earlier update would send a useless packet.
+/// True if the window must be updated. Until a host has sent data, the window of the handshake suffices, unless it is
+/// below two segments. An earlier update would send a useless packet.
 bool window_matters(const Flow& flow, Side from) {
   if (flow.leg(from).has_sent_data) return true;
   const tcp::Endpoint& endpoint = flow.leg(from).endpoint;
@@ -65,8 +65,8 @@ constexpr Duration plenty = std::chrono::seconds(1);
 /// senders of cross traffic respond to drops and then send less than in the mean.
 constexpr double kept_beside_cross_traffic = 0.8;
 
-/// True if the data held for the UE lasts longer, at the link's rate, than a restart of the server. Such a server gets
-/// no minimum window, because on a slow link its two segments would exceed the link's rate.
+/// True if the data held for the UE lasts longer, at the link's rate, than the server needs to restart. Such a server
+/// gets no minimum window, because on a slow link two segments at each interval would exceed the link's rate.
 bool holds_plenty(const Flow& flow, const Bearer& bearer) {
   const Bytes held = flow.leg(Side::radio).endpoint.unsent() * std::max(bearer.load.moving_flows, 1U);
   const Rate rate = bearer.mean_rate();

@@ -9,9 +9,9 @@
 
 namespace sluice::proxy {
 
-/// Receive windows that a split connection advertises. The UE's window is limited by the relay's memory only. The
-/// server's window is also limited by the second loop if a rate controller limits the bearer
-/// (control::SecondLoopParameters). Thread: the shard's.
+/// Computes the receive windows that a split connection advertises. The UE's window is limited only by the proxy's
+/// memory. If a rate controller limits the bearer, the server's window is also limited by a controller of the data
+/// between server and UE (control::SecondLoopParameters). Thread: the shard's.
 class ReceiveWindowControl {
  public:
   /// Keeps references to its arguments, which outlive the object.
@@ -30,7 +30,7 @@ class ReceiveWindowControl {
   /// Updates the window advertised to the server.
   void update_of_server(Flow& flow, Bearer& bearer, Instant now);
   /// True if data from the server changes the server's window, and not only ACKs from the UE. Under the ACK-based
-  /// controller the second loop uses the sum of advertised, held and in-flight bytes, which arriving data does not
+  /// controller the window depends on the sum of advertised, held and in-flight bytes, which arriving data does not
   /// change. Three cases differ:
   /// - with several active connections the others change each one's part at any time;
   /// - without data towards the UE no ACK is to come;
@@ -38,47 +38,47 @@ class ReceiveWindowControl {
   [[nodiscard]] static bool data_opens(const Flow& flow, const Bearer& bearer) {
     return !bearer.rate_control().is_ack_based() || data_opens_if_ack_based(flow, bearer);
   }
-  /// True if data from the server changes its window under the ACK-based controller.
+  /// True if data from the server changes the server's window while the ACK-based controller is used.
   [[nodiscard]] static bool data_opens_if_ack_based(const Flow& flow, const Bearer& bearer) {
     return flow.share.window_closed || !flow.share.moving || bearer.load.moving_flows != 1;
   }
   /// True if the server has used up its window and may get two segments at intervals. A server that cannot send for its
-  /// retransmission timeout restarts with ten segments (RFC 5681 section 4.1), and the link idles while that window
-  /// grows. Two segments are granted because rounding by the window scale may reduce one to none.
+  /// retransmission timeout restarts with ten segments (RFC 5681 section 4.1). The link then idles while its congestion
+  /// window grows. Two segments are granted because rounding by the window scale may reduce one to none.
   [[nodiscard]] static bool gets_min_window(const Flow& flow, const Bearer& bearer, Instant now) {
     return window_nearly_closed(flow) && bearer.rate_control().is_ack_based() &&
            relay::stall_time(flow, Side::radio, now) <= min_window_granted_for;
   }
-  /// True if less than two segments of the server's window are left, where the second loop sets it.
+  /// True if less than two segments of the server's window are left, and a controller sets that window.
   [[nodiscard]] static bool window_nearly_closed(const Flow& flow) {
     return flow.window_loop != no_id && advertised_to_server(flow) < few_segments(flow);
   }
-  /// Delay after which a flow with gets_min_window() is served again.
+  /// Delay after which a flow for which gets_min_window() is true is served again.
   static constexpr Duration min_window_check = std::chrono::milliseconds(50);
-  /// Removes the second loop's state, because the flow ends.
+  /// Removes the controller of the server's window, because the flow ends.
   void forget(Flow& flow, const Bearer& bearer);
 
  private:
-  /// Second loop of one connection, with the controller of the policy under which the connection began to carry much
-  /// data.
+  /// Controller of one connection's server window, of the kind that the policy selected when the connection began to
+  /// carry much data.
   struct Loop {
     explicit Loop(const control::ReceiveWindowLoop& law) : balance(law) {}
     control::ReceiveWindowLoop balance;
     std::uint32_t sliding = no_id;  ///< index in `sliding_` if the sliding-mode controller is used
     Instant open_at{};              ///< time at which the server last had an open window
   };
-  /// Sliding-mode controller of the second loop, which runs in time steps but is called at every event.
+  /// Sliding-mode controller of the server's window. It runs in time steps, but is called at every event.
   struct Sliding {
     explicit Sliding(const control::SmvsParameters& parameters) : law(parameters) {}
     control::Smvs law;
     Instant next{};  ///< time at which the next step is due
   };
 
-  /// Time without a window after which a server gets two segments. A retransmission timeout is at least 200 ms plus a
-  /// round trip, and the timer may be late.
+  /// Time with a closed window after which a server gets two segments. A retransmission timeout is at least 200 ms plus
+  /// a round trip, and the timer may be late.
   static constexpr Duration closed_for = std::chrono::milliseconds(100);
-  /// Time without progress of the UE after which a server gets no minimum window, because a restart of the server then
-  /// costs little in comparison.
+  /// Time without an ACK of new data from the UE after which a server gets no minimum window. A restart of the server
+  /// then costs little in comparison.
   static constexpr Duration min_window_granted_for = std::chrono::seconds(5);
   /// Returns the unused part of the window advertised to the server.
   [[nodiscard]] static Bytes advertised_to_server(const Flow& flow) {
@@ -104,11 +104,11 @@ class ReceiveWindowControl {
   }
   /// Creates the second loop (which sets the server's window) if the connection carries enough data, else returns null.
   [[nodiscard, gnu::noinline]] Loop* make_loop(Flow& flow, const Bearer& bearer, Bytes held);
-  /// Returns the server's window by the sliding-mode controller.
+  /// Returns the server's window, computed by the sliding-mode controller.
   [[nodiscard, gnu::noinline]] Bytes slide(const Flow& flow, const Bearer& bearer, Sliding& sliding, Instant now) const;
-  /// Returns the server's window by the balance controller.
+  /// Returns the server's window, computed by control::ReceiveWindowLoop.
   [[nodiscard]] Bytes balance_window(const Flow& flow, const Bearer& bearer, control::ReceiveWindowLoop& loop) const;
-  /// Runs one step of the balance controller and records it in the decision log.
+  /// Runs one step of control::ReceiveWindowLoop and records it in the decision log.
   [[nodiscard, gnu::cold, gnu::noinline]] Bytes traced_advance(const Flow& flow, const Bearer& bearer,
                                                                control::ReceiveWindowLoop& loop,
                                                                const control::ReceiveWindowObservation& seen) const;

@@ -7,8 +7,8 @@
 
 namespace sluice::proxy {
 
-/// Per-flow window controllers of split connections. The window limits bytes in flight to the UE in addition to the
-/// congestion window, as the window of an ACK does in the paper. Thread: the shard's.
+/// Per-flow window controllers of split connections. Besides the congestion window, the controller's window limits the
+/// bytes in flight to the UE, as the window of an ACK does in the paper. Thread: the shard's.
 class SplitFlowControllers {
  public:
   /// Reserves places for `max_flows` controllers. `registry` outlives it.
@@ -25,8 +25,8 @@ class SplitFlowControllers {
     if (flow.controller != no_id) [[unlikely]]
       record_sent(flow, bearer, bytes);
   }
-  /// Starts the controller of a flow that already carries data, with the flow's part of the bytes that fill the path
-  /// without a queue.
+  /// Starts the controller of a flow that already carries data. The start value is the flow's part of the bytes that
+  /// the path contains without a queue.
   void begin(Flow& flow, Bearer& bearer, Instant now);
   /// Removes the controller, because the flow ends or moves to another bearer.
   void forget(Flow& flow, Bearer& bearer);

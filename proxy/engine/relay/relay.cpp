@@ -50,7 +50,7 @@ void pass(Leg& from, Leg& to) {
   if (from.endpoint.unread() > 0_B) move_payload(from, to);
 }
 
-/// Forwards a FIN or reset of one leg to the other.
+/// Forwards a FIN or reset that arrived on leg `from` to the other leg.
 void pass_end(Leg& from, Leg& to) {
   if (from.endpoint.peer_finished()) to.endpoint.finish();
   if (gone(from.endpoint) || to.reset_pending) pass_reset(from, to);

@@ -9,7 +9,7 @@
 namespace sluice::proxy {
 
 /// Moves data between the two legs of a split connection. Also moves FIN, RST, urgent pointer, newest timestamp, and
-/// the window that the relay can still advertise.
+/// the window that the proxy can still advertise.
 namespace relay {
 
 /// Smallest open window: two segments of 1460 bytes, plus what a window scale of 256 may round off. A smaller window
@@ -38,7 +38,7 @@ inline void record_progress(Flow& flow, Side out, Instant now) {
 /// none is held. Resolution is 0.25 s and the maximum 4.9 hours, which no configured limit exceeds.
 [[nodiscard]] Duration stall_time(const Flow& flow, Side out, Instant now);
 
-/// True if a host has received, or receives with the next segment, an ACK for data that the other host has not
+/// True if a host has received, or will receive with the next segment, an ACK for data that the other host has not
 /// acknowledged.
 [[nodiscard]] inline bool exposing(const Flow& flow) {
   const tcp::Endpoint& radio = flow.leg(Side::radio).endpoint;
@@ -46,7 +46,7 @@ inline void record_progress(Flow& flow, Side out, Instant now) {
   return radio.next_acknowledgement() != core.snd_una() || core.next_acknowledgement() != radio.snd_una();
 }
 
-/// True if one host has received something that the other host has not: an ACK for bytes or a FIN, or a reset.
+/// True if one host has received something that the other host has not: an ACK for bytes, an ACK for a FIN, or a reset.
 [[nodiscard]] bool owes(const Flow& flow);
 
 /// Moves all received payload and the newest timestamps of each leg to the other leg. Cheap if there is nothing to
@@ -57,8 +57,8 @@ void pump(Flow& flow);
 /// copied as segments arrive.
 void pump_fast_path(Flow& flow, Side out);
 
-/// Sends a keep-alive to the other host when a host has sent one, so that only the other host's answer is returned.
-/// While data for the other host is held, the proxy answers itself, because retransmissions already probe that host.
+/// If a host has sent a keep-alive, sends one to the other host, so that the other host's answer is returned. While
+/// data for the other host is held, the proxy answers itself, because retransmissions already probe that host.
 void pass_keepalives(Flow& flow);
 
 /// True if the leg of the host behind `side` ended abnormally: by a reset, a timeout or an abort.
@@ -69,7 +69,7 @@ void pass_keepalives(Flow& flow);
   return flow.leg(Side::radio).endpoint.on_fast_path() && flow.leg(Side::core).endpoint.on_fast_path();
 }
 
-/// Forwards a FIN or RST for which all earlier data is delivered. Nothing to do on the fast path.
+/// Forwards a FIN or RST if all earlier data is delivered. Does nothing on the fast path.
 void pass_ends(Flow& flow);
 
 /// True if one leg (side of the connection) ended abnormally and the other one has not been reset yet; pass_ends()
@@ -87,7 +87,7 @@ inline void open_window(Flow& flow, Side in, Bytes room, tcp::WindowUpdates upda
 /// RST.
 void abandon(Flow& flow, ResetReason reason);
 
-/// Returns why the proxy resets, or would have to reset, a host of the connection; none while the connection has not
+/// Returns why the proxy resets, or would have to reset, a host of the connection; `none` while the connection has not
 /// ended abnormally.
 [[nodiscard]] ResetReason reset_reason(const Flow& flow);
 
@@ -97,7 +97,7 @@ void abandon(Flow& flow, ResetReason reason);
 /// True if both legs are closed or in TIME-WAIT, so a new connection may use the addresses.
 [[nodiscard]] bool both_legs_closed(const Flow& flow);
 
-/// True if both legs are established and hold no data, so plain forwarding could replace the relay now.
+/// True if both legs are established and hold no data, so that the hosts could continue without the proxy now.
 [[nodiscard]] bool empty(const Flow& flow);
 
 }  // namespace relay

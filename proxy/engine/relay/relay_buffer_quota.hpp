@@ -26,7 +26,7 @@ class RelayBufferQuota {
   [[nodiscard]] Bytes default_quota() const { return default_quota_; }
 
   /// Returns the quota of the direction that arrives on `in` and holds `held` bytes: the number of bytes that it may
-  /// hold and advertise together. The quota follows the measured demand within the budget, and exceeds it while memory
+  /// hold and advertise in total. The quota follows the measured demand within the budget, and exceeds it while memory
   /// is plentiful. At least two segments are always granted, because the direction would stall otherwise.
   [[nodiscard]] Bytes limit(Flow& flow, const Bearer& bearer, Side in, Bytes held, Instant now);
   /// True if the measured demand of the direction that arrives on `in` exceeds the default quota. The direction's quota
@@ -34,8 +34,8 @@ class RelayBufferQuota {
   [[nodiscard]] bool follows_demand(const Flow& flow, Side in) const {
     return flow.demands != no_id && demand_of(flow, in).bytes() > quota_cap_;
   }
-  /// True if the demand of the direction that arrives on `in` was measured a moment ago, so limit() need not be called
-  /// again yet. Until the next measurement the window opens by the bytes that the other host acknowledges.
+  /// True if the demand of the direction that arrives on `in` was measured so recently that limit() need not be called
+  /// again. Until the next measurement the window opens by the bytes that the other host acknowledges.
   [[nodiscard]] bool limit_is_fresh(const Flow& flow, Side in, Instant now) const {
     return flow.demands != no_id && demand_of(flow, in).is_fresh(now);
   }
@@ -45,8 +45,8 @@ class RelayBufferQuota {
   /// measured.
   [[nodiscard]] Bytes first_limit(const Bearer& bearer) const;
 
-  /// Records in the memory budget the windows that the flow has advertised. `events`: events of its two streams since
-  /// the last call. Returns the bytes that it holds and has advertised, both directions together.
+  /// Records in the memory budget the windows that the flow has advertised. `events` are the events of its two streams
+  /// since the last call. Returns the bytes that it holds and has advertised in both directions.
   [[nodiscard]] std::uint32_t record(Flow& flow, StreamEvents events);
   /// Records in the memory budget the window just advertised to the leg's host, if only that window has changed.
   void record_advertised(Leg& leg) {
@@ -56,8 +56,8 @@ class RelayBufferQuota {
   void forget(Flow& flow);
 
   /// True if received payload is to be kept. If memory is low, out-of-order data is refused, because it may be held for
-  /// long. If the budget is exhausted, connections that already hold two segments are refused too, and all connections
-  /// once half of the reserve is used. Refused payload is never acknowledged, so its sender retransmits it.
+  /// long. If the budget is exhausted, connections that already hold two segments are refused too. Once half of the
+  /// reserve is used, all connections are refused. Refused payload is never acknowledged, so its sender retransmits it.
   [[nodiscard]] bool accepts_payload(const Flow& flow, Side in, const tcp::Segment& segment) const {
     return !budget_.is_low() || accepts_payload_though_low(flow, in, segment);
   }
@@ -70,8 +70,8 @@ class RelayBufferQuota {
   [[nodiscard]] const ReceiveBufferDemand& demand_of(const Flow& flow, Side in) const {
     return demands_[flow.demands][static_cast<std::size_t>(opposite(in))];
   }
-  /// Returns the quota of a direction that holds and has advertised `own` bytes together. `shown` is its measured
-  /// demand, `without_demand` is its quota without a measured demand.
+  /// Returns the quota of a direction that holds and has advertised `own` bytes in total. `shown` is its measured
+  /// demand; `without_demand` is its quota without a measured demand.
   [[nodiscard]] Bytes bounded_need(Bytes own, Bytes shown, Bytes without_demand) const;
   /// Returns the buffer demand of the direction that arrives on `in`, updated by the bytes that its receiver has
   /// acknowledged until `now`.

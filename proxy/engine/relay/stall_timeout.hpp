@@ -4,16 +4,16 @@
 
 namespace sluice::proxy {
 
-/// Ends split connections that make no progress, because their memory is shared by all connections. Such a connection
-/// holds data for a host that acknowledges nothing, or out-of-order data behind a gap that is not filled. Hosts
-/// themselves would keep such a connection as long as zero-window probes are answered. Thread: the shard's.
+/// Ends split connections that make no progress, because all connections share the memory that they hold. Such a
+/// connection holds data for a host that acknowledges nothing, or out-of-order data after a gap that is not filled. The
+/// hosts themselves would keep it as long as zero-window probes are answered. Thread: the shard's.
 class StallTimeout {
  public:
   explicit StallTimeout(const ShardContext& shard) : shard_(shard) {}
 
-  /// Resets the flow if its host has acknowledged nothing for timeouts.stalled, or for timeouts.orphaned if a reset is
-  /// pending. Drops out-of-order data older than timeouts.out_of_order. Called from the flow's timer. A host that does
-  /// not answer at all ends its leg earlier (tcp.max_retransmissions).
+  /// Resets the flow if one of its hosts has acknowledged nothing for timeouts.stalled, or for timeouts.orphaned if a
+  /// reset is pending. Drops out-of-order data older than timeouts.out_of_order. Called from the flow's timer. A host
+  /// that does not answer at all ends its leg earlier (tcp.max_retransmissions).
   void end(Flow& flow, Instant now);
   /// Arms the flow's timer for the drop of its out-of-order data. A TCP endpoint that only has a gap has no timer.
   void watch_holes(Flow& flow, FlowId id);

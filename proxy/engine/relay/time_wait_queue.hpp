@@ -9,10 +9,10 @@
 
 namespace sluice::proxy {
 
-/// Queue of split connections in TIME-WAIT (RFC 9293 section 3.6.1), ordered by age: only a retransmitted FIN is still
-/// answered. Up to a quarter of limits.max_flows, at least 16, may be in this state. The oldest is removed when a new
-/// connection needs its place. Later segments of the removed connection then pass to the host itself, whose sequence
-/// numbers they use. Thread: the shard's.
+/// Queue of split connections in TIME-WAIT (RFC 9293 section 3.6.1), ordered by age. In this state only a retransmitted
+/// FIN is answered. Up to a quarter of limits.max_flows, at least 16, may be in it. The oldest is removed when a new
+/// connection needs its place. Later segments of the removed connection are forwarded to the host itself, whose
+/// sequence numbers they use. Thread: the shard's.
 class TimeWaitQueue {
  public:
   /// Reserves places for a quarter of `max_flows` connections, at least 16.

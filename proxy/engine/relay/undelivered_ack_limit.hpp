@@ -11,9 +11,8 @@
 
 namespace sluice::proxy {
 
-/// Limits ack exposure: the bytes acknowledged to one host that the other host has not acknowledged
-/// (limits.exposure_per_flow, limits.exposure_per_bearer). Thread: any, because it holds only a reference to the
-/// limits.
+/// Limits the bytes acknowledged to one host that the other host has not acknowledged (limits.exposure_per_flow,
+/// limits.exposure_per_bearer). Thread: any, because it holds only a reference to the limits.
 class UndeliveredAckLimit {
  public:
   /// Keeps a reference to `limits`, which outlives it.
@@ -38,9 +37,9 @@ class UndeliveredAckLimit {
   void allow(Flow& flow, Bearer& bearer) const;
 
  private:
-  /// Returns the window for the host behind `in` under a configured limit.
+  /// Returns the window for the host behind `in` if a limit is configured.
   [[nodiscard, gnu::cold, gnu::noinline]] Bytes capped_room(const Flow& flow, Side in) const;
-  /// True if any exposure limit is configured.
+  /// True if any limit on acknowledged and undelivered bytes is configured.
   [[nodiscard]] bool configured() const {
     return limits_.exposure_per_flow.has_value() || limits_.exposure_per_bearer.has_value();
   }

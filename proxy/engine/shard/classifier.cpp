@@ -28,7 +28,7 @@ void Classifier::receive_many(Side in, std::span<packet::Packet> burst, Instant 
   }
 }
 
-/// Parses the packets and looks up their connections. Adjacent packets of the same connection share one lookup.
+/// Parses the packets and looks up their connections. Adjacent packets of one connection share one lookup.
 void Classifier::look_up(Side in, std::span<const packet::Packet> burst) {
   auto& [parsed, results, places, keys, ids, tags] = known_;
   for (const packet::Packet& packet : burst) __builtin_prefetch(packet.data());
@@ -90,7 +90,8 @@ inline void Classifier::receive_one(Side in, packet::Packet& packet, Instant now
 }
 
 /// Handles up to ParsedBurst::most packets after one joint lookup. A found id stays valid until a connection is
-/// removed, and a failed lookup until one is added. After such a change each packet's connection is looked up again.
+/// removed, and a failed lookup until one is added. After such a change the connection of each packet is looked up
+/// again.
 void Classifier::receive_chunk(Side in, std::span<packet::Packet> burst, Instant now) {
   look_up(in, burst);
   Registry& registry = shard_.registry;
@@ -159,7 +160,7 @@ inline void Classifier::handle(RxPacket& rx, ConnectionId id) {
   }
 }
 
-/// True if a SYN reuses the addresses of a connection that is closed on both legs, so that a new connection begins.
+/// True if a SYN uses the addresses of a connection that is closed on both legs, so that a new connection begins.
 inline bool Classifier::is_reused(const RxPacket& rx, const Flow& flow) const {
   const tcp::Flags flags = rx.segment().flags;
   return flags.syn() && !flags.ack() && relay::both_legs_closed(flow) &&

@@ -54,21 +54,22 @@ class Classifier {
   }
   [[nodiscard]] ConnectionId find(std::size_t at) const;
   void handle(RxPacket& rx, ConnectionId id);
-  /// Handles a packet that is not TCP, has no connection yet, or belongs to one that begins or is handed back.
+  /// Handles a packet that is not TCP or has no connection yet. Also handles packets of a connection in its handshake,
+  /// or of one that is being handed back to its hosts.
   [[gnu::noinline]] void handle_other(RxPacket& rx, ConnectionId id);
   [[gnu::cold, gnu::noinline]] void handle_unparsed(RxPacket& rx);
   [[gnu::noinline]] void handle_new(RxPacket& rx);
   [[gnu::noinline]] void handle_end_to_end(RxPacket& rx, EndToEndId id);
   [[nodiscard]] bool is_reused(const RxPacket& rx, const Flow& flow) const;
-  /// Handles a packet of a connection that an earlier run had split and that lost bytes when that run crashed. Returns
-  /// false if there is no such connection.
+  /// Handles a packet of a connection that an earlier run of the program had split and that lost bytes when that run
+  /// crashed. Returns false if there is no such connection.
   [[nodiscard, gnu::cold, gnu::noinline]] bool end_crashed(const RxPacket& rx);
 
   const ShardContext shard_;
   Parts parts_;
   ParsedBurst known_{};  ///< parse results and connection ids of the current burst
 
-  /// Value of ConnectionTable::removals() at the lookup of the burst. After a later removal an id can name another
+  /// Value of ConnectionTable::removals() at the lookup of the burst. After a later removal an id may belong to another
   /// connection.
   std::uint32_t removals_ = 0;
 };

@@ -12,7 +12,7 @@
 namespace sluice::proxy {
 namespace {
 
-/// Number of times that each host is probed. The second probe follows after one second, each further probe after twice
+/// Number of times that each host is probed. The second probe follows after one second, each later probe after twice
 /// the previous pause.
 constexpr std::uint32_t rounds = 5;
 constexpr Duration first_pause = std::chrono::seconds(1);
@@ -35,8 +35,8 @@ void send(const CrashedConnection& crashed, Side out, const tcp::Segment& segmen
   shard.queue.push(out, std::move(frame), now);
 }
 
-/// Returns a probe that the host behind `side` must answer, because the probe's sequence number is old. After a wrap an
-/// old number may look new, so every other probe uses the opposite half of sequence space.
+/// Returns a probe that the host behind `side` must answer, because its sequence number is old. After a wrap an old
+/// number may look new. So every other probe uses the opposite half of the sequence space.
 tcp::Segment challenge(const CrashedConnection& crashed, Side side, bool from_the_other_half) {
   constexpr std::uint32_t half = 1U << 31U;
   tcp::Segment segment;

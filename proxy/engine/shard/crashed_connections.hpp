@@ -13,12 +13,11 @@
 
 namespace sluice::proxy {
 
-/// Resets the hosts of crashed connections: an earlier run of the program had split them, and acknowledged bytes were
+/// Resets the hosts of crashed connections. An earlier run of the program had split them, and acknowledged bytes were
 /// lost with it. A host accepts a RST only at exactly the sequence number that it expects (RFC 5961 section 3.2), which
-/// its ACKs contain. Each host is therefore sent an unacceptable segment, which it must answer with an ACK (RFC 9293
-/// section 3.10.7.4). Any other segment from the host also contains that number. Probes to a host end only when it
-/// answers with a RST, because the proxy's RST may have been lost before. Memory is allocated at construction. Thread:
-/// its shard's.
+/// its ACKs contain. So each host is sent an unacceptable segment, which it must answer with an ACK (RFC 9293 section
+/// 3.10.7.4). Any other segment from the host also contains that number. A host is probed until it answers with a RST,
+/// because an earlier RST of the proxy may have been lost. Memory is allocated at construction. Thread: its shard's.
 class CrashedConnections {
  public:
   static constexpr std::uint32_t none = flow::no_flow;

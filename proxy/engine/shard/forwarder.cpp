@@ -9,8 +9,8 @@
 namespace sluice::proxy {
 namespace {
 
-/// True if the packet may wait for the UE's window: no split connection, handshake or handback depends on its order,
-/// and it is no ICMP message, which reports on others.
+/// True if the packet may wait for the UE's window. No split connection, handshake or handback depends on its order,
+/// and it is no ICMP message, which reports about other packets.
 bool may_wait(packet::ParseResult result, Counter reason) {
   switch (result) {
     case packet::ParseResult::udp:

@@ -26,10 +26,10 @@ class Forwarder {
     finish,
     keep  ///< the checksum is left as received: the host finishes its checksums, so the segment is damaged
   };
-  /// Forwards a frame, counted under `reason`, untouched except for the checksum. For frames without a tracked
-  /// handshake (UDP, bypass, connections older than the proxy) the port alone decides about unfinished checksums. On a
-  /// veth or TAP every datagram of a host with offloads arrives unfinished and would otherwise be lost. On a physical
-  /// interface no datagram does, so a damaged frame stays damaged.
+  /// Forwards a frame, counted under `reason`, and changes nothing but its checksum. For frames without a tracked
+  /// handshake (UDP, bypass, connections older than the proxy), only the port's setting determines how unfinished
+  /// checksums are treated. On a veth or TAP, every datagram of a host with offloads arrives unfinished and would
+  /// otherwise be lost. On a physical interface no datagram does, so a damaged frame stays damaged.
   [[gnu::noinline]] void forward(RxPacket& rx, Counter reason, Checksum checksum = Checksum::finish);
   /// Forwards a segment of an end-to-end connection, now or later, with the window that its rate controller allows.
   void pass_end_to_end(RxPacket& rx, EndToEndId id);

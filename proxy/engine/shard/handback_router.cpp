@@ -75,9 +75,9 @@ bool HandbackRouter::track_if_released(RxPacket& rx) {
   return true;
 }
 
-/// True if the segment's checksum is good, or unfinished from a host whose SYN had an unfinished checksum. The SYNs of
-/// a connection of an earlier run are unknown. Until its sequence numbers are known, a host's first unfinished checksum
-/// counts as that of its SYN.
+/// True if the segment's checksum is good, or is unfinished and the SYN of its host was too. The SYNs of a connection
+/// of an earlier run are unknown. Until its sequence numbers are known, a host's first unfinished checksum counts as
+/// that of its SYN.
 bool HandbackRouter::is_sound(TrackedConnection& connection, const RxPacket& rx) const {
   Handshake& shown = connection.handshake;
   if (connection.adrift && shard_.config.accepts_partial_checksums(rx.in) && is_unfinished(rx.packet, rx.parsed))

@@ -23,8 +23,8 @@ class HandbackRouter {
   [[nodiscard]] bool track_released(RxPacket& rx) {
     return flows_.handback().released().size() != 0 && track_if_released(rx);
   }
-  /// Processes a segment of an end-to-end connection whose policy splits: splits it if both directions are idle, else
-  /// forwards the segment.
+  /// Processes a segment of a connection that is not split although its policy splits connections. It is split if both
+  /// directions are idle, else the segment is forwarded.
   [[gnu::cold, gnu::noinline]] void pass_until_split(RxPacket& rx, EndToEndId id);
   /// Handles a fragment or a segment behind IP options, which the caller forwards. If its numbers are plausible for a
   /// split connection, that connection is to be handed back to its hosts.
@@ -34,7 +34,7 @@ class HandbackRouter {
   /// Processes a segment of a released connection (handed back to its hosts before). Returns false if no released
   /// connection has its key.
   [[nodiscard, gnu::cold, gnu::noinline]] bool track_if_released(RxPacket& rx);
-  /// True if the segment's checksum is good, or unfinished from a host whose SYN had an unfinished checksum.
+  /// True if the segment's checksum is good, or is unfinished and the SYN of its host was too.
   [[nodiscard]] bool is_sound(TrackedConnection& connection, const RxPacket& rx) const;
   /// Creates a split flow for a connection that has passed end to end; this segment is the first that the flow
   /// processes. Returns false if the flow table is full.

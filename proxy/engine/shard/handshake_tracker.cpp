@@ -13,8 +13,8 @@
 namespace sluice::proxy {
 namespace {
 
-/// Returns the counter for a SYN with options that the proxy does not know. Multipath TCP has one of its own, because
-/// many connections of mobile devices use it.
+/// Returns the counter for a SYN with options that the proxy does not know. Multipath TCP has a separate counter,
+/// because many connections of mobile devices use it.
 Counter counter_of_options(const RxPacket& rx) {
   const bool multipath = (rx.parsed.unknown_options.bits & packet::UnknownOptions::multipath) != 0;
   return multipath ? Counter::forward_multipath : proxy::counter_of(rx.result);
@@ -29,7 +29,7 @@ Counter reason_to_give_up(const RxPacket& rx) {
   return Counter::forward_simultaneous_open;
 }
 
-/// Returns the counter for the reason why a connection passes unsplit after this answer to its SYN.
+/// Returns the counter for the reason why this answer to a SYN leaves the connection unsplit.
 Counter counter_of(AnswerToSyn answer) {
   if (answer == AnswerToSyn::refuses) return Counter::forward_reset_handshake;
   return answer == AnswerToSyn::crosses ? Counter::forward_simultaneous_open : Counter::forward_handshake_unseen;
@@ -98,14 +98,14 @@ std::optional<Counter> HandshakeTracker::reason_not_to_note(const RxPacket& rx) 
   return std::nullopt;
 }
 
-/// Forwards a segment, and records why its connection passes unsplit from now on.
+/// Forwards a segment, and records why its connection is not split. Its later segments are counted under that reason.
 void HandshakeTracker::forward_unsplit(RxPacket& rx, Counter reason) {
   unsplit_.record(rx.key(), rx.tag, reason, rx.now);
   forwarder_.forward(rx, reason);
 }
 
-/// Forwards a segment, other than a first SYN, of a connection without state. The reason is the one recorded during its
-/// handshake.
+/// Forwards a segment, other than a first SYN, of a connection without state. It is counted under the reason recorded
+/// during the handshake.
 void HandshakeTracker::forward_unknown(RxPacket& rx) {
   const std::optional<Counter> reason = unsplit_.find(rx.key(), rx.tag, rx.now);
   forwarder_.forward(rx, reason.value_or(Counter::forward_mid_flow));
@@ -195,8 +195,8 @@ void HandshakeTracker::begin_answered(RxPacket& rx, const FirstSyn& first) {
   forward_unsplit(rx, Counter::forward_flow_limit);
 }
 
-/// Returns the reason why the connection must not be created, or nothing if it may. Conditions may have changed since
-/// the SYN was recorded.
+/// Returns the reason why the connection must not be created, or nothing if it may be. Conditions may have changed
+/// since the SYN was recorded.
 std::optional<Counter> HandshakeTracker::reason_not_to_begin(const PolicySettings& settings) const {
   if (settings.mode == Mode::bypass) return Counter::forward_bypass_mode;
   if (draining_) return Counter::forward_draining;
@@ -339,7 +339,7 @@ void HandshakeTracker::split(RxPacket& rx, FlowId id) {
   flows_.receive(rx, id);
 }
 
-/// Tracks the connection end to end, because the policies have changed since its SYN and it is no longer split.
+/// Tracks the connection without splitting it, because the policies have changed since its SYN and no longer split it.
 void HandshakeTracker::leave_end_to_end(RxPacket& rx, FlowId id) {
   Flow& flow = shard_.registry.flow(id);
   const EndToEndId successor =
@@ -353,7 +353,7 @@ void HandshakeTracker::leave_end_to_end(RxPacket& rx, FlowId id) {
   }
 }
 
-/// Limits the window in the handshake's last ACK to the bytes that the relay may hold, because an advertised window
+/// Limits the window in the handshake's last ACK to the bytes that the proxy may hold, because an advertised window
 /// cannot be retracted.
 bool HandshakeTracker::clamp_window(tcp::Segment& ack, const Flow& flow, Side initiator) const {
   const Handshake& seen = flow.handshake;

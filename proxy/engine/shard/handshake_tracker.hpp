@@ -13,9 +13,9 @@
 
 namespace sluice::proxy {
 
-/// Tracks the handshakes of new connections: a SYN is recorded, its SYN-ACK creates the connection, and the last ACK
-/// splits it. All segments pass unchanged meanwhile, so the hosts negotiate options, refusals and timeouts end to end.
-/// Thread: the shard's.
+/// Tracks the handshakes of new connections: a SYN is recorded, its SYN-ACK creates the connection, and after the last
+/// ACK it is split. All segments are forwarded unchanged until then. So the hosts themselves negotiate options, and
+/// detect refusals and timeouts. Thread: the shard's.
 class HandshakeTracker {
  public:
   /// Keeps references to its arguments, which outlive the object.
@@ -36,7 +36,7 @@ class HandshakeTracker {
   [[nodiscard, gnu::cold, gnu::noinline]] bool on_conflicting_syn(RxPacket& rx);
   /// Processes a segment of a connection whose handshake is tracked.
   [[gnu::noinline]] void on_handshake_segment(RxPacket& rx, FlowId id);
-  /// Records why the connection with this key passes unsplit. Its later segments are counted under that reason.
+  /// Records why the connection with this key is not split. Its later segments are counted under that reason.
   void record_unsplit(const flow::FlowKey& key, Counter reason, Instant now) {
     unsplit_.record(key, shard_.registry.connections().tag_of(key), reason, now);
   }
@@ -44,11 +44,11 @@ class HandshakeTracker {
  private:
   /// True if the address belongs to a configured UE prefix, or if none is configured.
   [[nodiscard]] bool is_ue(const IpAddress& address) const;
-  /// Returns the reason why a segment must not start the tracking of a connection, or nothing if it may.
+  /// Returns the reason why tracking of a connection must not start with this segment, or nothing if it may.
   [[nodiscard]] std::optional<Counter> reason_not_to_note(const RxPacket& rx) const;
   /// Returns the reason why an answered SYN must not create a connection, or nothing if it may.
   [[nodiscard]] std::optional<Counter> reason_not_to_begin(const PolicySettings& settings) const;
-  /// Forwards a segment and records why its connection passes unsplit.
+  /// Forwards a segment and records why its connection is not split.
   void forward_unsplit(RxPacket& rx, Counter reason);
   /// Forwards a segment of a connection without state, counted under the recorded reason.
   void forward_unknown(RxPacket& rx);
@@ -75,7 +75,7 @@ class HandshakeTracker {
   void split(RxPacket& rx, FlowId id);
   /// Tracks the connection end to end, because its policy no longer splits.
   void leave_end_to_end(RxPacket& rx, FlowId id);
-  /// Limits the window of the handshake's last ACK to the bytes that the relay may hold. Returns true if the window was
+  /// Limits the window of the handshake's last ACK to the bytes that the proxy may hold. Returns true if the window was
   /// changed.
   [[nodiscard]] bool clamp_window(tcp::Segment& ack, const Flow& flow, Side initiator) const;
 
@@ -85,9 +85,9 @@ class HandshakeTracker {
   Forwarder& forwarder_;
   SynCache first_syns_;  ///< SYNs of connections of which only the SYN was seen
 
-  /// SYNs with the addresses of a known connection, or with another sequence number than a recorded SYN
+  /// SYNs with the addresses of a known connection, or with another sequence number than a recorded SYN.
   SynCache conflicting_syns_;
-  UnsplitConnections unsplit_;  ///< reasons why connections pass unsplit, by connection
+  UnsplitConnections unsplit_;  ///< reasons why connections are not split, by connection
   HalfOpen half_open_;          ///< limits the number of handshakes in progress
   bool draining_ = false;
 };

@@ -21,8 +21,7 @@ class MemoryRelief {
   /// True while a walk over all flows is in progress.
   [[nodiscard]] bool active() const { return walk_.active; }
   /// Continues the walk with the next flows. Each walk resets stalled connections that hold at least half of the
-  /// largest amount found in the walk before. A few walks are therefore enough, and connections that hold little are
-  /// not reset.
+  /// largest amount found in the previous walk. So a few walks suffice, and connections that hold little are not reset.
   void step(Instant now);
 
  private:
@@ -30,7 +29,7 @@ class MemoryRelief {
   struct Walk {
     FlowId next = 0;    ///< id of the flow with which the walk continues
     Bytes largest{};    ///< largest number of bytes held by a stalled connection in this walk
-    Bytes take_from{};  ///< number of held bytes from which on a stalled connection is reset
+    Bytes take_from{};  ///< number of held bytes at which a stalled connection is reset
     bool active = false;
   };
 

@@ -16,8 +16,8 @@ flow::FlowKey flow_of(const RxPacket& rx) {
   return key;
 }
 
-/// Returns a number below `end`, a power of two, that depends on all bits of the flow. It needs no secret, because
-/// flows that share a set displace each other in a display only.
+/// Returns a number below `end`, a power of two, that depends on all bits of the flow. It needs no secret: flows with
+/// equal numbers only displace each other in a display.
 std::size_t set_of(const flow::FlowKey& key, std::uint8_t protocol, std::size_t end) {
   constexpr std::uint64_t golden_ratio = 0x9e37'79b9'7f4a'7c15;
   std::uint64_t mixed = protocol;

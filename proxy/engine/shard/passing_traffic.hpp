@@ -13,12 +13,12 @@
 
 namespace sluice::proxy {
 
-/// Finds the connections and datagram flows that carry most of the bytes which pass without control. One frame per
+/// Finds the connections and datagram flows with most of the bytes that are forwarded without control. One frame per
 /// `step` of bytes is a sample and stands for that many bytes, so that most frames cost one subtraction. The step is a
 /// 64th of all bytes so far, from 2 KiB up to 64 KiB. A fixed table holds the largest flows, in sets of eight that a
-/// hash of the flow selects (Space-Saving: Metwally, Agrawal, El Abbadi 2005). A new flow takes the place of the
-/// smallest one of its set and inherits its bytes, which are its uncertainty. A flow with more than an eighth of the
-/// sampled bytes of its set is always in the table. Thread: the shard's.
+/// hash of the flow selects (Space-Saving: Metwally, Agrawal, El Abbadi 2005). A new flow replaces the smallest one of
+/// its set and inherits its bytes, which are its uncertainty. A flow with more than an eighth of the sampled bytes of
+/// its set is always in the table. Thread: the shard's.
 class PassingTraffic {
  public:
   static constexpr std::size_t capacity = max_passing;
@@ -42,11 +42,11 @@ class PassingTraffic {
   /// One flow of the table. An entry without bytes is free.
   struct Entry {
     flow::FlowKey key;
-    std::uint64_t bytes = 0;      ///< sampled bytes, those inherited included
-    std::uint64_t inherited = 0;  ///< bytes of the flow that had this entry before
+    std::uint64_t bytes = 0;      ///< sampled bytes, including the inherited ones
+    std::uint64_t inherited = 0;  ///< bytes of the flow that used this entry before
     Instant first{};              ///< time of the first sample
     Instant last{};               ///< time of the newest sample
-    Counter reason{};             ///< why the newest sample passed
+    Counter reason{};             ///< reason for which the newest sampled frame was forwarded without control
     std::uint8_t protocol = 0;    ///< number of the IP protocol
   };
 

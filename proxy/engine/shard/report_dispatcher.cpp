@@ -12,8 +12,8 @@
 namespace sluice::proxy {
 namespace {
 
-/// Returns the bearer's part of the SMVS allowance for the UE's whole queue: the number of its flows with unsent data,
-/// divided by that of all the UE's bearers under SMVS.
+/// Returns the bearer's part of the allowance that SMVS computes for the UE's whole queue. It is the number of its
+/// flows with unsent data, divided by that of all the UE's bearers under SMVS.
 double share_of(const Bearer& bearer) {
   if (&bearer.sibling() == &bearer) return 1;
   std::uint32_t waiting = std::max(bearer.load.backlogged_flows, 1U);

@@ -69,7 +69,7 @@ class ReportDispatcher {
   SplitFlows& flows_;
   EndToEndFlows& end_to_end_;
   CrossTrafficSender& cross_traffic_;
-  SuppressingNodeBs senders_;  ///< state of the Node-Bs that leave unchanged UEs out of their reports
+  SuppressingNodeBs senders_;  ///< state of the Node-Bs that omit unchanged UEs from their reports
   GroupStatistics groups_{};
 };
 

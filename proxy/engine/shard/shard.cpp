@@ -20,7 +20,7 @@
 
 namespace sluice::proxy {
 
-/// Components of a shard in order of construction: a component calls only those above it.
+/// Components of a shard in order of construction. A component calls only those that were constructed before it.
 struct Shard::Parts {
   Parts(const ShardConfig& configuration, packet::PacketPool& pool, Transmitter& transmitter,
         const flow::HashKey& hash_key, Instant origin, FlowJournal journal)

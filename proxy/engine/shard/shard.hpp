@@ -132,7 +132,7 @@ class Shard {
   /// Appends snapshots of flows to `out` until it has `limit` entries.
   void describe_flows(std::vector<FlowInfo>& out, std::size_t limit) const;
   void describe_bearers(std::vector<BearerInfo>& out, std::size_t limit) const;
-  /// Appends the largest flows that pass without control, at most max_passing.
+  /// Appends the largest flows that are forwarded without control, at most max_passing.
   void describe_passing(std::vector<PassingInfo>& out, Instant now) const;
 
  private:

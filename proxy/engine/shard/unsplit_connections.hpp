@@ -12,9 +12,9 @@
 
 namespace sluice::proxy {
 
-/// Stores why connections whose handshake was seen pass unsplit, so that their segments are counted under that reason.
-/// Each key maps to one set of four entries. A full set replaces its least recently used entry, and an entry unused for
-/// `keep` is invalid. All memory is allocated at construction. Thread: its shard's.
+/// Stores why connections whose handshake was seen are not split, so that their segments are counted under that reason.
+/// Each key maps to one set of four entries. In a full set the least recently used entry is replaced, and an entry that
+/// is unused for `keep` is invalid. All memory is allocated at construction. Thread: its shard's.
 class UnsplitConnections {
  public:
   /// Allocates at least `capacity` entries.
@@ -22,7 +22,7 @@ class UnsplitConnections {
 
   /// Records the reason why the connection with this key is not split. `tag` is the hash tag of the key.
   void record(const flow::FlowKey& key, flow::KeyTag tag, Counter reason, Instant now);
-  /// Removes the entry of a connection, if there is one, because a new one with the same addresses is split.
+  /// Removes the entry of a connection, if there is one, because a new connection with the same addresses is split.
   void forget(const flow::FlowKey& key, flow::KeyTag tag);
   /// Returns why the connection is not split, and marks the entry as used; nothing if unknown.
   [[nodiscard]] std::optional<Counter> find(const flow::FlowKey& key, flow::KeyTag tag, Instant now) {

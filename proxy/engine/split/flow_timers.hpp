@@ -46,7 +46,7 @@ class FlowTimers {
   /// Returns the time at which a timer for `due` must expire: no later than the idle timeout, which is at least one
   /// second ahead.
   [[nodiscard]] Instant when(const Flow& flow, Instant due, Instant now) const;
-  /// Returns when a server with a nearly closed window is granted two segments; `never` if its window is not nearly
+  /// Returns when a server whose window is nearly closed is allowed two segments; `never` if its window is not nearly
   /// closed.
   [[nodiscard, gnu::noinline]] Instant min_window_at(const Flow& flow, Instant now) const;
   /// True if elapsed time alone may change a window of the flow.

@@ -10,9 +10,9 @@
 
 namespace sluice::proxy {
 
-/// Hands split connections back to their hosts. A release is requested, advanced at each service of the flow, and
-/// completed when no bytes are held. The connection is tracked afterwards. handback_point.hpp describes handbacks
-/// during a transfer. Thread: the shard's.
+/// Hands split connections back to their hosts, so that they continue without the proxy. A handback is requested,
+/// advanced at each service of the flow, and completed when no bytes are held. The connection is tracked afterwards.
+/// handback_point.hpp describes handbacks during a transfer. Thread: the shard's.
 class Handback {
  public:
   /// Keeps references to its arguments, which outlive it.
@@ -32,8 +32,8 @@ class Handback {
   void advance(Flow& flow, Instant now);
   /// True if the proxy holds no bytes of the connection, so that the flow can be removed and its hosts continue.
   [[nodiscard]] static bool is_complete(const Flow& flow);
-  /// Releases a flow that is about to be removed. Its connection continues between its hosts, and is tracked if it may
-  /// be split again.
+  /// Ends the proxy's part in a flow that is about to be removed. Its connection continues between its hosts, and is
+  /// tracked if it may be split again.
   void release(const Flow& flow, Instant now);
 
   /// Returns the table of released connections, which were handed back to their hosts.

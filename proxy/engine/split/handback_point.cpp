@@ -46,7 +46,7 @@ std::uint32_t rounding(const Flow& flow, Side side) {
   return (1U << scale(flow, side)) - 1;
 }
 
-/// True if neither host was granted a wider window than the other host accepts.
+/// True if each host was granted at most the window that the other host accepts.
 bool windows_hold(const Flow& flow) {
   return std::all_of(both_sides.begin(), both_sides.end(), [&](Side side) {
     const Side other = opposite(side);
@@ -54,7 +54,7 @@ bool windows_hold(const Flow& flow) {
   });
 }
 
-/// Returns the part of an ACK that concerns the proxy's leg, without bytes after the handback point.
+/// Returns the part of an ACK that belongs to the proxy's leg, without bytes after the handback point.
 tcp::Segment acknowledgement_of(const tcp::Segment& segment, const tcp::Endpoint& own) {
   tcp::Segment ours = segment;
   ours.flags.bits = tcp::Flags::ack_bit;

@@ -8,10 +8,10 @@
 namespace sluice::proxy::handback {
 
 /// Functions that hand a split connection back to its hosts, even during a transfer. Sequence numbers are the hosts'
-/// own, so nothing is translated. Each direction gets a handback point at the sequence number up to which the proxy has
-/// acknowledged. The proxy delivers the bytes before that point: its legs retransmit them until they are acknowledged.
+/// own, so none is translated. Each direction gets a handback point: the sequence number up to which the proxy has
+/// acknowledged. The proxy delivers the bytes before that point, and retransmits them until they are acknowledged.
 /// Bytes after the point are forwarded unchanged, and so is every ACK that covers all of the proxy's bytes. The flow is
-/// removed when these bytes are delivered.
+/// removed when the proxy's bytes are delivered.
 ///
 /// The hosts cannot notice the handback, because:
 ///  - every acknowledged byte is delivered before the flow is removed;
@@ -27,7 +27,7 @@ namespace sluice::proxy::handback {
 /// Returns what prevents the handback of the flow from starting, or, once it has started, from completing.
 [[nodiscard]] HandbackBlocker find_blocker(const Flow& flow);
 
-/// Limits the window of each host to what the other host accepts, as the first step of a release. The relay holds at
+/// Limits the window of each host to what the other host accepts, as the first step of a handback. The proxy holds at
 /// most `from_ue` bytes towards the core and `from_server` bytes towards the radio.
 void advertise_no_more(Flow& flow, Bytes from_ue, Bytes from_server);
 
@@ -52,8 +52,8 @@ tcp::SeqNum make_room(Flow& flow, Bytes most);
 /// True if all bytes held by the proxy are delivered and acknowledged in both directions.
 [[nodiscard]] bool delivered(const Flow& flow);
 
-/// True if nothing is held in either direction and no leg is closed. Apart from the advertised windows, plain
-/// forwarding could then replace the proxy.
+/// True if the proxy holds nothing in either direction and no leg is closed. Apart from the advertised windows, the
+/// hosts could then continue without the proxy.
 [[nodiscard]] bool at_rest(const Flow& flow);
 
 /// Decision how a segment is processed while a connection is handed back to its hosts.
@@ -61,7 +61,7 @@ struct Verdict {
   bool forward = false;  ///< true if the segment is forwarded unchanged
   bool feed = false;     ///< true if the part `ours` of the segment is delivered to the proxy's leg
 
-  /// true if the payload is delivered to the leg as well, because it retransmits acknowledged bytes
+  /// True if the payload is passed to the leg as well, because it retransmits acknowledged bytes.
   bool whole = false;
   /// True if the segment's numbers are the host's own, so that its window for the bytes after the proxy's is valid.
   bool is_valid = false;

@@ -19,7 +19,7 @@ std::uint32_t capacity_for(std::uint32_t max_flows) {
   return std::max<std::uint32_t>(max_flows / 4, 16);
 }
 
-/// Longest time until a host's first retransmission.
+/// Longest time between a host's transmission of a segment and its first retransmission.
 constexpr Duration first_repetition = std::chrono::seconds(10);
 
 /// Returns how long a connection is not split again after its handback to the hosts. `seen`: how often it was handed

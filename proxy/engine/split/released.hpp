@@ -14,7 +14,7 @@
 
 namespace sluice::proxy {
 
-/// Connection that was split and now passes between its hosts.
+/// Connection that was split before, and now continues between its hosts.
 struct ReleasedFlow {
   flow::FlowKey key;
   TrackedConnection connection;
@@ -45,9 +45,9 @@ class Released {
   /// release, up to 17 minutes. Connections with regular fragments are thus rarely split. Returns how many other
   /// connections were evicted because the table was full.
   [[nodiscard]] std::uint32_t add(const flow::FlowKey& key, const Flow& flow, Instant now);
-  /// Adds a connection that an earlier run had split. It may be split again when its sequence numbers are known and no
-  /// unseen data can be in flight (see record_data()). Returns how many other connections were evicted because the
-  /// table was full.
+  /// Adds a connection that an earlier run of the program had split. It may be split again when its sequence numbers
+  /// are known and no unseen data can be in flight (see record_data()). Returns how many other connections were evicted
+  /// because the table was full.
   [[nodiscard]] std::uint32_t add(const RecoveredConnection& connection, const RunGap& gap);
   /// Records that data of the connection has passed. Data lost in the gap between the runs is retransmitted after at
   /// most twice the time since its last transmission (RFC 6298 section 5.5). A connection without data for longer has
@@ -89,7 +89,7 @@ class Released {
   flow::Slab<ReleasedFlow> flows_;
   flow::FlowTable table_;
   EvictionQueue ages_;
-  Instant gap_begin_{};  ///< time when an earlier run was last known to be alive
+  Instant gap_begin_{};  ///< time when an earlier run of the program was last known to run
   std::uint32_t last_ticket_ = 0;
 };
 

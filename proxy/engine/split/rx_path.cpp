@@ -9,9 +9,9 @@
 namespace sluice::proxy {
 namespace {
 
-/// True if the segment's MAC addresses, VLAN tags, DSCP or TTL differ from the leg's template, for instance after a
-/// router failure. DF and flow label count for data segments only, because kernels use other values in SYN-ACKs and
-/// RSTs.
+/// True if the segment's MAC addresses, VLAN tags, DSCP or TTL differ from those in the leg's header template, for
+/// instance after a router failure. DF and flow label are compared for data segments only, because kernels use other
+/// values in SYN-ACKs and RSTs.
 bool outdated(const Leg& leg, const packet::Packet& packet, const packet::Parsed& parsed) {
   constexpr std::uint8_t dscp_mask = 0xfc;
   const packet::HeaderTemplate& known = leg.headers;
@@ -88,8 +88,8 @@ inline bool SplitFlows::deliver_segment(packet::Packet& packet, const packet::Pa
   return accepted;
 }
 
-/// Delivers a segment whose headers differ from the leg's template. The new headers are kept only if the segment's
-/// numbers are valid.
+/// Delivers a segment whose headers differ from the leg's header template. The new headers are kept only if the
+/// segment's numbers are valid.
 template <Side in>
 void SplitFlows::deliver_rerouted(packet::Packet& packet, const packet::Parsed& parsed, Flow& flow, FlowId id,
                                   Instant now) {

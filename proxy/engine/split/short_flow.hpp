@@ -22,8 +22,8 @@ void begin(Flow& flow, Bearer& bearer, Instant now);
   return true;
 }
 
-/// Updates the state of a short flow after its service. `over`: true if its hosts have closed the connection or it is
-/// to be released.
+/// Updates the state of a short flow after it was served. `over` is true if its hosts have closed the connection, or if
+/// it is to be handed back to them.
 inline void follow(Flow& flow, Bearer& bearer, bool over, Instant now) {
   if (over || !go_on(flow, bearer, now)) end(flow, bearer, now);
 }

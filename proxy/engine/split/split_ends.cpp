@@ -8,7 +8,7 @@
 namespace sluice::proxy {
 namespace {
 
-/// Returns why the record of a split connection ends.
+/// Returns the reason with which the record of a split connection ends.
 const char* reason_of_end(const Flow& flow) {
   if (flow.release_reason != ReleaseReason::none && !relay::both_legs_closed(flow))
     return to_string(flow.release_reason).data();

@@ -77,7 +77,7 @@ void SplitFlows::serve_all_pending(Instant now) {
   pending_.serve_all(shard_.registry, [&](Flow& flow, FlowId id) { serve(flow, id, now); });
 }
 
-/// True if the buffer quota must be read again before the host behind `in` is sent its window. This is so if no rate
+/// True if the buffer quota must be read again before a window is sent to the host behind `in`. This is so if no rate
 /// controller sets that window, and the window has opened since the quota was last read.
 template <Side in>
 inline bool SplitFlows::window_is_due(const Flow& flow, Instant now) const {

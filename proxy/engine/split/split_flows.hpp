@@ -28,7 +28,7 @@
 
 namespace sluice::proxy {
 
-/// A split flow that is being served or has just received something, its place, its bearer, and the time.
+/// A split flow that is being served or has just received a segment, with its id, its bearer, and the time.
 struct ServedFlow {
   Flow& flow;
   FlowId id;
@@ -40,9 +40,9 @@ struct ServedFlow {
 /// once before the burst ends: payload is relayed, windows are updated and segments are sent. Flows that have ended are
 /// closed. Thread: the shard's.
 ///
-/// Invariants: the journal is written before anything leaves that acknowledges data, and it never contains less than
-/// the hosts have received. Data to the radio stays within the bearer's budget or window. A flow's share in its bearer
-/// is correct after each service.
+/// Invariants: the journal is written before a segment is sent that acknowledges data, and it never contains less than
+/// the hosts have received. Data sent to the radio stays within what the bearer's controller permits. After each
+/// service of a flow, its contribution to the sums of its bearer is correct.
 class SplitFlows {
  public:
   /// Keeps references to its arguments, which outlive it.
@@ -66,7 +66,7 @@ class SplitFlows {
   [[nodiscard]] Bytes first_window(const Flow& flow, Side from) const;
   /// Sets the maximum frame length of the port on `side`, and adapts the segment size of all flows.
   void set_port(Side side, const packet::LinkLimit& limit, Instant now);
-  /// Starts service of a flow whose endpoints have just been established.
+  /// Serves for the first time a flow whose endpoints have just been established.
   void begin(Flow& flow, FlowId id, Instant now);
   /// True if packet `at` belongs to a split flow, so that receive() can process it.
   [[nodiscard]] bool takes(const ParsedBurst& known, std::size_t at) const { return flow_of(known, at) != nullptr; }
@@ -100,9 +100,9 @@ class SplitFlows {
   void on_due(FlowId id, Instant now);
   /// Frees a flow entry for a new connection by closing the oldest flow in TIME-WAIT, if there is one.
   [[gnu::cold, gnu::noinline]] void make_room(Instant now);
-  /// Ends the flow at once, because the proxy stops. Plain forwarding replaces the proxy if neither host has an ACK for
-  /// data that the other one has not received. Otherwise both hosts get a RST. Returns false if no buffer was free for
-  /// the RST.
+  /// Ends the flow at once, because the proxy stops. If no host has an ACK for data that the other one has not
+  /// received, the hosts continue without the proxy. Otherwise both hosts get a RST. Returns false if no buffer was
+  /// free for the RST.
   [[nodiscard, gnu::cold, gnu::noinline]] bool end_now(Flow& flow, FlowId id, Instant now);
   /// Removes the flow and releases everything it holds. An end-to-end connection that replaces the flow is closed or
   /// continues.
@@ -195,8 +195,8 @@ class SplitFlows {
            !bearer.rate_control().uses_ack_feedback() && !UndeliveredAckLimit::waits(flow) && !flow.share.short_flow &&
            flow.share.backlog == 0;
   }
-  /// Updates the journal entry if the flow begins or ceases to expose bytes (acknowledged to one host and not by the
-  /// other). Called before an ACK for data is sent.
+  /// Updates the journal entry if the flow begins or ceases to have bytes that are acknowledged to one host and not by
+  /// the other. Called before an ACK for data is sent.
   void keep_journal(Flow& flow, FlowId id) {
     if (!journal_.keeps()) return;
     if (const bool exposed = relay::exposing(flow); exposed != flow.journaled) write_journal(flow, id, exposed);
@@ -216,7 +216,8 @@ class SplitFlows {
     if (bearer.has_cross_traffic_queue()) [[unlikely]]
       shard_.registry.wake_cross_traffic(bearer.id);
   }
-  /// Writes whether the flow exposes bytes to its journal entry, and records in the flow what was written.
+  /// Writes to the flow's journal entry whether bytes are acknowledged to one host and not by the other. Also records
+  /// in the flow what was written.
   [[gnu::noinline]] void write_journal(Flow& flow, FlowId id, bool exposed);
   /// Serves all scheduled flows, including flows that are scheduled during the call.
   [[gnu::flatten, gnu::noinline]] void serve_all_pending(Instant now);

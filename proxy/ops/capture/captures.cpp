@@ -13,8 +13,8 @@
 namespace sluice::capture {
 namespace {
 
-/// Maximum number of tap sets that a shard may still use. A stalled shard stops using none, so their rings stay
-/// allocated.
+/// Maximum number of tap sets that a shard may still use. A stalled shard does not stop using older sets, so their
+/// rings stay allocated.
 constexpr std::size_t max_sets = 4 * max_captures;
 
 }  // namespace

@@ -23,7 +23,8 @@ class Captures {
     std::string name;
     std::array<std::string, 2> devices;  ///< names of the ports' devices, indexed by Side
     std::vector<TapSlot*> shards;  ///< slot of each shard through which its tap set is changed; outlives the captures
-    std::function<void()> wake;    ///< function that makes every shard check its slot soon
+    /// Function that makes every shard check soon whether a capture has started or ended.
+    std::function<void()> wake;
     Clock clock;
   };
   /// Keeps `program`. The object must outlive its captures and the shards' threads.

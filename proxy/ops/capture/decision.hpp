@@ -14,7 +14,7 @@ namespace sluice::capture {
 
 static_assert(proxy::counter_count + proxy::reset_reason_count <= sent_own);
 
-/// Returns the decision for a reset that the proxy sends for `reason`, or `sent_own` for no reason.
+/// Returns the decision for a reset that the proxy sends for `reason`. Without a reason it is `sent_own`.
 [[nodiscard]] constexpr Decision sent_reset(proxy::ResetReason reason) {
   return static_cast<Decision>(sent_own - static_cast<std::size_t>(reason));
 }
@@ -34,13 +34,13 @@ static_assert(proxy::counter_count + proxy::reset_reason_count <= sent_own);
   return name == "optimised" || name.starts_with("forward_") || name.starts_with("drop_");
 }
 
-/// True if a frame with this decision is forwarded, unchanged or nearly so.
+/// True if a frame with this decision is forwarded, unchanged or with few changes.
 [[nodiscard]] constexpr bool goes_on(Decision decision) {
   return decision < proxy::counter_count && proxy::counter_text(decision).name.starts_with("forward_");
 }
 
-/// Returns the decision for the frame that was counted since the counters were `before`, or nothing if no frame was
-/// counted.
+/// Returns the decision for the frame that was counted since the counters had the values `before`, or nothing if no
+/// frame was counted.
 [[nodiscard]] std::optional<Decision> decision_between(const proxy::Counters& before, const proxy::Counters& now);
 
 /// Returns the action of a decision in the words of the metrics (metrics::metric_name()): "optimised", "forwarded" or

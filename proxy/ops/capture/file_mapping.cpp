@@ -110,7 +110,7 @@ struct sigaction previous {};
   std::abort();
 }
 
-/// Provides memory for a store that failed, so that it can be repeated, or ends the program.
+/// Provides memory so that a store that failed can be repeated. Ends the program if there is none.
 void mend(Slot& slot, Slot::Status seen) {
   constexpr int pause_ms = 1;
   switch (Slot::state_of(seen)) {

@@ -10,8 +10,8 @@
 namespace sluice::capture {
 
 /// Ring of the last frames of one shard, in memory that outlives the program. Each frame has a slot, and a new one
-/// replaces the oldest. A slot is marked empty while it is written, so that a frame interrupted by a crash is not
-/// read. Thread: the shard's.
+/// replaces the oldest. A slot is marked empty while it is written. So a frame whose writing a crash has interrupted is
+/// not read. Thread: the shard's.
 class FrameRing final : public FrameSink {
  public:
   /// Uses `memory`, which is zeroed, outlives the ring and holds one or more slots of slot_bytes_for(snap_length). If

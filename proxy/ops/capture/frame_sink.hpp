@@ -14,7 +14,7 @@ namespace sluice::capture {
 class FrameSink {
  public:
   virtual ~FrameSink() = default;
-  /// True if the frame is to be captured according to all criteria except its decision, which is not known yet. Called
+  /// True if the frame is to be captured according to all criteria but its decision, which is not known yet. Called
   /// once per frame.
   [[nodiscard]] virtual bool takes(const Frame& frame) = 0;
   /// Returns how many bytes of the frame are captured.

@@ -101,8 +101,8 @@ constexpr Written word(bpf_u_int32 number) {
   return Written{1} << number;
 }
 
-/// Intersects the set of words written after instruction `at` into the sets of its possible successors, all of which
-/// follow it.
+/// Merges the set of words written after instruction `at` into the sets of its possible successors, by intersection.
+/// All successors have higher indices.
 void hand_on(std::span<const bpf_insn> instructions, std::size_t at, std::span<Written> written) {
   const bpf_insn& instruction = instructions[at];
   const auto next = [&](std::size_t jump) {

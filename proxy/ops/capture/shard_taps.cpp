@@ -54,7 +54,7 @@ void ShardTaps::received(const proxy::RxPacket& rx, const proxy::Counters& count
   before_ = counters;
 }
 
-/// Writes the current frame to the taps; called when the frame's decision was counted.
+/// Writes the current frame to the taps. Called when the frame's decision was counted.
 void ShardTaps::settle() {
   if (!current_) return;
   const std::optional<Decision> decision = decision_between(before_, *current_->counters);

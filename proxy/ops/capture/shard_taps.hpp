@@ -52,7 +52,7 @@ class ShardTaps final : public proxy::PacketObserver {
   };
 
   [[nodiscard]] Shares shares_of(const Frame& frame);
-  /// Writes the current frame to the taps; called when the frame's decision was counted.
+  /// Writes the current frame to the taps. Called when the frame's decision was counted.
   void settle();
   [[nodiscard]] Decision take_decision(const rte_mbuf* buffer);
   void put(const Shares& shares, const FrameHeader& header, std::span<const std::uint8_t> bytes);

@@ -22,9 +22,9 @@ class TraceSlot {
   [[nodiscard]] bool differs(const control::LawTrace* from) const {
     return wanted_.load(std::memory_order_acquire) != from;
   }
-  /// Called by the shard while it uses no log. Returns the log to use from now on. The shard first publishes the log as
-  /// taken, then checks that it is still offered. The control thread does both in the reverse order, so it never frees
-  /// a log that is in use.
+  /// Called by the shard while it uses no log. Returns the log to use from now on. The shard first publishes that it
+  /// uses the log, then checks that the log is still offered. The control thread does both in the reverse order, so it
+  /// never frees a log that is in use.
   [[nodiscard]] control::LawTrace* take() {
     control::LawTrace* trace = nullptr;
     do {

@@ -22,8 +22,9 @@ class Traces {
   struct Program {
     std::string name;
     std::vector<TraceSlot*> shards;  ///< slot of each shard for its decision log; outlives the logs
-    std::function<void()> wake;      ///< function that makes every shard check its slot soon
-    std::function<Instant()> now;    ///< returns the time of the shards' clock
+    /// Function that makes every shard check soon whether a decision log has started or ended.
+    std::function<void()> wake;
+    std::function<Instant()> now;  ///< returns the time of the shards' clock
     std::function<std::uint64_t()> wall;
   };
   /// Keeps `program`. The object must outlive its decision logs and the shards' threads.

@@ -22,10 +22,10 @@ struct EventLimits {
   std::uint64_t unread = 4;
 };
 
-/// Sends server-sent events to several clients. An event is serialised once and shared. While a client still receives
-/// an event, only the newest of the later events waits for it. A client that needs longer than `patience` for an event
-/// is closed, so a slow reader costs two events and one kernel buffer. If all places are taken, a new client replaces
-/// the one with the most unread events, at least `unread`. Otherwise, if another address holds more than half of the
+/// Sends server-sent events to several clients. An event is serialised once and shared. While an event is being sent to
+/// a client, only the newest of the later events waits. A client that needs longer than `patience` for an event is
+/// closed. So a slow reader costs two events and one kernel buffer. If all places are taken, a new client replaces the
+/// one with the most unread events, at least `unread`. Otherwise, if another address holds more than half of the
 /// places, one client of that address is replaced. A client that reads, however slowly, is kept longer than others of
 /// its address. Thread: that of the io_context.
 class EventStream {

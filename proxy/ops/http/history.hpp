@@ -34,7 +34,7 @@ class History {
 
   std::vector<std::string_view> columns_;
   std::vector<double> times_;
-  std::vector<float> values_;  ///< rows one after the other
+  std::vector<float> values_;  ///< values of all rows, one row after the other
   std::size_t next_ = 0;       ///< index of the row that is written next
   std::size_t size_ = 0;
 };

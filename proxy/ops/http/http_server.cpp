@@ -243,9 +243,9 @@ void HttpServer::accept() {
   });
 }
 
-/// Closes one connection of the client address with the most connections, so that no address can exclude others. Of
-/// these connections, the one whose last progress is oldest is closed. A request that arrives complete is answered
-/// before many others can arrive, so it is not lost.
+/// Closes one connection of the client address with the most connections, so that no address can exclude others. It is
+/// the connection whose last progress is oldest. A request that arrives complete is answered before many others can
+/// arrive, so it is not lost.
 void HttpServer::make_room() {
   std::map<boost::asio::ip::address, std::size_t> places;
   for (const auto& connection : connections_) ++places[connection->client()];

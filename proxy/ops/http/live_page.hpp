@@ -15,12 +15,12 @@ namespace sluice::page {
 
 /// Functions of the program that the live page calls.
 struct Program {
-  /// Passes one line of JSON with all data of the page to `take`, now or later, at most once.
+  /// Collects all data of the page as one line of JSON, and passes it to `take`, now or later, at most once.
   std::function<void(std::function<void(const std::string&)> take)> look;
   /// Activates a mode, given as in `sluicectl mode`. Returns an error message, or nothing on success. The function is
   /// empty if the page must not switch modes.
   std::function<std::optional<std::string>(const std::string& mode)> switch_mode;
-  /// Returns the values of the time before, as History::json() does. The function is empty if none are kept.
+  /// Returns the values of the last hour, as History::json() does. The function is empty if none are kept.
   std::function<std::string()> history{};
 };
 

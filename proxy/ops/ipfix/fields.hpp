@@ -14,15 +14,15 @@ inline constexpr std::uint32_t documentation_enterprise = 32473;
 /// Length in a template of a field whose records have their own length (RFC 7011 section 7).
 inline constexpr std::uint16_t variable_length = 65535;
 
-/// Space of information elements that a field's number belongs to.
+/// Registry that assigns the number of an information element.
 enum class Space : std::uint8_t {
   iana,     ///< IANA's registry of IPFIX information elements
   reverse,  ///< IANA's element for the direction from the responder to the initiator (RFC 5103)
-  own       ///< elements that IANA does not have
+  own       ///< elements that are not in IANA's registry
 };
 
-/// Table of the fields of a record, in their order: X(name, element, space, length, text). The addresses come first,
-/// because their elements and lengths differ between the templates of IPv4 and IPv6.
+/// Table of the fields of a data record, in their order: X(name, element, space, length, text). The addresses come
+/// before them, and their elements and lengths differ between the templates of IPv4 and IPv6.
 #define SLUICE_IPFIX_FIELDS(X)                                                                             \
   X(sourceTransportPort, 7, iana, 2, "port of the initiator")                                              \
   X(destinationTransportPort, 11, iana, 2, "port of the responder")                                        \
@@ -51,7 +51,7 @@ struct Field {
   std::uint16_t length = 0;
   std::string_view text;
 };
-/// Fields of a record behind its addresses.
+/// Fields of a data record after its addresses.
 inline constexpr std::array field_table = {
 #define X(name, element, space, length, text) Field{#name, element, Space::space, length, text},
     SLUICE_IPFIX_FIELDS(X)

@@ -17,13 +17,13 @@ struct Identity {
   std::uint32_t enterprise = documentation_enterprise;  ///< private enterprise number of the elements of Space::own
 };
 
-/// Message that is complete: send it as one datagram.
+/// Complete IPFIX message, to be sent as one datagram.
 struct Message {
   std::vector<std::uint8_t> octets;
-  std::uint32_t records = 0;  ///< number of data records in it
+  std::uint32_t records = 0;  ///< number of data records in the message
 };
 
-/// Time of the system in ms since 1970 that belongs to an instant.
+/// Wall-clock time in ms since 1970.
 using UnixMilliseconds = std::uint64_t;
 
 /// Returns the value of flowEndReason for the reason of a record (RFC 5102 section 5.11.3).
@@ -41,8 +41,8 @@ class MessageWriter {
   /// Returns a message with both templates. Send it before any record, and again from time to time, because datagrams
   /// may be lost. `now_s` is the time of export in s since 1970.
   [[nodiscard]] Message templates(std::uint32_t now_s) const;
-  /// Adds a record to the message in progress. Returns the message before if the record did not fit that. `first` and
-  /// `last` are the times of the record.
+  /// Adds a record to the message in progress. If the record does not fit, returns that message, and a new one begins
+  /// with the record. `first` and `last` are the times of the record.
   [[nodiscard]] std::optional<Message> add(const proxy::ConnectionRecord& record, UnixMilliseconds first,
                                            UnixMilliseconds last, std::uint32_t now_s);
   /// Returns the message in progress; nothing if it has no record.
@@ -54,7 +54,7 @@ class MessageWriter {
   void end_set();
 
   Identity identity_;
-  std::vector<std::uint8_t> octets_;  ///< message in progress, behind the place of its header
+  std::vector<std::uint8_t> octets_;  ///< message in progress, without its header
   std::size_t set_at_ = 0;            ///< offset of the open data set
   std::uint16_t set_ = 0;             ///< template id of the open data set; 0: none
   std::uint32_t records_ = 0;         ///< number of records in the message in progress

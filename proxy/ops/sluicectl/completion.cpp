@@ -10,11 +10,11 @@
 namespace sluice::manual {
 namespace {
 
-/// Words that a script replaces by what the running program answers.
+/// Words of a completion script that stand for values which the running program is asked for.
 constexpr std::string_view ues = "@ue";
 constexpr std::string_view counters = "@counter";
 
-/// What may follow the words typed so far.
+/// Words that may follow the command words typed so far.
 struct Row {
   std::string commands;              ///< command words typed so far: "nodeb trace"
   std::vector<std::string> options;  ///< options that may follow

@@ -161,7 +161,8 @@ namespace {
 
 constexpr std::array handlings{"controlled", "split", "passed"};  // as in the answer of `traffic`
 
-/// Returns the shares of the bytes between two samples by handling; null if nothing came or the program does not count.
+/// Returns the share of each way in which frames were processed in the bytes between two samples; null if there were
+/// none or the program does not count them.
 Json shares(const Json& before, const Json& now) {
   if (!before.contains("traffic") || !now.contains("traffic")) return nullptr;
   Json object = Json::object();
