@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 """Draws comments and paragraphs at random, for a reader who has not seen the code to sort: clear, second reading, riddle.
 
-prose_sample.py --seed N [--comments 60] [--paragraphs 20] [--subjects 0]. A comment comes with the next line of code, or the
-code in front of it, and with nothing else, as a tooltip shows it. Each of the four folders gives as many. Same seed and
-commit, same draw."""
+prose_sample.py --seed N [--comments 60] [--paragraphs 20] [--subjects 0]. A comment comes with the declaration that it
+describes and the class around it, as an editor's tooltip shows them. A paragraph comes with the headings above it. Each of the
+four folders gives as many comments. Same seed and commit, same draw."""
 
 import argparse
 import importlib.util
@@ -18,6 +18,7 @@ FOLDERS = ("proxy", "control", "dataplane", "emulator")
 MIN_WORDS = 5
 MIN_PARAGRAPH_WORDS = 20
 MAX_TABLE_LINES = 8
+MAX_DECLARATION_LINES = 4
 WRITTEN_BY_SCRIPTS = {"proxy/config/REFERENCE.md", "proxy/daemon/status/WORDS.md"}
 LIST_ITEM = re.compile(r"(?:[-*]|\d{1,2}\.) ")
 
@@ -43,6 +44,36 @@ def whole_comments(prose, lines):
     return found
 
 
+def scope_of(lines, at):
+    """The class or enumeration around this line, with a blank behind it; empty if there is none."""
+    indent = len(lines[at]) - len(lines[at].lstrip())
+    for line in reversed(lines[:at]):
+        before = len(line) - len(line.lstrip())
+        found = re.match(r"\s*(?:(?:class|struct|union) (\w+)|enum (?:class )?(\w+))[^;]*$", line)
+        if found and before < indent:
+            return f"in {found[1] or found[2]}: "
+        if line.strip() and before < indent and not line.strip().endswith(":"):
+            indent = before
+    return ""
+
+
+def declaration_of(lines, at):
+    """The code from this line to the end of its declaration, at most MAX_DECLARATION_LINES lines."""
+    code = []
+    for line in lines[at:]:
+        if not line.strip() or line.lstrip().startswith("//"):
+            if code:
+                break
+            continue
+        code.append(line.split("//")[0].strip())
+        if code[-1].endswith((";", "{", "}", ",")) and not code[0].startswith("template") or len(code) == MAX_DECLARATION_LINES:
+            if not code[-1].endswith(",") or "(" not in " ".join(code):
+                break
+        elif code[0].startswith("template") and len(code) > 1 and code[-1].endswith((";", "{", "}")):
+            break
+    return " ".join(code)
+
+
 def doc_comments(prose, folder):
     """(path, line, comment, code) of each doc comment with at least MIN_WORDS words."""
     found = []
@@ -54,9 +85,9 @@ def doc_comments(prose, folder):
             if mark == "///<":
                 code = lines[number - 1].split("///<")[0]
             else:
-                code = " ".join(line.strip() for line in lines[end : end + 2] if line.strip() and not line.lstrip().startswith("//"))
-                code = code if code.startswith("template") else next((line for line in lines[end:] if line.strip()), "")
-            found.append((path.relative_to(ROOT).as_posix(), number, text, code.strip()))
+                code = declaration_of(lines, end)
+            code = scope_of(lines, number - 1) + code.strip()
+            found.append((path.relative_to(ROOT).as_posix(), number, text, code))
     return found
 
 
@@ -115,6 +146,18 @@ def paragraphs_of(document):
     return [(line, "\n".join(parts)) for line, parts, _ in whole if parts and len(parts[0].split()) >= MIN_PARAGRAPH_WORDS]
 
 
+def headings_above(document, line):
+    """The headings of a page that stand above this line, from the page's title to the nearest."""
+    found = []
+    for at, kind, lines in blocks(document):
+        if at >= line:
+            break
+        if kind == "heading":
+            level = len(lines[0]) - len(lines[0].lstrip("#"))
+            found = [one for one in found if one[0] < level] + [(level, lines[0].lstrip("# ").strip())]
+    return " / ".join(text for _, text in found)
+
+
 def paragraphs():
     """(path, line, text) of each paragraph of the documents."""
     names = subprocess.run(("git", "-C", str(ROOT), "ls-files", "*.md"), capture_output=True, text=True, check=True).stdout.split()
@@ -134,7 +177,8 @@ def main():
     for number, (path, line, comment, code) in enumerate(drawn, 1):
         print(f"C{number}. {path}:{line}\n" + "".join(f"    {one}\n" for one in comment.splitlines()) + f"    > {code}\n")
     for number, (path, line, text) in enumerate(draw.sample(paragraphs(), arguments.paragraphs), 1):
-        print(f"P{number}. {path}:{line}\n" + "".join(f"    {one}\n" for one in text.splitlines()))
+        above = headings_above((ROOT / path).read_text(encoding="utf-8"), line)
+        print(f"P{number}. {path}:{line} [{above}]\n" + "".join(f"    {one}\n" for one in text.splitlines()))
     log = subprocess.run(("git", "-C", str(ROOT), "log", "--format=%s", f"-{arguments.subjects}"), capture_output=True, text=True, check=True)
     for number, subject in enumerate(log.stdout.splitlines() if arguments.subjects else [], 1):
         print(f"S{number}. {subject}")

@@ -38,3 +38,16 @@ def test_a_doc_comment_is_drawn_with_all_of_its_paragraphs():
     prose = sample.load_prose()
     lines = ["/// First.", "///", "/// Second", "/// part.", "int a;  ///< third", "/// Fourth.", "int b;"]
     assert [(one[0], one[3]) for one in sample.whole_comments(prose, lines)] == [(1, "First.\nSecond part."), (5, "third"), (6, "Fourth.")]
+
+
+def test_a_declaration_is_whole_and_names_its_class():
+    lines = ["class Queue {", " public:", "  /// Removes.", "  void remove(int first,", "              int last);", "  int next_;", "};"]
+    assert sample.scope_of(lines, 2) + sample.declaration_of(lines, 3) == "in Queue: void remove(int first, int last);"
+    assert sample.scope_of(lines, 0) == ""
+    assert sample.declaration_of(["template <typename T>", "void swap(T& a, T& b) {", "  body();"], 0) == "template <typename T> void swap(T& a, T& b) {"
+
+
+def test_the_headings_above_a_paragraph_are_those_of_its_section():
+    page = "# Page\n\n## First\n\ntext\n\n## Second\n\n### Part\n\ntext\n"
+    assert sample.headings_above(page, 11) == "Page / Second / Part"
+    assert sample.headings_above(page, 5) == "Page / First"
