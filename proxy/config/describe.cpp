@@ -71,8 +71,9 @@ constexpr Choice<WithoutReports> without_reports[] = {
     {"acks", WithoutReports::acks, "the ACK-based controller"}};
 constexpr Choice<CrossTraffic> cross_traffic_choices[] = {
     {"queue", CrossTraffic::queue,
-     "packets wait in a fair queue of the UE (FQ-CoDel) while its window is used up; without ACKs of a split or "
-     "end-to-end connection of the UE they are forwarded"},
+     "packets wait in a fair queue of the UE (FQ-CoDel) while its window is used up; without reports, and without ACKs "
+     "of "
+     "a split or end-to-end connection of the UE, they are forwarded"},
     {"forward", CrossTraffic::forward, "packets are forwarded at once, and the controller counts them"}};
 constexpr Choice<dpdk::PollMode> poll_modes[] = {
     {"busy", dpdk::PollMode::busy, "never sleeps; occupies a whole processor"},

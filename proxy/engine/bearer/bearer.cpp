@@ -200,7 +200,9 @@ void Bearer::select_controller() {
   if (rate_control_.needs_reports() || !rate_control_.uses_ack_feedback()) return;
   const AckController& controller = ack_controller();
   const Duration by_reports = 2 * settings_->smvs.parameters.one_way_delay + reports().last().period;
-  rate_control_.compare(*settings_, by_reports, controller.law().feedback_delay(), controller.suspects_reports());
+  // Without connections there are no ACKs.
+  const Duration by_acks = in_use() ? controller.law().feedback_delay() : std::chrono::hours(1);
+  rate_control_.compare(*settings_, by_reports, by_acks, controller.suspects_reports());
 }
 
 /// Runs one step of the SMVS controller and grants this bearer's share of its allowance.

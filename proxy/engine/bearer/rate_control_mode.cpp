@@ -18,7 +18,8 @@ void RateControlMode::compare(const PolicySettings& settings, Duration by_report
   if (needs_reports_ || !uses_ack_feedback_ || settings.controls_end_to_end()) return;
   // Hysteresis: reports must be a third faster to be selected, and are kept while they are a fifth faster.
   const Duration enough = reports_are_faster_ ? by_acks * 4 / 5 : by_acks * 2 / 3;
-  reports_are_faster_ = by_acks > Duration::zero() && by_reports < enough && !doubted;
+  const bool faster = by_acks > Duration::zero() ? by_reports < enough : reports_are_faster_;
+  reports_are_faster_ = faster && !doubted;
   update(settings);
 }
 

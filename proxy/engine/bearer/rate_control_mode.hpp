@@ -18,9 +18,9 @@ class RateControlMode {
 
   /// Records whether Node-B reports arrive in time.
   void set_timely_reports(const PolicySettings& settings, bool in_time);
-  /// Compares the feedback delay of Node-B reports (`by_reports`) and of ACKs (`by_acks`, zero while unknown). If
-  /// reports are optional, the input with the shorter delay is used. `doubted`: true if ACKs contradict the reports,
-  /// which are then not used.
+  /// Compares the feedback delay of reports (`by_reports`) and of ACKs. If reports are optional, the input with the
+  /// shorter delay is used. While `by_acks` is zero (unknown), nothing changes. `doubted`: true if ACKs contradict the
+  /// reports, which are then not used.
   void compare(const PolicySettings& settings, Duration by_reports, Duration by_acks, bool doubted);
 
   /// True if the mode uses feedback (Node-B reports or ACKs) and the UE is not in the control group.

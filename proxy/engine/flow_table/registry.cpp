@@ -90,7 +90,7 @@ void Registry::drop_end_to_end(BearerId id, Instant now) {
 void Registry::rest_if_unused(BearerId id, Instant now) {
   Bearer& bearer = bearers_[id];
   if (bearer.in_use()) return;
-  if (!bearer.used()) {
+  if (!bearer.used() && !bearer.has_cross_traffic_queue()) {
     close_bearer(id);  // handshake without a connection: a port scan must not fill the table
     return;
   }

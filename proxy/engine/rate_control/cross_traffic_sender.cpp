@@ -23,8 +23,11 @@ constexpr Duration max_silence = std::chrono::seconds(1);
 constexpr Bytes sparse_overdraft{2 * 1500};
 /// Shortest time that counts as a round trip for `sparse_overdraft`, also with Node-B reports, which measure none.
 constexpr Duration min_overdraft_period = std::chrono::milliseconds(20);
-/// Time for which a flow's queued bytes may last at its share of the link's rate. At least `min_queued` bytes may wait.
+/// Time for which a flow's queued bytes may last at its share of the link's rate. Where no connection has data, only
+/// these bytes keep the link busy after a loss, so they may last longer (`max_sole_queued_time`).
 constexpr Duration max_queued_time = std::chrono::milliseconds(80);
+constexpr Duration max_sole_queued_time = 4 * max_queued_time;
+/// Fewest bytes that may wait.
 constexpr Bytes min_queued{8 * 1500};
 /// Largest number of waiting bytes of one flow, if the arriving packet belongs to the flow's handshake.
 constexpr Bytes max_handshake_queued{64 << 10};
@@ -34,11 +37,17 @@ bool awaits_acks(const AckController& controller, const CrossTrafficQueue& cross
   return controller.flight() > cross.sent.total();
 }
 
+/// True if reports limit the UE and none of its connections has data, so that cross traffic has the grants to itself.
+bool is_sole(const Bearer& bearer) {
+  return !bearer.rate_control().is_ack_based() && bearer.load.backlogged_flows == 0;
+}
+
 /// Returns the parameters of CoDel for the flows of cross traffic. The interval covers a round trip to a distant server
-/// and through the radio. A standing queue of a quarter of that keeps a loss-based sender busy on a link whose rate
+/// through the radio, twice if cross traffic is alone. A standing queue of a quarter of that keeps a loss-based sender
+/// busy on a link whose rate varies.
 /// varies.
 CodelParameters codel_of(const Bearer& bearer) {
-  constexpr Duration usual = std::chrono::milliseconds(200);
+  const Duration usual = std::chrono::milliseconds(is_sole(bearer) ? 400 : 200);
   const Duration interval = std::max(usual, 2 * bearer.ack_controller().law().srtt());
   return {interval / 4, interval};
 }
@@ -70,7 +79,7 @@ bool is_handshake(const RxPacket& rx) {
 Bytes max_queued_of(const Bearer& bearer, bool handshake) {
   if (handshake) return max_handshake_queued;
   const std::uint32_t flows = std::max(competitors_for(bearer).all, 1U);
-  return std::max(bearer.mean_rate().in(max_queued_time) / flows, min_queued);
+  return std::max(bearer.mean_rate().in(is_sole(bearer) ? max_sole_queued_time : max_queued_time) / flows, min_queued);
 }
 
 }  // namespace

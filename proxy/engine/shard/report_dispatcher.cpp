@@ -24,6 +24,16 @@ double share_of(const Bearer& bearer) {
   return static_cast<double>(own) / waiting;
 }
 
+/// Time without packets that wait after which a bearer that never had a connection ends. Each report of a queue at the
+/// radio may create such a bearer, so it must not stay as long as one with connections.
+constexpr Duration max_unused = std::chrono::seconds(10);
+
+/// True if the policy limits cross traffic by reports, also of UEs that have no connection.
+bool limits_by_reports_alone(const PolicySettings& settings) {
+  return settings.mode == Mode::smvs && settings.smvs.cross_traffic == CrossTraffic::queue &&
+         (settings.needs_reports() || !settings.controls_end_to_end());
+}
+
 /// True if SMVS limits the bearer (UE) by Node-B reports, so that each report is a step of the controller.
 bool takes_steps(const Bearer& bearer) {
   return bearer.rate_control().window_source() == tcp::WindowSource::allowance && !bearer.rate_control().is_ack_based();
@@ -134,6 +144,7 @@ void ReportDispatcher::prefetch_flow(BearerId id) const {
 
 void ReportDispatcher::on_report(const ReportArrival& report, BearerId id, Instant now) {
   shard_.counters.add(Counter::reports);
+  if (id == flow::no_flow) id = open_for_cross_traffic(report, now);
   if (id == flow::no_flow) {
     shard_.counters.add(Counter::reports_unknown_bearer);
     return;
@@ -151,6 +162,27 @@ void ReportDispatcher::on_report(const ReportArrival& report, BearerId id, Insta
     bearer = &bearer->sibling();
   } while (bearer->id != id);
   shard_.queue.flush(now);
+}
+
+BearerId ReportDispatcher::open_for_cross_traffic(const ReportArrival& report, Instant now) {
+  if (report.bearer.queue <= Bytes{}) return flow::no_flow;
+  Registry& registry = shard_.registry;
+  const Policies& policies = registry.policies().current();
+  const IpAddress& ue = report.bearer.ue;
+  const PolicyIndex policy = policies.choose({.ue = ue, .server = {}});
+  if (!limits_by_reports_alone(policies.settings(policy)) || policies.in_control_group(ue)) return flow::no_flow;
+  const std::uint32_t limit = shard_.config.limits.max_bearers;
+  if (registry.bearers().size() >= limit - limit / 8) return flow::no_flow;  // the rest is for UEs with connections
+  const BearerId id = registry.bearer_of(ue, policy, now);
+  if (id == no_id) return flow::no_flow;
+  reschedule(id, now);
+  return id;
+}
+
+Instant ReportDispatcher::idle_deadline(const Bearer& bearer) const {
+  if (bearer.in_use()) return never;
+  const Duration idle = shard_.config.timeouts.idle;
+  return bearer.empty_since + (bearer.used() ? idle : std::min(idle, max_unused));
 }
 
 /// Handles the time between the last Node-B report of the UE and this one, in which the Node-B may have left the
@@ -190,7 +222,10 @@ bool ReportDispatcher::take(Bearer& bearer, const ReportArrival& report, Instant
     shard_.counters.add(bearer.rate_control().is_rate_controlled() ? Counter::recoveries : Counter::fallbacks);
     steer(bearer, now);
   }
-  if (bearer.has_cross_traffic_queue()) cross_traffic_.serve(bearer, CrossTrafficSender::Occasion::report, now);
+  if (bearer.has_cross_traffic_queue()) {
+    cross_traffic_.serve(bearer, CrossTrafficSender::Occasion::report, now);
+    if (!bearer.in_use() && !bearer.used()) bearer.empty_since = now;
+  }
   serve(bearer.id, now);
   if (bearer.load.closed_window_flows > 0) [[unlikely]]
     serve_closed_windows(bearer, now);
@@ -233,7 +268,7 @@ void ReportDispatcher::count_group(const Bearer& bearer, const ReportArrival& re
 void ReportDispatcher::on_due(BearerId id, Instant now) {
   Bearer& bearer = shard_.registry.bearer(id);
   if (bearer.has_cross_traffic_queue()) cross_traffic_.on_due(bearer, now);
-  if (!bearer.in_use() && now - bearer.empty_since >= shard_.config.timeouts.idle) {
+  if (now >= idle_deadline(bearer)) {
     if (bearer.has_cross_traffic_queue()) cross_traffic_.flush(bearer, now);
     shard_.registry.close_bearer(id);
     return;
@@ -261,9 +296,8 @@ void ReportDispatcher::reschedule(BearerId id, Instant now) {
   // The timer is moved at once, because nearly always a report has postponed the deadline. The bearer need not be
   // visited at the old one.
   Bearer& bearer = shard_.registry.bearer(id);
-  const Instant idle = bearer.in_use() ? never : bearer.empty_since + shard_.config.timeouts.idle;
-  shard_.registry.timers().reschedule(bearer,
-                                      std::min({bearer.deadline(now), idle, CrossTrafficSender::deadline(bearer)}));
+  shard_.registry.timers().reschedule(
+      bearer, std::min({bearer.deadline(now), idle_deadline(bearer), CrossTrafficSender::deadline(bearer)}));
 }
 
 void ReportDispatcher::steer(Bearer& bearer, Instant now) {

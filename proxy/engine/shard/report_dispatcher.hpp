@@ -42,8 +42,14 @@ class ReportDispatcher {
  private:
   /// Processes Node-B reports of different UEs with prefetching.
   void on_batch(std::span<const ReportArrival> reports, Instant now);
-  /// Processes one Node-B report for all bearers of the UE; `id` is one of them.
+  /// Processes one report for all bearers of the UE; `id` is one of them, or no_flow.
   void on_report(const ReportArrival& report, BearerId id, Instant now);
+  /// Creates the bearer of a UE without connections, so that its reports limit its cross traffic (QUIC, other
+  /// datagrams). Returns no_flow if the UE's radio queue is empty, the policy does not allow this, or few bearers are
+  /// left.
+  BearerId open_for_cross_traffic(const ReportArrival& report, Instant now);
+  /// Returns when the bearer ends if nothing uses it until then, or `never` while it has connections.
+  [[nodiscard]] Instant idle_deadline(const Bearer& bearer) const;
   /// Prefetches the rate controller of a bearer and the flow that it serves next.
   void prefetch_flow(BearerId id) const;
   /// Handles the time between the last Node-B report and `report`, in which the Node-B may have left the unchanged UE

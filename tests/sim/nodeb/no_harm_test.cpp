@@ -84,15 +84,35 @@ TEST(NoHarm, UnresponsiveDatagramsDoNotFillTheQueue) {
   }
 }
 
-/// A download of a UE beside one that the proxy forwards untouched, as QUIC, from a server with CUBIC.
-std::string beside_untouched(const std::string& settings) {
+/// Downloads of a UE whose server 1 is bypassed: the proxy forwards what comes from it untouched, as QUIC. Servers use
+/// CUBIC.
+std::string with_bypassed_server(const std::string& settings, const std::string& apps) {
   return "modes: [smvs]\nsmvs: {" + settings +
          "}\nduration: 60s\nwarmup: 10s\nserver_proxy: {delay: 20ms}\nproxy_nodeb: {delay: 10ms}\n"
          "servers: [192.0.2.1, 192.0.2.2]\nproxy: {bypass_servers: [192.0.2.2/32]}\n"
          "hosts: {receive_buffer: 8MiB, send_buffer: 8MiB, tcp: {congestion: cubic}}\noutput: {flows: true}\n"
-         "apps: [{type: bulk}, {type: bulk, server: 1}]\n"
+         "apps: [" +
+         apps +
+         "]\n"
          "cell:\n  uplink: {delay: 0ms}\n  ues: [{address: 10.45.0.2, frame: 0B, buffer: unlimited, "
          "channel: {type: constant, rate: 20Mb/s}}]\n";
+}
+
+std::string beside_untouched(const std::string& settings) {
+  return with_bypassed_server(settings, "{type: bulk}, {type: bulk, server: 1}");
+}
+
+TEST(NoHarm, AnUntouchedDownloadAloneWaitsForReports) {
+  const auto run_alone = [](const std::string& settings) {
+    return run_all(with_bypassed_server(settings, "{type: bulk, server: 1}")).front();
+  };
+  for (const std::string settings : {"law: nodeb", "law: proxy"}) {
+    SCOPED_TRACE(settings);
+    const RunResult result = run_alone(settings);
+    EXPECT_GT(result.utilisation, 0.95);
+    EXPECT_LT(result.radio_queue_delay.p95_ms, 60);
+    EXPECT_GT(run_alone(settings + ", cross_traffic: forward").radio_queue_delay.p95_ms, 1000);
+  }
 }
 
 TEST(NoHarm, AnUntouchedDownloadSharesTheShortQueue) {

@@ -290,6 +290,62 @@ TEST_F(ShardCrossTrafficReported, ManyShortFlowsTogetherHaveABoundBeyondTheGrant
   EXPECT_LE(datagrams_sent(), 2) << "3000 bytes per round trip";
 }
 
+/// A UE without any connection, to which only datagrams go. Its Node-B reports a queue of 20 kB each 5 ms.
+class ShardCrossTrafficAlone : public ShardCrossTrafficReported {
+ protected:
+  void report_queue(std::int64_t allowance, std::int64_t queue = 20'000) {
+    proxy::ReportArrival arrival = reports.next();
+    arrival.bearer.allowance = Bytes(allowance);
+    arrival.bearer.queue = Bytes(queue);
+    arrival.bearer.arrived = arrival.bearer.transmitted + static_cast<std::uint64_t>(queue);
+    reports.send(arrival);
+    lab.pass_time(ScriptedReports::period);
+  }
+  [[nodiscard]] std::size_t bearers() const { return lab.shard.bearer_count(); }
+};
+
+TEST_F(ShardCrossTrafficAlone, WaitsForTheGrantsOfReports) {
+  send(10);
+  EXPECT_EQ(datagrams_sent(), 10) << "nothing is known of the UE yet";
+  report_queue(0);
+  send(12);
+  const int at_once = datagrams_sent();
+  EXPECT_LE(at_once, 2) << "what flows that send little may send beyond the grant";
+  report_queue(4 * on_wire);
+  EXPECT_NEAR(datagrams_sent(), 4, 1);
+  for (int i = 0; i < 10; ++i) report_queue(4 * on_wire);
+  EXPECT_EQ(lab.shard.counters().forwarded() + dropped(), 22U);
+}
+
+TEST_F(ShardCrossTrafficAlone, AReportOfAnEmptyQueueCreatesNothing) {
+  send(10);
+  report_queue(0, 0);
+  EXPECT_EQ(bearers(), 0U);
+  EXPECT_EQ(lab.count(Counter::reports_unknown_bearer), 1U);
+}
+
+TEST_F(ShardCrossTrafficAlone, EndsSoonAfterTheLastPacketThatWaited) {
+  report_queue(0);
+  send(5);
+  ASSERT_EQ(bearers(), 1U);
+  for (int i = 0; i < 4000; ++i) report_queue(on_wire, 1000);
+  EXPECT_EQ(lab.shard.counters().forwarded() + dropped(), 5U);
+  lab.pass_time(11s);
+  EXPECT_EQ(bearers(), 0U) << "ten seconds, for it never had a connection";
+}
+
+TEST_F(ShardCrossTrafficAlone, AFailedHandshakeLosesNoPacketThatWaits) {
+  report_queue(0);
+  send(8);
+  const int at_once = datagrams_sent();
+  hosts.send_syn();
+  hosts.send_syn_ack();
+  hosts.ue(Flags::rst_bit, 0, 0);
+  ASSERT_EQ(lab.shard.flow_count(), 0U);
+  lab.pass_time(2s);
+  EXPECT_EQ(at_once + datagrams_sent() + static_cast<int>(dropped()), 8);
+}
+
 TEST_F(ShardCrossTrafficReported, PassesWhenReportsEnd) {
   hosts.open();
   report(0);

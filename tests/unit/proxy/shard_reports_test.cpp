@@ -62,13 +62,13 @@ struct Many {
   std::array<std::uint32_t, ues> offered{};
 };
 
-/// Returns a random report of a known or unknown UE, from one of two Node-Bs, sometimes old.
+/// Returns a random report of a UE with or without connections, from one of two Node-Bs, sometimes old.
 proxy::ReportArrival some_report(std::mt19937_64& random, std::uint64_t sequence, Instant now) {
   proxy::ReportArrival arrival;
   arrival.bearer.ue = IpAddress::v4(10, 45, 1, static_cast<std::uint8_t>(random() % (ues + 10)));
   arrival.bearer.mean_service_rate = arrival.bearer.service_rate =
       Rate::bits_per_second(static_cast<double>(random() % 9'000'000));
-  arrival.bearer.queue = Bytes(random() % 20'000);
+  arrival.bearer.queue = Bytes(random() % 4 == 0 ? 0 : random() % 20'000);
   arrival.bearer.buffer = Bytes(100'000);
   arrival.bearer.allowance = Bytes(random() % 6'000);
   arrival.bearer.state =
