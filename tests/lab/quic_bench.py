@@ -32,6 +32,8 @@ TREATMENTS = (
     ("queue", "smvs", {"law": "acks", "cross_traffic": "queue"}, False),
     ("queue, reports", "smvs", {**REPORTS, "cross_traffic": "queue"}, True),
 )
+PAGE = Path(__file__).resolve().parents[1] / "bench" / "figures" / "quic.md"
+BEGIN, END = "<!-- quic_bench.py --write -->\n", "<!-- end -->\n"
 COLUMNS = ("utilisation", "radio_queue_delay_p50_ms", "radio_queue_delay_p95_ms", "quic_mbps", "tcp_mbps")
 
 
@@ -122,6 +124,18 @@ def row_of(case, treatment, congestion, runs):
             **{name: f"{statistics.median(run[name] for run in runs):.3f}" for name in COLUMNS}}
 
 
+def write_page(rows):
+    """Puts the table into the page of figures."""
+    head, rest = PAGE.read_text(encoding="utf-8").split(BEGIN)
+    lines = ["| downloads of the UE | QUIC sender | datagrams | link used | radio queue p50, p95 | QUIC | TCP |", "|" + " --- |" * 7]
+    for row in rows:
+        values = {name: float(row[name]) for name in COLUMNS}
+        lines.append(f"| {row['case']} | {row['congestion']} | {row['treatment']} | {100 * values['utilisation']:.1f} % | "
+                     f"{values['radio_queue_delay_p50_ms']:.0f} ms, {values['radio_queue_delay_p95_ms']:.0f} ms | "
+                     f"{values['quic_mbps']:.1f} Mb/s | {values['tcp_mbps']:.1f} Mb/s |")
+    PAGE.write_text(head + BEGIN + "\n".join(lines) + "\n" + END + rest.split(END)[1], encoding="utf-8")
+
+
 def show(row, head):
     """Prints a row, and the names of its columns in front of it where `head` says so."""
     names = ("use %", "radio p50 ms", "radio p95 ms", "QUIC Mb/s", "TCP Mb/s")
@@ -139,7 +153,12 @@ def main():
                         help="congestion control of the QUIC server (default cubic and bbr2)")
     parser.add_argument("--trace", type=Path, help="a recorded link (default: a constant link of 20 Mb/s)")
     parser.add_argument("--out", type=Path, help="a CSV file for the table")
+    parser.add_argument("--write", type=Path, help="measure nothing; put this CSV file's table into tests/bench/figures/quic.md")
     args = parser.parse_args()
+    if args.write:
+        with open(args.write, newline="", encoding="utf-8") as file:
+            write_page(list(csv.DictReader(file)))
+        return 0
     reason = lab_module.why_not() or quic.MISSING
     if reason:
         print(f"quic: {reason}", file=sys.stderr)
