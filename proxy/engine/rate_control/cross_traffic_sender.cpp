@@ -43,9 +43,8 @@ bool is_sole(const Bearer& bearer) {
 }
 
 /// Returns the parameters of CoDel for the flows of cross traffic. The interval covers a round trip to a distant server
-/// through the radio, twice if cross traffic is alone. A standing queue of a quarter of that keeps a loss-based sender
-/// busy on a link whose rate varies.
-/// varies.
+/// and through the radio, or twice that if no connection of the UE has data. A standing queue of a quarter of the
+/// interval keeps a loss-based sender busy on a link whose rate varies.
 CodelParameters codel_of(const Bearer& bearer) {
   const Duration usual = std::chrono::milliseconds(is_sole(bearer) ? 400 : 200);
   const Duration interval = std::max(usual, 2 * bearer.ack_controller().law().srtt());
