@@ -223,7 +223,7 @@ bool StateFile::is_lost() const {
 void StateFile::remove() {
   mapping_.reset();
   // An empty file has the same effect as none.
-  if (ftruncate(descriptor_, 0) != 0 || unlink(path_.c_str()) != 0) return;
+  if (ftruncate(descriptor_, 0) == 0) capture::unlink_own(path_, descriptor_);
 }
 
 }  // namespace sluice::proxy

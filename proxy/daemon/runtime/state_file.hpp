@@ -67,7 +67,8 @@ class StateFile {
   void keep_alive(Instant now);
   /// True if another program truncated the file or its file system failed, so that the next run finds nothing in it.
   [[nodiscard]] bool is_lost() const;
-  /// Deletes the file after an orderly end of the run. The entries must no longer be in use.
+  /// Deletes the file after an orderly end of the run, unless another run has replaced it. The entries must no longer
+  /// be in use.
   void remove();
 
   /// Header of the state file. A change of it requires another JournalEntry::version.

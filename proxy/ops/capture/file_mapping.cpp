@@ -210,4 +210,11 @@ bool FileMapping::is_lost() const {
   return true;
 }
 
+void unlink_own(const std::string& path, int descriptor) {
+  struct stat own {};
+  struct stat present {};
+  const bool known = fstat(descriptor, &own) == 0 && lstat(path.c_str(), &present) == 0;
+  if (known && own.st_dev == present.st_dev && own.st_ino == present.st_ino) unlink(path.c_str());
+}
+
 }  // namespace sluice::capture

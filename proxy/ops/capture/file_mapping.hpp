@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 
 namespace sluice::capture {
 
@@ -35,5 +36,9 @@ class FileMapping {
   std::byte* data_ = nullptr;
   std::size_t slot_ = most;  ///< index of the mapping in the table that the handler searches
 };
+
+/// Deletes the file at `path` if it is the file that `descriptor` has open. A file that another program has created
+/// under that name stays.
+void unlink_own(const std::string& path, int descriptor);
 
 }  // namespace sluice::capture

@@ -142,7 +142,7 @@ void RingFile::begin(const RingPlan& plan) {
 }
 
 void RingFile::remove() {
-  unlink(path_.c_str());
+  unlink_own(path_, descriptor_);
 }
 
 bool RingFile::is_lost() const {

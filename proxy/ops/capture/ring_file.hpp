@@ -46,7 +46,8 @@ class RingFile {
   [[nodiscard]] const std::vector<std::shared_ptr<FrameSink>>& rings() const { return rings_; }
   /// True if another program truncated the file or its file system failed, so that the file receives no more frames.
   [[nodiscard]] bool is_lost() const;
-  /// Deletes the file after an orderly end of the run. The rings must no longer be in use.
+  /// Deletes the file after an orderly end of the run, unless another run has replaced it. The rings must no longer be
+  /// in use.
   void remove();
 
  private:

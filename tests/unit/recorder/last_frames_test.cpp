@@ -156,6 +156,17 @@ TEST_F(LastFrames, TheFileIsPrivateAndKeptAfterACrash) {
   EXPECT_EQ(file->left(), "");
 }
 
+/// An operator has deleted the file of a run, so another run could create its own under that name.
+TEST_F(LastFrames, AnOrderlyEndLeavesTheFileOfAnotherRun) {
+  RingFile first(plan());
+  std::filesystem::remove(path);
+  begin();
+  put(0, 1, "of the other run");
+  first.remove();
+  file.reset();
+  EXPECT_THAT(recovered(path), HasSubstr("of the other run"));
+}
+
 TEST_F(LastFrames, AFileOfAnotherProgramIsNotChanged) {
   std::ofstream(path) << "a configuration, by mistake";
   EXPECT_THROW(begin(), std::runtime_error);

@@ -130,6 +130,18 @@ TEST_F(StateFileTest, ACleanExitLeavesNothing) {
   EXPECT_FALSE(std::filesystem::exists(path));
 }
 
+/// An operator has deleted the file of a run, so another run could create its own under that name.
+TEST_F(StateFileTest, ACleanExitLeavesTheFileOfAnotherRun) {
+  StateFile first = open();
+  std::filesystem::remove(path);
+  {
+    const StateFile second = open();
+    second.entries_of(0)[0] = to_entry(crashed(1, 40000));
+    first.remove();
+  }
+  EXPECT_EQ(open().left().crashed_connections.size(), 1U);
+}
+
 TEST_F(StateFileTest, AFileInUseIsNotChanged) {
   const StateFile running = open();
   EXPECT_THAT(refusal(), HasSubstr("state.file " + path + " another running program uses it"));
