@@ -43,8 +43,8 @@ install(DIRECTORY DESTINATION /etc/sluice/keys COMPONENT sluice)
 install(FILES .packaging/sluice.service DESTINATION /lib/systemd/system COMPONENT sluice)
 install(FILES .packaging/sysusers.conf RENAME sluice.conf DESTINATION lib/sysusers.d COMPONENT sluice)
 install(FILES .packaging/tmpfiles.conf RENAME sluice.conf DESTINATION lib/tmpfiles.d COMPONENT sluice)
-install(DIRECTORY .packaging/drop-ins DESTINATION ${CMAKE_INSTALL_DATADIR}/sluice COMPONENT sluice)
-install(DIRECTORY configs/inline configs/monitoring DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/sluice/examples COMPONENT sluice)
+install(DIRECTORY .packaging/drop-ins configs/monitoring DESTINATION ${CMAKE_INSTALL_DATADIR}/sluice COMPONENT sluice)
+install(DIRECTORY configs/inline DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/sluice/examples COMPONENT sluice)
 install(DIRECTORY configs/live configs/scenarios configs/papers
   DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/sluice-emulator/examples COMPONENT sluice-emulator)
 

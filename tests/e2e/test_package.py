@@ -148,7 +148,8 @@ def test_install_upgrade_remove_purge(packages, system, tmp_path):
     installed = system.run("dpkg", "-L", "sluice").stdout.splitlines()
     for file in ("man/man5/sluice.yaml.5.gz", "man/man7/sluice-words.7.gz", "bash-completion/completions/sluicectl",
                  "zsh/vendor-completions/_sluicectl", "fish/vendor_completions.d/sluicectl.fish", "sluice/sluicectl.schema.json",
-                 "sluice/drop-ins/xdp.conf", "sluice/drop-ins/nic.conf", "sluice/drop-ins/nic.rules"):
+                 "sluice/drop-ins/veth.conf", "sluice/drop-ins/xdp.conf", "sluice/drop-ins/nic.conf", "sluice/drop-ins/nic.rules",
+                 "sluice/monitoring/prometheus.yaml", "sluice/monitoring/alerts.yaml", "sluice/monitoring/grafana.json"):
         assert f"/usr/share/{file}" in installed
     assert system.run("nodeb", "--check", "/usr/share/doc/sluice-emulator/examples/scenarios/handover.yaml").returncode == 0
     assert system.run("systemd-analyze", "verify", "sluice.service").stderr == ""
@@ -224,6 +225,7 @@ def test_an_rpm_is_installed_and_removed(rpms, system):
 
 
 @pytest.mark.parametrize("name, grants", [
+    ("veth", {"AmbientCapabilities": "CAP_BPF", "CapabilityBoundingSet": "CAP_BPF", "SystemCallFilter": "bpf"}),
     ("xdp", {"AmbientCapabilities": "cap_sys_admin", "CapabilityBoundingSet": "cap_sys_admin", "RestrictAddressFamilies": "AF_XDP",
              "SystemCallFilter": "bpf"}),
     ("nic", {"PrivateDevices": "no", "DevicePolicy": "closed", "DeviceAllow": "char-vfio rw"})])

@@ -216,3 +216,73 @@ def test_with_its_drop_in_the_service_serves_ports_through_xdp(system, wire, boo
         time.sleep(0.1)
     assert "running" not in without, "what the drop-in grants is needed"
     booted.run("systemctl", "stop", "sluice")
+
+
+def test_with_its_drop_in_the_service_has_the_host_behind_a_veth_divide_segments(system, wire, booted, tmp_path):  # noqa: F811
+    """The hosts leave segmentation to their device. A user without permission reads what to do."""
+    ports = {side: {"device": programs.af_packet(number, side), "fix_offloads": True} for number, side in enumerate(("radio", "core"))}
+    programs.write(tmp_path / "veth.yaml", programs.sluice_configuration(
+        ports["radio"]["device"], ports["core"]["device"], "/run/sluice/sluice.sock", ports=ports))
+    text = (tmp_path / "veth.yaml").read_text(encoding="utf-8")
+    booted.run("sh", "-c", 'printf %s "$1" >"$2"', "sh", text, CONFIGURATION)
+    for host in (wire.server, wire.ue):
+        host.ethtool("eth0", "tx", "on", "tso", "on", "gso", "on")
+    refused = "the kernel accepts no XDP program"
+    booted.run("systemctl", "start", "sluice")
+    assert booted.journal().count(refused) == 2, booted.journal()
+    booted.run("install", "-D", "-m", "644", "/usr/share/sluice/drop-ins/veth.conf", "/etc/systemd/system/sluice.service.d/veth.conf")
+    booted.run("systemctl", "daemon-reload")
+    booted.run("systemctl", "restart", "sluice")
+    assert booted.journal().count(refused) == 2, booted.journal()
+    with traffic.Server(wire.server.socket) as server:
+        traffic.Client(wire.server_address, wire.ue.socket, server.port).download(MEGA)
+    counters = json.loads(booted.run("sluicectl", "--json", "counters", "ports").stdout)
+    assert counters["ports.core.oversized"] == counters["ports.radio.oversized"] == 0
+    for command in ("status", "top"):
+        asked = booted.run("setpriv", "--reuid=65534", "--clear-groups", "sluicectl", command, check=False)
+        assert asked.returncode != 0 and "does not accept this user (Permission denied): use sudo" in asked.stderr
+    booted.run("systemctl", "stop", "sluice")
+
+
+def commands(page, heading):
+    """Those of the first block under a heading of a page for operators, without their comments and sudo."""
+    text = (programs.ROOT / "docs/pages/operate" / page).read_text(encoding="utf-8").partition(f"\n## {heading}\n")[2]
+    block = text.split("```\n")[1]
+    return [re.sub(r" +#.*", "", line).replace("sudo ", "") for line in block.splitlines()]
+
+
+def follow(booted, page, heading):
+    """Runs the commands of a block, but for those that install what is there already, and the editor. Returns what they print."""
+    there = ("./run package", "apt install ", "sudoedit ")
+    return [booted.run("sh", "-c", command).stdout for command in commands(page, heading) if not command.startswith(there)]
+
+
+def test_no_step_of_the_documents_fails(system, wire, booted):  # noqa: F811
+    """From the installed package to a controlled download that a Prometheus has counted, by the commands of install.md and watch.md.
+    Only the names of the interfaces are edited in the file of the package."""
+    if not system.has("/lib/systemd/system/prometheus.service"):
+        pytest.skip("needs the package prometheus")
+    text = (programs.ROOT / "configs/inline/smvs-by-acks.yaml").read_text(encoding="utf-8")
+    text = text.replace("iface=radio0", "iface=radio").replace("iface=core0", "iface=core")
+    booted.run("sh", "-c", 'printf %s "$1" >"$2"', "sh", text, CONFIGURATION)
+    *_, checked, _, status = follow(booted, "install.md", "A package")
+    assert checked.endswith("OK\n")
+    assert "\nfail_open.ready             true\n" in status
+    with traffic.Server(wire.server.socket) as server:
+        client = traffic.Client(wire.server_address, wire.ue.socket, server.port)
+        with client.connect({"do": "until"}) as connection:
+            connection.recv(1 << 20)
+            ports, top, handling = follow(booted, "install.md", "The first traffic")
+        assert re.search(r"(?m)^core.link +up$", ports)
+        assert wire.ue_address in top
+        assert re.search(r"(?m)^controlled ", handling)
+        follow(booted, "watch.md", "Prometheus, Grafana and the page")
+        client.download(MEGA)
+        ask = commands("watch.md", "Prometheus, Grafana and the page")[-1].replace("sluice_uptime_seconds", "sluice_flows_split_total")
+        deadline = time.monotonic() + 2 * PATIENCE
+        while '"1"]' not in booted.run("sh", "-c", ask).stdout:  # it scrapes every 10 s
+            assert time.monotonic() < deadline, booted.run("sh", "-c", ask).stdout
+            time.sleep(0.5)
+    rules = booted.run("curl", "--silent", "http://localhost:9090/api/v1/rules").stdout
+    assert '"SluiceDown"' in rules
+    booted.run("systemctl", "stop", "prometheus", "sluice")

@@ -4,6 +4,8 @@
 #include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/read_until.hpp>
 #include <boost/asio/write.hpp>
+#include <cerrno>
+#include <cstring>
 #include <optional>
 #include <stdexcept>
 
@@ -18,6 +20,14 @@ constexpr std::size_t longest_answer = std::size_t{64} << 20;
 
 }  // namespace
 
+std::string unreachable(const std::string& socket, int error) {
+  if (error == EACCES)
+    return socket + " does not accept this user (" + std::strerror(error) +
+           "): use sudo, or name a group of this user in admin.group";
+  return "no program answers on " + socket + " (" + std::strerror(error) +
+         "); is the program running, and is this its admin socket?";
+}
+
 Answer ask(const std::string& socket, const std::string& line, std::chrono::milliseconds timeout) {
   if (socket.empty() || socket.size() >= 108) throw std::runtime_error("bad socket path '" + socket + "'");
   boost::asio::io_context context;
@@ -25,8 +35,7 @@ Answer ask(const std::string& socket, const std::string& line, std::chrono::mill
   error_code error;
   connection.connect(stream_protocol::endpoint(socket), error);
   if (error) {
-    throw std::runtime_error("no program answers on " + socket + " (" + error.message() +
-                             "); is the program running, and is this its admin socket?");
+    throw std::runtime_error(unreachable(socket, error.value()));
   }
   std::string input;
   std::optional<std::size_t> length;

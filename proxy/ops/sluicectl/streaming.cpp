@@ -16,6 +16,7 @@
 #include <system_error>
 #include <utility>
 
+#include "proxy/ops/admin/client.hpp"
 #include "proxy/ops/admin/command.hpp"
 #include "proxy/ops/admin/printable.hpp"
 
@@ -82,10 +83,9 @@ int Connection::connected_to(const std::string& path) {
   const int number = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (number < 0) throw std::runtime_error("no socket: " + reason());
   if (connect(number, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) return number;
-  const std::string why = reason();
+  const int error = errno;
   close(number);
-  throw std::runtime_error("no program answers on " + path + " (" + why +
-                           "); is the program running, and is this its admin socket?");
+  throw std::runtime_error(admin::unreachable(path, error));
 }
 
 void Connection::begin(const std::string& line, std::chrono::milliseconds timeout) {

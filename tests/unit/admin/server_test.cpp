@@ -437,6 +437,13 @@ TEST(AdminClient, NamesTheSocketThatDoesNotAnswer) {
   }
 }
 
+TEST(AdminClient, TellsAUserWithoutPermissionWhatToDo) {
+  EXPECT_EQ(
+      unreachable("/run/s", EACCES),
+      "/run/s does not accept this user (Permission denied): use sudo, or name a group of this user in admin.group");
+  EXPECT_THAT(unreachable("/run/s", ECONNREFUSED), HasSubstr("no program answers on /run/s (Connection refused)"));
+}
+
 TEST_F(AdminServer, TheClientTimesOut) {
   start();
   EXPECT_THROW((void)ask(socket_, "never", 50ms), std::runtime_error);
