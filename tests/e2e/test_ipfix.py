@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import signal
 import socket
 import struct
 import subprocess
@@ -96,6 +97,35 @@ def test_each_ended_connection_is_a_record_that_tshark_reads(wire, server, tmp_p
     assert "Malformed" not in text and "No template found" not in text
     downloaded, uploaded = sorted(flows, key=lambda flow: int(first(flow["cflow.octets"])))
     assert int(first(downloaded["cflow.octets"])) < MEGA // 2 <= int(first(uploaded["cflow.octets"])) < MEGA
+
+
+def test_nfdump_lists_the_records_that_its_daemon_collects(wire, server, tmp_path):
+    if shutil.which("nfcapd") is None or shutil.which("nfdump") is None:
+        pytest.skip("needs the package nfdump")
+    folder = tmp_path / "flows"
+    folder.mkdir()
+    collector = wire.box.start("nfcapd", "nfcapd", "-b", "127.0.0.1", "-p", "4739", "-w", folder)
+    deadline = time.monotonic() + PATIENCE
+    while ":4739 " not in wire.box.run("ss", "--udp", "--listening", "--numeric").stdout:
+        assert time.monotonic() < deadline, "nfcapd does not listen"
+        time.sleep(0.1)
+    sluice = programs.Sluice(wire.lab, wire.box, mode="i-tcp", ipfix={"collector": "127.0.0.1:4739"})
+    client(wire, server).download(MEGA)
+    client(wire, server).upload(MEGA // 2)
+    while sluice.ask("counters", "ipfix.records") < 2:
+        assert time.monotonic() < deadline, "a connection has no record"
+        time.sleep(0.1)
+    sluice.stop_and_check()
+    time.sleep(0.5)
+    collector.signal(signal.SIGTERM)  # it completes its file
+    assert collector.wait(PATIENCE) == 0, collector.output()
+    listed = subprocess.run(["nfdump", "-R", folder, "-q", "-o", "fmt:%pr %sa %sp %da %dp %ibyt %obyt"], check=True,
+                            capture_output=True, text=True).stdout
+    rows = [line.split() for line in listed.splitlines()]
+    assert len(rows) == 2, listed
+    assert all((row[0], row[1], row[3], row[4]) == ("TCP", wire.ue_address, wire.server_address, str(server.port)) for row in rows), rows
+    uploaded = max(int(row[5]) for row in rows if row[5].isdigit())
+    assert MEGA // 2 <= uploaded < MEGA
 
 
 def first(value):

@@ -68,6 +68,8 @@ def test_what_it_prints_works_and_nothing_is_left(tmp_path):
         fetched = subprocess.run(["ip", "netns", "exec", ue, *by_ipv6.replace("10MB", "1MB").split(), "-sS", "--max-time",
                                   str(PATIENCE), "-w", "%{size_download}"], capture_output=True, text=True, check=True)
         assert fetched.stdout == "1000000"
+        for ping in [command for command in commands if command.startswith("ping")]:
+            subprocess.run(["ip", "netns", "exec", ue, *ping.replace("-c 3", "-c 1").split()], capture_output=True, check=True)
         sluicectl = re.search(r"^  (\S+sluicectl --socket \S+) ", newcomer.lab.output(), re.MULTILINE)[1]
         asked = subprocess.run([*sluicectl.split(), "status"], capture_output=True, text=True, check=True)
         assert "smvs" in asked.stdout

@@ -91,10 +91,20 @@ def test_other_peoples_parsers_read_the_page_and_find_what_sluicectl_says(wire, 
     sluice.stop_and_check()
 
 
-def test_by_acknowledgements_every_view_has_the_queue_of_one_source(wire, server):
+def test_by_acknowledgements_every_view_has_the_queue_of_one_source(wire, server, tmp_path):
     """The answer of the program, the tables of sluicectl, and the metrics of both groups, during a download."""
-    sluice = programs.Sluice(wire.lab, wire.box, mode="smvs", smvs={"law": "acks"}, metrics={"listen": LISTEN})
+    token = "0123456789abcdef" * 2
+    (tmp_path / "page.token").touch(mode=0o600)
+    (tmp_path / "page.token").write_text(token + "\n", encoding="ascii")
+    sluice = programs.Sluice(wire.lab, wire.box, mode="smvs", smvs={"law": "acks"}, metrics={"listen": LISTEN},
+                             page={"token_file": str(tmp_path / "page.token")})
     parse = pytest.importorskip("prometheus_client.parser").text_string_to_metric_families
+
+    def on_the_page():
+        """The bearer in the first event that the page gets."""
+        command = f"curl --silent --no-buffer -H 'Authorization: Bearer {token}' http://{LISTEN}/events | grep -m 1 ^data: | cut -c 6-"
+        (shown,) = json.loads(wire.box.run("sh", "-c", command).stdout)["bearers"]
+        return shown
 
     def table(*words):
         text = subprocess.run([programs.program("sluicectl"), "--socket", sluice.socket, *words], capture_output=True, text=True,
@@ -118,6 +128,10 @@ def test_by_acknowledgements_every_view_has_the_queue_of_one_source(wire, server
         assert bearer["queue_bytes"] is not None
         assert "-" not in (table("bearers")["queue_kB"], table("bearers")["delay_ms"])
         assert "-" not in (table("top")["queue_kB"], table("top")["delay_ms"])
+        shown = on_the_page()
+        assert shown.keys() == bearer.keys()
+        assert shown["queue_source"] == bearer["queue_source"]
+        assert shown["queue_bytes"] is not None
         (treated, control) = sluice.ask("groups")
         assert treated["queue_samples"] > 0 and treated["queue_delay_mean_ms"] is not None
         assert control["queue_samples"] == 0 and control["queue_delay_mean_ms"] is None, "unknown, not zero"

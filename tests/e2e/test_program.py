@@ -43,6 +43,24 @@ def test_a_good_configuration_passes_the_check(tmp_path):
     assert run.stdout.startswith("packet memory: ") and run.stdout.endswith("OK\n")
 
 
+@pytest.mark.parametrize(("radio", "core", "more", "place", "what"), [
+    ("eth0", "net_null1", "", "2:17: ports.radio.device", "expected net_af_packet0,iface=NAME for a Linux interface"),
+    ("net_af_packet0,iface=lo", "net_af_packet1,iface=lo", "", "2:", "expected another interface than that of radio"),
+    ("net_af_packet0,iface=nonesuch", "net_null1", "", "2:", "expected an interface of this machine"),
+    ("net_null0", "net_null1", "admin: {group: nonesuch}", "3:9: admin.group", "expected a group of this machine"),
+], ids=("no device of DPDK", "one interface twice", "missing interface", "unknown group"))
+def test_what_does_not_fit_the_machine_is_refused_by_the_check_and_at_the_start(tmp_path, radio, core, more, place, what):
+    file = tmp_path / "proxy.yaml"
+    file.write_text(f"mode: i-tcp\nports: {{radio: {{device: '{radio}'}}, core: {{device: '{core}'}}}}\n{more}\n", encoding="utf-8")
+    checked, started = run_program("sluice", "--check", "--system", file), run_program("sluice", "--system", file)
+    assert checked.returncode == 2
+    assert started.returncode in (1, 2)
+    for run in (checked, started):
+        assert run.stderr.startswith(f"{file}:{place.split(': ')[0].rstrip(':')}"), run.stderr
+        assert place.partition(": ")[2] in run.stderr and what in run.stderr
+        assert "running" not in run.stdout + run.stderr and "port radio: " not in run.stdout + run.stderr, "no port was opened"
+
+
 @pytest.mark.parametrize(("text", "line", "column", "what"), [
     (CONFIGURATION.replace("i-tcp", "i-tpc"), 1, 7, "mode"),
     (CONFIGURATION + "prots: 3\n", 7, 1, "prots"),

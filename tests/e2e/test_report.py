@@ -1,7 +1,9 @@
 """The report of an experiment in a browser: values under the pointer and by keys, a part drawn larger, nothing loaded."""
 
+import os
 import re
 import subprocess
+from pathlib import Path
 
 import browser as browser_module
 import programs
@@ -18,6 +20,22 @@ cell: {ues: [{address: 10.45.0.2, frame: 0B, buffer: 100KiB, channel: {type: con
 sweep: [{column: buffer_kb, keys: [cell.ues.0.buffer], unit: kB, values: [20, 40, 80]}]
 output:
   plots: [{title: Frontier, x: {column: radio_queue_delay_p95_ms}, y: {columns: [utilisation]}}]
+"""
+
+
+# A folder for pictures of the report, for who wants to look at them.
+PICTURES = os.environ.get("SLUICE_PICTURES")
+# Tables and plots that leave the window at its right side, but for those in a part of the page that scrolls.
+CUT = """
+const scrolls = (e) => e && (["auto", "scroll"].includes(getComputedStyle(e).overflowX) || scrolls(e.parentElement));
+return [...document.querySelectorAll("table, svg, p, h1, h2, h3, pre")]
+    .filter((e) => e.checkVisibility() && e.getBoundingClientRect().right > innerWidth && !scrolls(e))
+    .map((e) => e.outerHTML.slice(0, 100));
+"""
+SCROLLS = """
+return [...document.querySelectorAll("*")]
+    .filter((e) => ["auto", "scroll"].includes(getComputedStyle(e).overflowX) && e.scrollWidth > e.clientWidth + 1)
+    .map((e) => e.outerHTML.slice(0, 100));
 """
 
 
@@ -95,6 +113,28 @@ def test_time_is_drawn_larger_in_all_plots_of_a_grid(driver):
     assert all(places(line) != old for line, old in zip(lines, before))
     plots[1].send_keys("\ue00c")
     assert [places(line) for line in lines] == before
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_it_begins_with_an_answer_and_nothing_is_cut(driver, width):
+    """The sentence that is computed from the results is before all tables and plots. What is wider than a phone scrolls by itself."""
+    driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False})
+    try:
+        driver.execute_script("window.scrollTo(0, 0)")
+        if PICTURES:
+            driver.save_screenshot(str(Path(PICTURES) / f"report-{width}.png"))
+        assert driver.execute_script("return innerWidth") == width
+        assert driver.execute_script("return document.documentElement.scrollWidth") <= width
+        cut = driver.execute_script(CUT)
+        assert cut == []
+        assert (driver.execute_script(SCROLLS) == []) == (width == 1280), "at a desk nothing has to scroll"
+        answer = driver.find_element("css selector", ".answer")
+        assert re.search(r"\d", answer.text), "computed from the results"
+        first = driver.execute_script("return Math.min(...[...document.querySelectorAll('table, svg.plot')]"
+                                      ".filter((e) => e.checkVisibility()).map((e) => e.getBoundingClientRect().top))")
+        assert answer.rect["y"] + answer.rect["height"] <= first + driver.execute_script("return scrollY")
+    finally:
+        driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
 def test_nothing_is_loaded_and_nothing_fails(driver):

@@ -62,6 +62,14 @@ def test_links_are_made_for_the_site():
         "[c](../c.md#part) code (`b/code.cpp`) [out](https://example.org)\n```\n[c](../b/c.md)\n```\n")
 
 
+@pytest.mark.parametrize("page", ["README.md", "docs/pages/operate/place.md"])
+def test_a_drawing_shows_where_the_proxy_stands(page):
+    blocks = (docs.ROOT / page).read_text(encoding="utf-8").split("```")[1::2]
+    (drawing,) = [block for block in blocks if "core port | sluice | radio port" in block]
+    ends = [drawing.index(word) for word in ("Internet", "core port", "radio port", "base stations")]
+    assert ends == sorted(ends), "from the Internet to the base stations"
+
+
 def test_the_site_builds():
     if shutil.which("mkdocs") is None:
         pytest.skip("mkdocs is not installed")

@@ -93,6 +93,30 @@ def test_help_of_a_verb_builds_and_removes_nothing(checkout, verb):
         assert run.stdout.startswith(f"usage:\n  ./run {verb}"), run.stdout
 
 
+def test_the_lab_installs_what_it_suggests(checkout):
+    """It prints commands with curl, iperf3 and ping, so a machine without one of them gets it."""
+    (checkout / "commands" / "dpkg-query").write_text(
+        '#!/bin/sh\ncase "$*" in *curl | *iperf3 | *iputils-ping) echo absent ;; *) echo install ok installed ;; esac\n', encoding="utf-8")
+    (checkout / "commands" / "apt-get").write_text("#!/bin/sh\n", encoding="utf-8")
+    for name in ("sudo", "apt-get"):
+        (checkout / "commands" / name).touch()
+        (checkout / "commands" / name).chmod(0o755)
+    run = subprocess.run([checkout / "run", "lab"], capture_output=True, text=True, timeout=60, check=False,
+                         env={**os.environ, "PATH": f"{checkout / 'commands'}:{os.environ['PATH']}"})
+    assert run.stderr.startswith("installing curl iperf3 iputils-ping"), run.stderr
+
+
+@pytest.mark.parametrize("verb", ["demo", "lab"])
+def test_help_of_a_verb_that_a_script_knows_builds_nothing(tmp_path, verb):
+    for name in ("cmake", "ninja", "dpkg-query", "apt-get"):
+        (tmp_path / name).write_text("#!/bin/sh\necho it was called >&2\nexit 1\n", encoding="utf-8")
+        (tmp_path / name).chmod(0o755)
+    run = subprocess.run([ROOT / "run", verb, "--help"], capture_output=True, text=True, timeout=60, check=False,
+                         env={**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"})
+    assert (run.returncode, run.stderr) == (0, "")
+    assert run.stdout.startswith(f"usage:\n  ./run {verb}") and "--help" in run.stdout, run.stdout
+
+
 class Client:
     """What a sweep uses of distributed's client."""
 
