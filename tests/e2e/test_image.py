@@ -169,3 +169,67 @@ def test_a_container_without_root_carries_transfers(podman, tmp_path):
         deadline = time.monotonic() + 10
         while "sluice" in podman.run("ps", "--all", "--format", "{{.Names}}"):
             assert time.monotonic() < deadline, "the container is still there"
+
+
+ROOT_PODMAN = """set -e
+mount -t cgroup2 cgroup2 /sys/fs/cgroup
+mount --bind "$1" /mnt  # its paths have 50 characters at most
+cd /mnt
+shift
+exec podman --log-level=error --cgroup-manager=cgroupfs --storage-driver=vfs --root /mnt/store --runroot /mnt/run --tmpdir /mnt/tmp "$@"
+"""
+
+
+@pytest.fixture
+def node(image, tmp_path):
+    """podman as root, as on a node of Kubernetes: runs the image, and removes all of it afterwards."""
+    folder = tmp_path / "node"
+    folder.mkdir()
+
+    def command(*words):
+        return ["unshare", "--mount", "sh", "-c", ROOT_PODMAN, "sh", folder, *map(str, words)]
+
+    def run(*words):
+        done = subprocess.run(command(*words), capture_output=True, text=True, timeout=120, check=False)
+        assert done.returncode == 0, f"podman {words} ended with {done.returncode}\n{done.stdout}{done.stderr}"
+        return done.stdout
+
+    run("load", "--quiet", "--input", image)
+    run.command = command
+    yield run
+    run("system", "reset", "--force")
+
+
+@pytest.mark.heavy
+def test_on_the_network_of_its_node_the_kernel_carries_on_when_the_container_is_killed(node, tmp_path):
+    """As the chart's values-host.yaml has it: the capabilities of the manifest, a read-only root, ports of the node, and a program that
+    is not process 1."""
+    manifest = Manifest("kernel-ports.yaml")
+    configuration = yaml.safe_load(manifest.configuration) | {"fail_open": "bridge"}
+    configuration["ports"] = {side: {"device": f"net_af_packet{number},iface={side}", "fix_offloads": True}
+                              for number, side in enumerate(("radio", "core"))}
+    (tmp_path / "sluice.yaml").write_text(yaml.safe_dump(configuration), encoding="utf-8")
+    rights = manifest.container["securityContext"]
+    assert rights["capabilities"]["drop"] == ["ALL"] and rights["readOnlyRootFilesystem"]
+    image = json.loads(node("images", "--format", "json"))[0]["Names"][0]
+    with lab_module.Lab("node", tmp_path) as lab:
+        wire = lab.bump()
+        lab.know_each_other(wire)
+        container = lab.start(wire.box, "container", *node.command(
+            "run", "--rm", "--name=sluice", f"--network=ns:/run/netns/{wire.box.name}", "--cgroups=disabled",
+            "--ulimit=nofile=1024:1024", "--ulimit=nproc=512:512",  # podman's own are beyond those of some machines of tests
+            f"--user={rights['runAsUser']}", "--cap-drop=all", *(f"--cap-add={name}" for name in rights["capabilities"]["add"]),
+            "--read-only", "--security-opt=no-new-privileges", f"--volume={tmp_path}/sluice.yaml:/etc/sluice/sluice.yaml:ro",
+            f"--env=SLUICE_SOCKET={configuration['admin']['socket']}",
+            *(f"--tmpfs={path}:rw,mode=0777" for path in manifest.writable), "--entrypoint=/bin/sh", image,
+            "-c", "/usr/sbin/sluice /etc/sluice/sluice.yaml & wait"))
+        container.wait_for("running", 30)
+        with traffic.Server(wire.server.socket) as server:
+            client = traffic.Client(wire.server_address, wire.ue.socket, server.port)
+            client.download(MEGA)
+            asked = json.loads(node("exec", "sluice", "sluicectl", "--json", "status"))
+            assert asked["fail_open"]["ready"] is True
+            assert json.loads(node("exec", "sluice", "sluicectl", "--json", "counters", "flows_split")) > 0
+            node("kill", "--signal=KILL", "sluice")
+            container.wait(30)
+            client.download(MEGA)
