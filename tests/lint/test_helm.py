@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -229,6 +230,27 @@ def test_a_service_and_a_monitor_find_the_pods(template):
     assert service["metadata"]["labels"][monitor["spec"]["jobLabel"]] == "sluice", "the alerts ask for the job sluice"
 
 
+def test_alerts_and_dashboard_are_those_of_the_repository(template):
+    assert not any(kind == "PrometheusRule" or name == "sluice-dashboard" for kind, name in template())
+    objects = template({"metrics": {"rules": {"enabled": True, "labels": {"release": "prometheus"}}, "dashboard": {"enabled": True}}})
+    rules, dashboard = objects["PrometheusRule", "sluice"], objects["ConfigMap", "sluice-dashboard"]
+    monitoring = programs.ROOT / "configs/monitoring"
+    assert rules["spec"] == yaml.safe_load((monitoring / "alerts.yaml").read_text(encoding="utf-8"))
+    assert rules["metadata"]["labels"]["release"] == "prometheus"
+    assert json.loads(dashboard["data"]["sluice.json"]) == json.loads((monitoring / "grafana.json").read_text(encoding="utf-8"))
+    assert dashboard["metadata"]["labels"]["grafana_dashboard"] == "1"
+    assert problems(dashboard, "V1ConfigMap") == []
+
+
+def test_a_package_of_the_chart_has_its_files(helm, tmp_path):
+    """The files of configs/monitoring are links in the repository."""
+    subprocess.run([helm, "package", CHART, "--destination", tmp_path], capture_output=True, check=True, env={**os.environ, "HOME": str(tmp_path)})
+    with tarfile.open(tmp_path / "sluice-0.1.0.tgz") as archive:
+        for name in ("alerts.yaml", "grafana.json"):
+            packed = archive.getmember(f"sluice/files/{name}")
+            assert packed.isfile() and archive.extractfile(packed).read() == (programs.ROOT / "configs/monitoring" / name).read_bytes()
+
+
 def test_ports_of_the_node_fail_open(template):
     """Each selected node has a pod in the node's own network, in which the program is not process 1."""
     objects = template(None, "--values", CHART / "values-host.yaml")
@@ -266,6 +288,7 @@ def test_a_second_release_has_names_of_its_own(template):
     ({"resources": {"limit": {}}}, "limit"),
     ({"metrics": {"port": 0}}, "port"),
     ({"metrics": {"serviceMonitor": {"on": True}}}, "on"),
+    ({"metrics": {"rules": {"on": True}}}, "on"),
     ({"secrets": {"token": "t"}}, "token"),
     ({"image": {"pullPolicy": "Sometimes"}}, "pullPolicy"),
 ], ids=str)
