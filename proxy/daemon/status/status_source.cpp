@@ -422,7 +422,7 @@ Json to_json(const BearerInfo& bearer, Instant now) {
           {"observed_window_bytes", bearer.observed_window ? Json(bearer.observed_window->count()) : Json()},
           {"observed_delay_ms", bearer.observed_delay ? Json(to_milliseconds(*bearer.observed_delay)) : Json()},
           {"flows", bearer.flows},
-          {"steered_by", to_string(bearer.steered_by)},
+          {"steered_by", to_string(bearer.controller)},
           {"allowance_bytes", bearer.allowance.count()},
           {"cwnd_bytes", bearer.congestion_window.count()},
           {"in_flight_bytes", bearer.in_flight.count()},

@@ -9,6 +9,7 @@
 #include "dataplane/units/ip_address.hpp"
 #include "dataplane/units/rate.hpp"
 #include "dataplane/units/time.hpp"
+#include "proxy/engine/base/controller.hpp"
 #include "proxy/engine/base/release_reason.hpp"
 
 namespace sluice::proxy {
@@ -135,17 +136,6 @@ struct StayingFlows {
   std::uint32_t broken_by_a_stop = 0;
 };
 
-/// Names the source that decides how much is sent on a bearer (all connections of a UE under one policy).
-enum class SteeredBy : std::uint8_t {
-  congestion_control,  ///< the congestion control of each connection limits sending
-  feedback,            ///< a rate controller limits sending by the Node-B's reports
-  acknowledgements     ///< a rate controller limits sending by the UE's ACKs
-};
-[[nodiscard]] constexpr const char* to_string(SteeredBy by) {
-  constexpr std::array names{"congestion control", "feedback", "acknowledgements"};
-  return names.at(static_cast<std::size_t>(by));
-}
-
 /// Snapshot of one bearer (all connections of a UE under one policy) for status displays.
 struct BearerInfo {
   IpAddress ue;
@@ -154,8 +144,8 @@ struct BearerInfo {
   bool ordinary = false;     ///< true if the UE is in the control group, which stays on ordinary TCP
   Observed observed;         ///< decisions in mode observe, compared with the actual traffic
   std::uint32_t flows = 0;
-  SteeredBy steered_by = SteeredBy::congestion_control;
-  Bytes allowance;          ///< bytes that the controller's last step granted
+  Controller controller = Controller::congestion_control;  ///< what controls the radio leg
+  Bytes allowance;                                         ///< bytes that the controller's last step granted
   Bytes congestion_window;  ///< sum of the congestion windows of the bearer's radio legs in bytes
   Bytes in_flight;  ///< bytes in flight, summed over the radio legs; with the ACK-based controller IP bytes of all
                     ///< connections

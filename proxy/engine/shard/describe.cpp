@@ -28,11 +28,6 @@ const char* name_of(FlowPhase phase) {
   return "?";
 }
 
-SteeredBy steered_by(const Bearer& bearer) {
-  if (!bearer.rate_control().is_rate_controlled()) return SteeredBy::congestion_control;
-  return bearer.rate_control().is_ack_based() ? SteeredBy::acknowledgements : SteeredBy::feedback;
-}
-
 /// Sums over the split connections of a bearer (UE) that BearerInfo does not contain.
 struct SplitTotals {
   std::uint32_t connections = 0;
@@ -134,7 +129,7 @@ void describe_bearers(Registry& registry, std::vector<BearerInfo>& out, std::siz
     info.mode = to_string(bearer.settings().mode).data();
     info.policy = bearer.policy;
     info.ordinary = bearer.ordinary();
-    info.steered_by = steered_by(bearer);
+    info.controller = bearer.rate_control().controller();
     const SplitTotals split = describe_split(registry, bearer, info);
     info.unsent = bearer.load.backlog;
     if (bearer.rate_control().uses_ack_feedback()) {
@@ -145,7 +140,7 @@ void describe_bearers(Registry& registry, std::vector<BearerInfo>& out, std::siz
       info.measured_by_acks = bearer.rate_control().is_ack_based();
       if (bearer.settings().observes() && info.measured_by_acks) describe_observed(controller.law(), info);
     }
-    const bool by_allowance = bearer.rate_control().is_rate_controlled() && !bearer.rate_control().has_flow_windows();
+    const bool by_allowance = bearer.rate_control().window_source() == tcp::WindowSource::allowance;
     // A congestion window alone can be below the bytes in flight: in a loss recovery, and because the ACK-based
     // controller counts headers and connections that are not split. The window is therefore counted from there.
     // With the ACK-based controller, the window as of the newest ACK, without what it adds while ACKs are missing.

@@ -191,9 +191,8 @@ class SplitFlows {
   /// True if only the buffer quota limits this flow's windows: no controller limits it, its ACKs are no controller's
   /// input, no ACK is withheld, it is no short flow, and it has no unsent bytes.
   [[nodiscard]] static bool is_plain(const Flow& flow, const Bearer& bearer) {
-    return !bearer.rate_control().is_rate_controlled() && !bearer.rate_control().limits_inflight() &&
-           !bearer.rate_control().uses_ack_feedback() && !UndeliveredAckLimit::waits(flow) && !flow.share.short_flow &&
-           flow.share.backlog == 0;
+    return !bearer.rate_control().is_rate_controlled() && !bearer.rate_control().uses_ack_feedback() &&
+           !UndeliveredAckLimit::waits(flow) && !flow.share.short_flow && flow.share.backlog == 0;
   }
   /// Updates the journal entry if the flow begins or ceases to have bytes that are acknowledged to one host and not by
   /// the other. Called before an ACK for data is sent.

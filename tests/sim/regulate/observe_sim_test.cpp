@@ -132,7 +132,7 @@ TEST(Observe, ByAcknowledgementsItShowsTheQueueOfOrdinaryTcpBesideTheReference) 
   EXPECT_NEAR(sums.actual_delay_s / delays, observed.queue / 1e6, 0.15 * observed.queue / 1e6) << "8 Mb/s";
   EXPECT_LT(sums.decided_delay_s / delays, 0.1);
   EXPECT_LT(observed.window, observed.in_flight / 2);
-  EXPECT_EQ(bearer_of(network).steered_by, proxy::SteeredBy::congestion_control);
+  EXPECT_EQ(bearer_of(network).controller, proxy::Controller::observed_acks);
 }
 
 TEST(Observe, TheObservedWindowIsNearThatOfTheActingLaw) {
@@ -173,13 +173,13 @@ TEST(Observe, ALiveSwitchToTheObservedLawEndsTheStandingQueue) {
     const Duration start = network.loop.now().time_since_epoch();
     const Means after = run_and_sample(network, start + 10s, start + 20s);
     EXPECT_LT(after.queue, before.queue / 4);
-    EXPECT_EQ(bearer_of(network).steered_by, proxy::SteeredBy::acknowledgements);
+    EXPECT_EQ(bearer_of(network).controller, proxy::Controller::acks);
     acting.mode = Mode::observe;
     acting.intercept = Intercept::automatic;
     network.node.shard.apply(policies.emplace_back(acting.policy_set()), network.loop.now());
     network.node.arm();
     network.loop.run_until(network.loop.now() + 10s);
-    EXPECT_EQ(bearer_of(network).steered_by, proxy::SteeredBy::congestion_control);
+    EXPECT_EQ(bearer_of(network).controller, proxy::Controller::observed_acks);
     EXPECT_TRUE(bearer_of(network).observed_window.has_value());
   }
 }

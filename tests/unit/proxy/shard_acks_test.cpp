@@ -357,10 +357,10 @@ class ShardAcksAndReports : public ShardAcks {
       received_ = std::max(received_, end);
     }
   }
-  proxy::SteeredBy steered_by() {
+  proxy::Controller controller() {
     std::vector<proxy::BearerInfo> bearers;
     lab.shard.describe_bearers(bearers, 1);
-    return bearers.at(0).steered_by;
+    return bearers.at(0).controller;
   }
 
  public:
@@ -374,16 +374,16 @@ class ShardAcksAndReports : public ShardAcks {
 TEST_F(ShardAcksAndReports, TheFasterFeedbackSteers) {
   hosts.open();
   go_on(20, 20ms, 1);
-  EXPECT_EQ(steered_by(), proxy::SteeredBy::acknowledgements) << "25 ms by reports, 20 by acknowledgements";
+  EXPECT_EQ(controller(), proxy::Controller::acks) << "25 ms by reports, 20 by acknowledgements";
 }
 
 TEST_F(ShardAcksAndReports, ReportsSteerIfAcksAreLate) {
   hosts.open();
   go_on(20, 60ms, 1);
-  EXPECT_EQ(steered_by(), proxy::SteeredBy::feedback) << "25 ms by reports, 60 by acknowledgements";
+  EXPECT_EQ(controller(), proxy::Controller::reports) << "25 ms by reports, 60 by acknowledgements";
   EXPECT_EQ(lab.count(proxy::Counter::reports_distrusted), 0U);
   lab.pass_time(1s);
-  EXPECT_EQ(steered_by(), proxy::SteeredBy::acknowledgements) << "reports have stopped";
+  EXPECT_EQ(controller(), proxy::Controller::acks) << "reports have stopped";
   EXPECT_EQ(lab.count(proxy::Counter::fallbacks), 0U);
 }
 
@@ -391,7 +391,7 @@ TEST_F(ShardAcksAndReports, ReportsThatContradictAcksAreCountedAndIgnored) {
   hosts.open();
   go_on(100, 60ms, 0.1);
   EXPECT_GT(lab.count(proxy::Counter::reports_distrusted), 0U);
-  EXPECT_EQ(steered_by(), proxy::SteeredBy::acknowledgements);
+  EXPECT_EQ(controller(), proxy::Controller::acks);
 }
 
 proxy::ShardConfig proxy_then_acks() {

@@ -120,12 +120,12 @@ TEST_P(ImplausibleReports, AClaimedPeriodIsLimitedToTheConfiguredMaximum) {
   lab.shard.describe_bearers(bearers, 1);
   const bool observes = GetParam().mode == Mode::observe;
   const bool by_acks = GetParam().mode == Mode::smvs && GetParam().law == ControllerLocation::acks;
-  const proxy::SteeredBy without = by_acks ? proxy::SteeredBy::acknowledgements : proxy::SteeredBy::congestion_control;
-  ASSERT_EQ(bearers.at(0).steered_by, by_acks || observes ? without : proxy::SteeredBy::feedback);
+  const std::string without = by_acks ? "acknowledgements" : "congestion control";
+  ASSERT_EQ(to_string(bearers.at(0).controller), by_acks || observes ? without : "feedback");
   lab.pass_time(config().smvs.fallback.maximum + std::chrono::milliseconds(100));
   bearers.clear();
   lab.shard.describe_bearers(bearers, 1);
-  EXPECT_EQ(bearers.at(0).steered_by, without);
+  EXPECT_EQ(to_string(bearers.at(0).controller), without);
 }
 
 TEST_P(ImplausibleReports, AnotherNodeBReplacesASilentOneDespiteItsClaimedPeriod) {

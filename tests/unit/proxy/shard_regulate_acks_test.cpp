@@ -132,7 +132,7 @@ TEST_F(ShardRegulateAcks, ADownloadFillsTheLinkWithoutAStandingQueue) {
   EXPECT_EQ(lab.count(Counter::flows_split), 0U);
   EXPECT_EQ(lab.count(Counter::flows_regulated), 1U);
   EXPECT_GT(lab.count(Counter::windows_rewritten), 1000U);
-  EXPECT_EQ(bearer().steered_by, proxy::SteeredBy::acknowledgements);
+  EXPECT_EQ(bearer().controller, proxy::Controller::acks);
 }
 
 TEST_F(ShardRegulateAcks, TwoDownloadsHaveEqualSharesOfOneWindow) {

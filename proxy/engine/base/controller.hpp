@@ -1,0 +1,73 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+namespace sluice::proxy {
+
+/// Properties of a Controller. Their bits form its value, so one bit test answers each question about it.
+struct ControllerProperty {
+  static constexpr std::uint8_t none = 0;
+  static constexpr std::uint8_t computes = 1;    ///< a controller has input and computes decisions
+  static constexpr std::uint8_t limits = 2;      ///< these decisions limit what the radio leg sends
+  static constexpr std::uint8_t ack_based = 4;   ///< the ACK-based controller computes them
+  static constexpr std::uint8_t per_flow = 8;    ///< a per-flow window controller computes them for each connection
+  static constexpr std::uint8_t both_ways = 16;  ///< the per-flow window is also written into ACKs towards the UE
+  static constexpr std::uint8_t budget = 32;     ///< a send budget that all flows share limits the bytes in flight
+  static constexpr std::uint8_t inflight = 64;   ///< the per-flow window limits the bytes in flight
+
+  // Properties that a kind of controller always has.
+  static constexpr std::uint8_t by_reports = computes;
+  static constexpr std::uint8_t by_acks = computes | ack_based;
+  static constexpr std::uint8_t of_flows = computes | per_flow;
+  static constexpr std::uint8_t of_flows_both_ways = of_flows | both_ways;
+  // Properties that it also has while its decisions are applied.
+  static constexpr std::uint8_t limits_bearer = limits | budget;
+  static constexpr std::uint8_t limits_flows = limits | inflight;
+};
+
+/// Table of what controls the radio leg of a UE bearer: X(name, word, kind, applied). `word` names in status displays
+/// what limits sending. The decisions of an observed controller are not applied, so congestion control limits sending.
+#define SLUICE_CONTROLLERS(X)                                             \
+  X(congestion_control, "congestion control", none, none)                 \
+  X(reports, "feedback", by_reports, limits_bearer)                       \
+  X(acks, "acknowledgements", by_acks, limits_bearer)                     \
+  X(flow_windows, "feedback", of_flows, limits_flows)                     \
+  X(flow_windows_both_ways, "feedback", of_flows_both_ways, limits_flows) \
+  X(observed_reports, "congestion control", by_reports, none)             \
+  X(observed_acks, "congestion control", by_acks, none)                   \
+  X(observed_flow_windows, "congestion control", of_flows, none)          \
+  X(observed_flow_windows_both_ways, "congestion control", of_flows_both_ways, none)
+
+/// Names what controls the radio leg of a UE bearer.
+enum class Controller : std::uint8_t {
+#define X(name, word, kind, applied) name = ControllerProperty::kind | ControllerProperty::applied,
+  SLUICE_CONTROLLERS(X)
+#undef X
+};
+
+/// Word of a controller in status displays.
+struct ControllerText {
+  Controller controller;
+  const char* word;
+};
+/// Words of all controllers.
+inline constexpr std::array controller_table = {
+#define X(name, word, kind, applied) ControllerText{Controller::name, word},
+    SLUICE_CONTROLLERS(X)
+#undef X
+};
+/// Returns the word for what limits sending.
+[[nodiscard]] constexpr const char* to_string(Controller controller) {
+  for (const ControllerText& text : controller_table) {
+    if (text.controller == controller) return text.word;
+  }
+  return "?";
+}
+
+/// True if the controller has a property of ControllerProperty.
+[[nodiscard]] constexpr bool has(Controller controller, std::uint8_t property) {
+  return (static_cast<std::uint8_t>(controller) & property) != 0;
+}
+
+}  // namespace sluice::proxy
