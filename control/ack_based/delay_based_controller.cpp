@@ -87,14 +87,14 @@ std::vector<Violation> validate(const DelayBasedParameters& p) {
   check.require(p.gain, p.gain >= 1 && p.gain <= 4, Severity::error, "1 ≤ gain ≤ 4", print("gain = ", p.gain));
   check.require(p.memory, p.memory > Duration::zero(), Severity::error, "memory > 0",
                 print("memory = ", to_seconds(p.memory), " s"));
-  check.require(p.clumps, p.clumps >= 0 && p.clumps <= 2, Severity::error, "0 ≤ clumps ≤ 2",
-                print("clumps = ", p.clumps));
+  check.require(p.ack_aggregation_share, p.ack_aggregation_share >= 0 && p.ack_aggregation_share <= 2, Severity::error,
+                "0 ≤ ack_aggregation_share ≤ 2", print("ack_aggregation_share = ", p.ack_aggregation_share));
   check.require(p.segment, p.segment > Bytes(0), Severity::error, "segment > 0",
                 print("segment = ", p.segment.count(), " B"));
   check.require(p.initial, p.initial >= p.segment * min_segments, Severity::error, "initial ≥ 2 segments",
                 print("initial = ", p.initial.count(), " B"));
-  check.require(p.forget_after, p.forget_after > Duration::zero(), Severity::error, "forget_after > 0",
-                print("forget_after = ", to_seconds(p.forget_after), " s"));
+  check.require(p.restart_after_idle, p.restart_after_idle > Duration::zero(), Severity::error,
+                "restart_after_idle > 0", print("restart_after_idle = ", to_seconds(p.restart_after_idle), " s"));
   return check.take();
 }
 
@@ -112,7 +112,7 @@ void DelayBasedController::on_resumed(Instant now) {
   min_rtt_.cancel_drain();                                          // the controlled traffic has no queue now
   slow_start_.stop_refilling();
   all_lost_ = !idle_;
-  if (idle_ && has_ack_ && now - last_ack_ >= parameters_.forget_after) {
+  if (idle_ && has_ack_ && now - last_ack_ >= parameters_.restart_after_idle) {
     delivery_.restart();
     min_rtt_.forget();
     bursty_link_ = false;
@@ -449,7 +449,7 @@ double DelayBasedController::beyond_bdp(double ack_delay_bound) const {
   const auto segments = static_cast<double>((parameters_.segment * min_segments).count());
   const auto aggregation = static_cast<double>(delivery_.ack_aggregation().count());
   const auto ack_stretch = static_cast<double>(delivery_.ack_stretch().count());
-  const double ahead = parameters_.clumps * std::max(0.0, aggregation - segments);
+  const double ahead = parameters_.ack_aggregation_share * std::max(0.0, aggregation - segments);
   const double late = ack_delay_.is_known()
                           ? 0
                           : aggregation_unexplained * std::max(0.0, aggregation - std::max(ack_stretch, segments));

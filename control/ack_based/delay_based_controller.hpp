@@ -29,10 +29,11 @@ struct DelayBasedParameters {
   double reference_share = 0.35;  ///< smallest intended delay as a share of the base delay, 0 … 4
   double gain = 1.25;  ///< factor of the measured rate in the window, 1 … 4; above 1 it detects a faster link
   Duration memory = std::chrono::milliseconds(80);  ///< time constant of the mean rate, > 0
-  double clumps = 0.35;  ///< share of the bytes acknowledged within 1 ms that is sent before their ACKs arrive, 0 … 2
+  /// Share of the ACK aggregation (bytes that ACKs within 1 ms cover) that is sent before its ACKs arrive, 0 … 2.
+  double ack_aggregation_share = 0.35;
   Bytes segment{1500};   ///< bytes of a full packet towards the UE, > 0
   Bytes initial{14600};  ///< window at the start of slow start (RFC 6928), ≥ 2 segments
-  Duration forget_after = std::chrono::seconds(10);  ///< pause after which the link's state is discarded, > 0
+  Duration restart_after_idle = std::chrono::seconds(10);  ///< pause after which the link's state is discarded, > 0
 
   bool operator==(const DelayBasedParameters&) const = default;
 };
@@ -57,7 +58,7 @@ struct DelayBasedParameters {
 ///   connection cannot use another one's window there.
 /// - a: bytes that cover ACKs which come late or together. A clump is the bytes of ACKs within 1 ms, an ACK stretch
 ///   those of one ACK. The term is the largest of three:
-///   - `clumps` · (clump − two segments),
+///   - `ack_aggregation_share` · (ACK aggregation − two segments),
 ///   - ACK stretch − two segments,
 ///   - rate · the larger of 1.35 · newest ACK delay and (greatest ACK delay − base delay / 2). Without the UE's
 /// timestamps it is 1.5 · (clump − the larger of ACK stretch and two segments) instead.

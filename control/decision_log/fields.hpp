@@ -81,10 +81,10 @@ void each_field(Self& p, Visit& visit) {
   visit("reference_share", p.reference_share);
   visit("gain", p.gain);
   visit("memory", p.memory);
-  visit("clumps", p.clumps);
+  visit("ack_aggregation_share", p.ack_aggregation_share);
   visit("segment", p.segment);
   visit("initial", p.initial);
-  visit("forget_after", p.forget_after);
+  visit("restart_after_idle", p.restart_after_idle);
 }
 
 template <Either<SmvsParameters> Self, typename Visit>
@@ -103,7 +103,7 @@ void each_field(Self& p, Visit& visit) {
   visit("empty_queue", p.empty_queue);
   visit("minimum_reference", p.minimum_reference);
   visit("initial_allowance", p.initial_allowance);
-  visit("forget_after", p.forget_after);
+  visit("restart_after_idle", p.restart_after_idle);
 }
 
 template <Either<ReceiveWindowParameters> Self, typename Visit>
@@ -145,7 +145,7 @@ void each_field(Self& p, Visit& visit) {
 template <Either<LawParameters> Self, typename Visit>
 void each_field(Self& p, Visit& visit) {
   visit("radio_buffer", p.buffer);
-  visit("longest_hold", p.hold);
+  visit("max_ack_delay", p.max_ack_delay);
 #define X(name, key, type, text) visit(key, p.name);
   SLUICE_LAW_PARAMETERS(X)
 #undef X

@@ -61,7 +61,7 @@ Bytes Smvs::step(const SmvsObservation& observation) {
   if (last_ && observation.now <= last_->now) return state_.allowance;
   if (last_) measure(observation);
   if (!last_ || !is_idle(observation)) busy_until_ = observation.now;
-  if (observation.now - busy_until_ > parameters_.forget_after) seed(Rate());
+  if (observation.now - busy_until_ > parameters_.restart_after_idle) seed(Rate());
   last_ = observation;
   ++state_.steps;
   state_.mean_rate = Rate::bytes_per_second(mean_);

@@ -56,7 +56,7 @@ struct SmvsParameters {
   /// Largest number of bytes in flight while no service rate is known (initial window of RFC 6928).
   Bytes initial_allowance{14600};
   /// Time without any data after which the measured mean service rate is discarded.
-  Duration forget_after = std::chrono::seconds(10);
+  Duration restart_after_idle = std::chrono::seconds(10);
 };
 
 /// Checks the parameters against Proposition 1 (eqs. 37–43) and the rules of section 5.2. Rules that depend on the link

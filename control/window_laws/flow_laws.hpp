@@ -21,7 +21,7 @@ struct LawParameters {
   Bytes buffer;
   /// Longest time that any controller may withhold an ACK, > 0. It is below the shortest retransmission timeout in use
   /// (200 ms). A longer time would cause retransmissions.
-  Duration hold = std::chrono::milliseconds(150);
+  Duration max_ack_delay = std::chrono::milliseconds(150);
 #define X(name, key, type, text) type name;
   SLUICE_LAW_PARAMETERS(X)
 #undef X

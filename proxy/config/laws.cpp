@@ -73,7 +73,8 @@ void describe_refinements(Section& s, SmvsParameters& p) {
   s.choice("empty_queue", p.empty_queue, empty_queues, "effect of a step that ends with an empty queue");
   s.value("minimum_reference", p.minimum_reference, "lower bound of q0");
   s.value("initial_allowance", p.initial_allowance, "bytes allowed in flight before the service rate is known");
-  s.value("forget_after", p.forget_after, {1ms, 24h}, "idle time after which the measured service rate is stale");
+  s.value("restart_after_idle", p.restart_after_idle, {1ms, 24h},
+          "idle time after which the measured service rate is stale");
 }
 
 /// Declares the keys of the receive window's controller that only its sliding mode has.
@@ -133,12 +134,13 @@ void describe(Section& s, DelayBasedParameters& p) {
           "minimum of the target radio queue, as a share of the base delay (minimum RTT)");
   s.value("gain", p.gain, {1, 4}, "gain of the window above the measured rate, which probes for more capacity");
   s.value("memory", p.memory, {1ms, 10s}, "time constant of the mean rate");
-  s.value("clumps", p.clumps, {0, 2},
+  s.value("ack_aggregation_share", p.ack_aggregation_share, {0, 2},
           "share of the ACK aggregation (data that ACKs of one burst cover) that is added to the window; larger if a "
           "UE has no timestamps");
   s.value("segment", p.segment, {Bytes(88), Bytes(9000)}, "size of a full packet; the window is at least two packets");
   s.value("initial", p.initial, {Bytes(1460), Bytes(1 << 30)}, "window before the first measurement");
-  s.value("forget_after", p.forget_after, {1ms, 24h}, "idle time after which the link is measured from the start");
+  s.value("restart_after_idle", p.restart_after_idle, {1ms, 24h},
+          "idle time after which the link is measured from the start");
   report(s, p);
 }
 
@@ -172,7 +174,7 @@ void describe_laws(Section& s, LawParameters& laws) {
   s.value("radio_buffer", laws.buffer, {Bytes(0), Bytes(1 << 30)},
           "B: size of a UE's radio queue, which wr*, ack-regulator, gwa-* and fair-share divide; 0B = the value in "
           "reports, or 64KiB if they contain none");
-  s.value("longest_hold", laws.hold, {1ms, 10s},
+  s.value("max_ack_delay", laws.max_ack_delay, {1ms, 10s},
           "longest delay of an ACK of a regulated connection; must be shorter than the shortest retransmission "
           "timeout, because the sender retransmits otherwise");
 #define X(name, key, type, text) s.section(key, laws.name, text);

@@ -14,7 +14,7 @@ struct Renamed {
 
 /// Table of renamed words. Error messages about an unknown word use it to suggest the new name. A word stays in the
 /// table for one release.
-inline constexpr std::array<Renamed, 20> renamed_words{{
+inline constexpr std::array<Renamed, 23> renamed_words{{
     {"let_flows_go_at", "release_flows_at"},      {"take-up", "split-again"},
     {"young_reference", "short_flow_reference"},  {"forward_handover", "forward_handback"},
     {"forward_followed", "forward_tracked"},      {"flows_taken_up", "flows_split_again"},
@@ -25,6 +25,8 @@ inline constexpr std::array<Renamed, 20> renamed_words{{
     {"icmp_not_believed", "icmp_rejected"},       {"out_of_order_forgotten", "out_of_order_dropped"},
     {"released_forgotten", "released_untracked"}, {"sluice_shards_standing_still", "sluice_shards_stalled"},
     {"shards_standing_still", "shards_stalled"},  {"kept_by", "blocked_by"},
+    {"clumps", "ack_aggregation_share"},          {"longest_hold", "max_ack_delay"},
+    {"forget_after", "restart_after_idle"},
 }};
 
 /// Returns the current name of a word that was renamed, or an empty text if it never was.

@@ -79,7 +79,7 @@ namespace sluice::proxy {
   X(flows_regulated, "end-to-end connections under a controller")                                                  \
   X(windows_rewritten, "ACKs forwarded with a rewritten window")                                                   \
   X(acks_held, "ACKs that were delayed")                                                                           \
-  X(acks_overdue, "delayed ACKs released because longest_hold was over")                                           \
+  X(acks_overdue, "delayed ACKs released because max_ack_delay was over")                                          \
   X(acks_freed, "delayed ACKs released because packet buffers were short")                                         \
   X(policies_applied, "times that changed policies were activated")                                                \
   X(handshake_timeouts, "tracked handshakes that timed out")                                                       \

@@ -101,7 +101,7 @@ void HeldAcks::release_overdue(EndToEndFlow& flow, EndToEndId id, Instant now) {
 
 Instant HeldAcks::due(const EndToEndFlow& flow) const {
   if (flow.held.empty()) return never;
-  return flow.held.front().note().received + parts_.registry.bearer(flow.bearer).settings().laws.hold;
+  return flow.held.front().note().received + parts_.registry.bearer(flow.bearer).settings().laws.max_ack_delay;
 }
 
 }  // namespace sluice::proxy

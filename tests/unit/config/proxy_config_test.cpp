@@ -196,6 +196,14 @@ TEST(ProxyConfig, ARenamedKeyIsRefusedWithItsNewName) {
   EXPECT_THAT(
       errors_of(std::string(ports) + "limits: { let_flows_go_at: 0.8 }\n"),
       ElementsAre("s.yaml:4:11: unknown key 'limits.let_flows_go_at', expected its new name 'release_flows_at'"));
+  EXPECT_THAT(errors_of(std::string(ports) + "longest_hold: 100ms\n"),
+              ElementsAre("s.yaml:4:1: unknown key 'longest_hold', expected its new name 'max_ack_delay'"));
+  EXPECT_THAT(
+      errors_of(std::string(ports) + "smvs:\n  acks: { clumps: 0.5 }\n"),
+      ElementsAre("s.yaml:5:11: unknown key 'smvs.acks.clumps', expected its new name 'ack_aggregation_share'"));
+  EXPECT_THAT(
+      errors_of(std::string(ports) + "smvs:\n  acks: { forget_after: 5s }\n"),
+      ElementsAre("s.yaml:5:11: unknown key 'smvs.acks.forget_after', expected its new name 'restart_after_idle'"));
 }
 
 TEST(ProxyConfig, ThresholdsForShortBuffersMustBeInOrder) {
@@ -210,7 +218,7 @@ TEST(ProxyConfig, ThresholdsForShortBuffersMustBeInOrder) {
 
 TEST(ProxyConfig, PoliciesInheritMissingKeysFromTheTopLevel) {
   const auto config = parsed(std::string(ports) + R"(mode: i-tcp
-longest_hold: 70ms
+max_ack_delay: 70ms
 control_group: 10%
 policies:
   - { ports: [22, 8000-8100], mode: bypass }
@@ -222,7 +230,7 @@ policies:
   EXPECT_THAT(config->shard.policies[0].ports, ElementsAre(PortRange{22, 22}, PortRange{8000, 8100}));
   EXPECT_EQ(config->shard.policies[0].settings.mode, Mode::bypass);
   EXPECT_EQ(config->shard.policies[1].settings.mode, Mode::i_tcp);
-  EXPECT_EQ(config->shard.policies[1].settings.laws.hold, std::chrono::milliseconds(70));
+  EXPECT_EQ(config->shard.policies[1].settings.laws.max_ack_delay, std::chrono::milliseconds(70));
   EXPECT_EQ(config->shard.policies[1].settings.laws.gwa.decay, 0.5);
 }
 
@@ -242,8 +250,9 @@ TEST(ProxyConfig, AKeyWithoutEffectIsRefusedWithTheRightPlace) {
   const std::string elsewhere = ", expected this key only when smvs.law is proxy or acks (nodeb: in the Node-B's file)";
   EXPECT_THAT(errors_of(p + "smvs:\n  law: nodeb\n  parameters:\n    reference: 80ms\n    one_way_delay: 25ms\n"),
               Contains("s.yaml:7:5: smvs.parameters.reference" + elsewhere));
-  EXPECT_THAT(errors_of(p + "policies:\n  - smvs:\n      law: nodeb\n      parameters:\n        forget_after: 1s\n"),
-              Contains("s.yaml:8:9: policies[0].smvs.parameters.forget_after" + elsewhere));
+  EXPECT_THAT(
+      errors_of(p + "policies:\n  - smvs:\n      law: nodeb\n      parameters:\n        restart_after_idle: 1s\n"),
+      Contains("s.yaml:8:9: policies[0].smvs.parameters.restart_after_idle" + elsewhere));
   EXPECT_THAT(errors_of(p + "smvs:\n  law: proxy\n  acks: { gain: 2 }\n"),
               Contains("s.yaml:6:3: smvs.acks, expected this key only when smvs.law or smvs.without_reports is acks"));
 }
@@ -308,7 +317,7 @@ TEST(ProxyConfig, DifferencesStateWhatCanChangeAtRunTime) {
 TEST(ProxyConfig, KeysOfPoliciesCanChangeAtRunTime) {
   EXPECT_THAT(
       config::live_keys<Config>(),
-      testing::UnorderedElementsAre("mode", "intercept", "observed", "tcp", "smvs", "radio_buffer", "longest_hold",
+      testing::UnorderedElementsAre("mode", "intercept", "observed", "tcp", "smvs", "radio_buffer", "max_ack_delay",
                                     "clamp", "clamp_price", "gwa", "fair_share", "policies", "control_group"));
 }
 

@@ -40,7 +40,7 @@ TEST(DelayBasedController, DoesNotGrowForASourceThatHasNothingToSend) {
 // By hand: 1.25 · 1.25 MB/s · (20 + 10) ms + 3000 = 49 875.
 TEST(DelayBasedController, EqualsRateTimesDelayPlusReference) {
   DelayBasedParameters parameters;
-  parameters.clumps = 0;
+  parameters.ack_aggregation_share = 0;
   DelayBasedController law(parameters);
   for (int i = 1; i <= 2000; ++i) {
     const Duration took = i < 10 ? 20ms : 36ms;  // 16 ms of queue
@@ -66,7 +66,7 @@ TEST(DelayBasedController, EqualsRateTimesDelayPlusReference) {
 // it.
 TEST(DelayBasedController, AShortFlowLowersTheShareOfTheReference) {
   DelayBasedParameters parameters;
-  parameters.clumps = 0;
+  parameters.ack_aggregation_share = 0;
   DelayBasedController law(parameters);
   const auto ack = [&](int i, Duration took, double part) {
     AckSample ack_sample{.now = at(i * 1200us),
@@ -357,7 +357,7 @@ TEST(DelayBasedController, AckDelayDoesNotChangeTheRate) {
 /// 10 Mb/s over 20 ms, with 16 ms of queue; what a change of the window brings comes `further` later.
 DelayBasedController settled(Duration control_loop_delay) {
   DelayBasedParameters parameters;
-  parameters.clumps = 0;
+  parameters.ack_aggregation_share = 0;
   DelayBasedController law(parameters);
   for (int i = 1; i <= 2000; ++i) {
     AckSample ack_sample{.now = at(i * 1200us),
@@ -580,10 +580,10 @@ TEST(DelayBasedController, ParametersOutOfRangeAreRefused) {
   refused([](DelayBasedParameters& p) { p.reference_share = -1; });
   refused([](DelayBasedParameters& p) { p.gain = 0.9; });
   refused([](DelayBasedParameters& p) { p.memory = 0s; });
-  refused([](DelayBasedParameters& p) { p.clumps = 3; });
+  refused([](DelayBasedParameters& p) { p.ack_aggregation_share = 3; });
   refused([](DelayBasedParameters& p) { p.segment = Bytes(0); });
   refused([](DelayBasedParameters& p) { p.initial = Bytes(1500); });
-  refused([](DelayBasedParameters& p) { p.forget_after = 0s; });
+  refused([](DelayBasedParameters& p) { p.restart_after_idle = 0s; });
 }
 
 }  // namespace

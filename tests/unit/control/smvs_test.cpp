@@ -283,7 +283,7 @@ TEST(Smvs, AnOutageWithAFullQueueLowersTheMeanAndStopsTheGrants) {
 TEST(Smvs, ForgetsAStaleRate) {
   SmvsParameters parameters = paper();
   parameters.empty_queue = EmptyQueue::hold;
-  parameters.forget_after = 2s;
+  parameters.restart_after_idle = 2s;
   Script script(parameters);
   script.step(25ms, 50000_B, 50000_B, 0_B);
   script.step(25ms, 0_B, 0_B, 50000_B);
