@@ -58,7 +58,7 @@ struct HeaderTemplate {
 
   constexpr bool operator==(const HeaderTemplate&) const = default;
 };
-static_assert(sizeof(HeaderTemplate) <= 40);
+static_assert(sizeof(HeaderTemplate) <= 18 + max_outer_length, "part of each leg of a connection");
 
 /// True if the frame, which parsed as IP, has the outer headers of the template: MAC addresses, and VLAN tags including
 /// priorities.

@@ -13,19 +13,28 @@ namespace {
 /// Reads one header of the class `Header`, which begins at outer.length.
 template <typename Header>
 OuterResult read_one(Encapsulation kind, std::span<const std::uint8_t> frame, OuterHeaders& outer) noexcept {
-  // A header that depends on the packet has to be the last one, because only the last one is written for each packet.
-  if (outer.kind != Encapsulation::constant || outer.length + Header::length > max_outer_length)
-    return OuterResult::too_deep;
+  if (outer.length + Header::length > max_outer_length) return OuterResult::too_deep;
   if (outer.end < outer.length + Header::length) return OuterResult::truncated;
   if constexpr (Header::varies) outer.kind = kind;
   const OuterResult result = Header::read(frame.first(outer.end).subspan(outer.length), outer);
   return result == OuterResult::complete && outer.length > max_outer_length ? OuterResult::too_deep : result;
 }
 
-/// Stores in `kind` which kind of outer header begins after this EtherType; returns false if none does.
-bool find_kind(std::uint16_t type, Encapsulation& kind) noexcept {
+/// True if a header of the class begins behind the EtherType, with the bytes `rest`.
+template <typename Header>
+bool begins(std::uint16_t type, std::span<const std::uint8_t> rest) noexcept {
+  if constexpr (is_tunnel_over_ip<Header>) {
+    return Header::begins(type, rest);
+  } else {
+    static_cast<void>(rest);
+    return Header::begins(type);
+  }
+}
+
+/// Stores in `kind` which header begins behind the EtherType, with the bytes `rest`; false if none does.
+bool find_kind(std::uint16_t type, std::span<const std::uint8_t> rest, Encapsulation& kind) noexcept {
 #define X(name, header) \
-  if (header::begins(type)) return kind = Encapsulation::name, true;
+  if (begins<header>(type, rest)) return kind = Encapsulation::name, true;
   SLUICE_ENCAPSULATIONS(X)
 #undef X
   return false;
@@ -58,7 +67,9 @@ void write_if_varying(std::span<std::uint8_t> outer, std::uint16_t ip_length) no
 
 [[gnu::noinline]] OuterResult read_shims(std::span<const std::uint8_t> frame, OuterHeaders& outer) noexcept {
   Encapsulation kind{};
-  while (find_kind(outer.type, kind)) {
+  // A header that depends on the packet is the last one, because only the last one is written for each packet.
+  while (outer.kind == Encapsulation::constant &&
+         find_kind(outer.type, frame.first(outer.end).subspan(outer.length), kind)) {
     if (const OuterResult result = read_kind(kind, frame, outer); result != OuterResult::complete) return result;
   }
   return OuterResult::complete;
@@ -108,6 +119,11 @@ void OuterTemplate::swap_addresses() noexcept {
 
 [[gnu::noinline]] bool same_shims(const OuterTemplate& known, std::span<const std::uint8_t> frame) noexcept {
   if (frame.size() < known.length) return false;
+  if constexpr (some_tunnel_over_ip) {
+    // Frames with and without a tunnel begin with the same bytes, so that their lengths have to be compared.
+    if (OuterHeaders here; read_outer_headers(frame, here) != OuterResult::complete || here.length != known.length)
+      return false;
+  }
   std::array<std::uint8_t, max_outer_length> here{};
   std::ranges::copy(frame.first(known.length), here.begin());
   write_lengths({here.data(), known.length}, known.kind, 0);

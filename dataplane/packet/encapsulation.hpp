@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -17,11 +18,15 @@
 
 /// Headers that may precede the IP header: X(name, class). A class has these members:
 /// - `length`: smallest number of bytes of the header.
-/// - `begins(type)`: true if the header begins behind this EtherType.
+/// - `max_length`: largest number of bytes between the Ethernet header and the IP header in frames with this header.
+/// - `begins(type)`: true if the header begins behind this EtherType. A tunnel over IP has `begins(type, rest)`, which
+///   also checks the bytes `rest` behind the EtherType. A frame for which it is false is an ordinary IP packet.
 /// - `read(rest, outer)`: checks and reads the header, which begins at `rest` with at least `length` bytes. Adds its
 ///   bytes to outer.length, sets outer.type, adds the networks that it names, and limits outer.end to its payload.
-/// - `varies`: true if bytes of the header depend on the packet behind it. That packet has to be an IP packet.
-/// - `write(outer, ip_length)`, only if `varies`: writes these bytes at the end of `outer`, all outer headers.
+/// - `varies`: true if bytes of the header depend on the packet behind it. That packet has to be an IP packet, and no
+///   further header is read.
+/// - `write(outer, ip_length)`, only if `varies`: writes these bytes at the end of `outer`, all outer headers. Called
+///   with 0 it gives all packets of a tunnel equal bytes, which are what a template contains.
 #define SLUICE_ENCAPSULATIONS(X) X(vlan, VlanTag)
 
 namespace sluice::packet {
@@ -38,6 +43,24 @@ enum class Encapsulation : std::uint8_t {
 inline constexpr bool some_outer_headers_vary = false SLUICE_ENCAPSULATIONS(X);
 #undef X
 
+/// True if headers of this class begin behind the EtherType of IP, so that the bytes that follow are needed.
+template <typename Header>
+inline constexpr bool is_tunnel_over_ip = requires(std::span<const std::uint8_t> rest) {
+  Header::begins(std::uint16_t{}, rest);
+};
+#define X(name, header) || is_tunnel_over_ip<header>
+/// True if there is a tunnel over IP. Otherwise the EtherType of IP ends the outer headers.
+inline constexpr bool some_tunnel_over_ip = false SLUICE_ENCAPSULATIONS(X);
+#undef X
+
+/// Largest size of the headers in front of the IP header.
+#define X(name, header) header::max_length,
+inline constexpr std::size_t max_outer_length = ethernet_length + std::max({SLUICE_ENCAPSULATIONS(X)});
+#undef X
+static_assert(max_outer_length <= UINT8_MAX, "OuterHeaders::length");
+/// Largest size of the headers written: outer headers, IPv6, and TCP with all its options.
+inline constexpr std::size_t max_header_length = max_outer_length + ipv6_length + 60;
+
 /// Reads the headers behind the Ethernet header; called by read_outer_headers().
 [[nodiscard]] OuterResult read_shims(std::span<const std::uint8_t> frame, OuterHeaders& outer) noexcept;
 
@@ -49,7 +72,7 @@ inline constexpr bool some_outer_headers_vary = false SLUICE_ENCAPSULATIONS(X);
   outer.type = load_be16(frame.data() + ethernet_length - 2);
   outer.length = ethernet_length;
   outer.end = frame.size();
-  return outer.type == ethertype::ipv4 ? OuterResult::complete : read_shims(frame, outer);
+  return outer.type == ethertype::ipv4 && !some_tunnel_over_ip ? OuterResult::complete : read_shims(frame, outer);
 }
 
 /// Headers to write in front of the IP header, learned from a frame of the same direction. Bytes that depend on the
@@ -75,16 +98,21 @@ void write_lengths(std::span<std::uint8_t> outer, Encapsulation kind, std::uint1
 /// Writes outer headers to `frame`, which has space for max_outer_length bytes. `ip_length`: bytes of the IP packet.
 [[gnu::always_inline]] inline void write_outer_headers(std::uint8_t* frame, const OuterTemplate& outer,
                                                        [[maybe_unused]] std::uint16_t ip_length) noexcept {
-  // Copies the whole template, so one copy of fixed size serves every number of headers. The IP header then overwrites
-  // the surplus.
-  std::memcpy(frame, outer.bytes.data(), outer.bytes.size());
+  // Copies a fixed number of bytes, so one copy serves an Ethernet header and VLAN tags. The IP header then overwrites
+  // the surplus. Only longer headers need a second copy.
+  constexpr std::size_t common = ethernet_length + VlanTag::max_length;
+  std::memcpy(frame, outer.bytes.data(), common);
+  if constexpr (max_outer_length > common) {
+    if (outer.length > common) [[unlikely]]
+      std::memcpy(frame + common, outer.bytes.data() + common, outer.length - common);
+  }
   if constexpr (some_outer_headers_vary) {
     if (outer.kind != Encapsulation::constant) [[unlikely]]
       write_lengths({frame, outer.length}, outer.kind, ip_length);
   }
 }
 
-/// True if a frame has the outer headers of a template with more than an Ethernet header.
+/// True if the outer headers of a template that may be longer than an Ethernet header equal those of a frame.
 [[nodiscard, gnu::cold]] bool same_shims(const OuterTemplate& known, std::span<const std::uint8_t> frame) noexcept;
 
 /// True if a frame has the outer headers of the template, except bytes that depend on the packet. Requires a frame that
@@ -94,7 +122,7 @@ void write_lengths(std::span<std::uint8_t> outer, Encapsulation kind, std::uint1
   // Compares the MAC addresses and the first EtherType.
   if (((load64(known.bytes.data()) ^ load64(here)) | (load64(known.bytes.data() + 6) ^ load64(here + 6))) != 0)
     return false;
-  return known.length == ethernet_length || same_shims(known, frame);
+  return (known.length == ethernet_length && !some_tunnel_over_ip) || same_shims(known, frame);
 }
 
 /// Returns the bytes of outer headers behind the Ethernet header that do not count against the MTU of a port.

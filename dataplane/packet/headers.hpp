@@ -75,11 +75,7 @@ inline constexpr std::uint32_t only_timestamps = 0x0a080101U;
 
 inline constexpr std::size_t ethernet_length = 14, vlan_tag_length = 4, ipv4_length = 20, ipv6_length = 40,
                              tcp_length = 20, udp_length = 8, icmp_length = 8;
-/// Largest size of the headers in front of the IP header: an Ethernet header and 8 bytes, such as two VLAN tags.
-inline constexpr std::size_t max_outer_length = ethernet_length + 2 * vlan_tag_length;
 /// Largest number of bytes by which a frame may exceed the MTU: those of an Ethernet header with two VLAN tags.
 inline constexpr std::size_t max_beyond_mtu = ethernet_length + 2 * vlan_tag_length;
-/// Largest size of the headers written: outer headers, IPv6, and TCP with all its options.
-inline constexpr std::size_t max_header_length = max_outer_length + ipv6_length + 60;
 
 }  // namespace sluice::packet

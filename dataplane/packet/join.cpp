@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "dataplane/packet/checksum.hpp"
+#include "dataplane/packet/pool.hpp"
 
 namespace sluice::packet {
 namespace {
@@ -16,8 +17,7 @@ bool may_join(const Packet& held, const Packet& added, std::uint32_t most) {
 /// True if the payload of `held` can be moved in its buffer so that `more` bytes fit after it, with a full headroom
 /// before it.
 bool may_move(const Packet& held, std::uint16_t more) {
-  return held.size() == held.note().payload_len &&
-         std::uint32_t{RTE_PKTMBUF_HEADROOM} + held.size() + more <= held.capacity();
+  return held.size() == held.note().payload_len && std::uint32_t{header_room} + held.size() + more <= held.capacity();
 }
 
 }  // namespace
@@ -28,7 +28,7 @@ bool join(Packet& first, const Packet& second, std::uint32_t most) noexcept {
   if (!may_join(first, second, most)) return false;
   if (more.payload_len > first.tailroom()) {
     if (!may_move(first, more.payload_len)) return false;
-    first.move_to(RTE_PKTMBUF_HEADROOM);
+    first.move_to(header_room);
   }
   std::memcpy(first.append(more.payload_len), second.payload().data(), more.payload_len);
   note.payload_sum = append_suffix(note.payload_sum, more.payload_sum, note.payload_len);
@@ -41,7 +41,7 @@ bool join_front(const Packet& first, Packet& second, std::uint32_t most) noexcep
   PacketNote& note = second.note();
   assert(second.size() == note.payload_len);
   if (!may_join(second, first, most)) return false;
-  if (second.headroom() < RTE_PKTMBUF_HEADROOM + more.payload_len) {
+  if (second.headroom() < header_room + more.payload_len) {
     if (!may_move(second, more.payload_len)) return false;
     second.move_to(static_cast<std::uint16_t>(second.capacity() - second.size()));
   }

@@ -251,7 +251,7 @@ ParseResult read_tcp(std::span<const std::uint8_t> frame, Parsed& out) {
   std::uint16_t type = load_be16(frame.data() + ethernet_length - 2);
   std::size_t offset = ethernet_length;
   out.ip_offset = ethernet_length;
-  if (type != ethertype::ipv4 && type != ethertype::ipv6) {
+  if ((type != ethertype::ipv4 && type != ethertype::ipv6) || some_tunnel_over_ip) {
     // Only copies have an address, so that the other paths keep these variables in registers.
     std::span<const std::uint8_t> inner = frame;
     std::uint16_t inner_type = type;

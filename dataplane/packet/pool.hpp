@@ -1,11 +1,26 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 
+#include "dataplane/packet/encapsulation.hpp"
 #include "dataplane/packet/packet.hpp"
 
 namespace sluice::packet {
+
+/// Bytes that are free in front of a new packet: DPDK's headroom, or more if the longest headers need it.
+inline constexpr auto header_room =
+    static_cast<std::uint16_t>(std::max<std::size_t>(RTE_PKTMBUF_HEADROOM, max_header_length));
+/// Returns an empty packet with header_room bytes in front, whose note is not cleared; an empty handle if the pool is
+/// exhausted.
+[[nodiscard]] inline Packet allocate_from(rte_mempool* pool) noexcept {
+  rte_mbuf* const buffer = rte_pktmbuf_alloc(pool);
+  if constexpr (header_room > RTE_PKTMBUF_HEADROOM) {
+    if (buffer != nullptr) buffer->data_off = header_room;
+  }
+  return Packet(buffer);
+}
 
 /// Pool of a fixed number of packet buffers, allocated from DPDK memory at construction. The EAL must be running.
 class PacketPool {
@@ -22,10 +37,8 @@ class PacketPool {
 
   /// Returns an empty packet (size 0, full headroom, cleared note), or an empty handle if the pool is exhausted.
   [[nodiscard]] Packet allocate() noexcept {
-    rte_mbuf* const buffer = rte_pktmbuf_alloc(pool_);
-    if (buffer == nullptr) return {};
-    Packet packet(buffer);
-    packet.note() = PacketNote{};
+    Packet packet = allocate_from(pool_);
+    if (packet) packet.note() = PacketNote{};
     return packet;
   }
   /// Returns a copy of `source` with full headroom and a cleared note that keeps `received`. Returns an empty handle if

@@ -29,7 +29,7 @@ constexpr std::uint32_t cache_size(std::uint32_t count) {
 }
 
 constexpr std::uint16_t data_room(std::uint16_t room) {
-  return static_cast<std::uint16_t>(RTE_PKTMBUF_HEADROOM + room);
+  return static_cast<std::uint16_t>(header_room + room);
 }
 
 /// Returns the bytes of an mbuf with its private area and data room.

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "dataplane/packet/checksum.hpp"
+#include "dataplane/packet/pool.hpp"
 
 namespace sluice::packet {
 void skip_front(Packet& packet, std::uint16_t count) noexcept {
@@ -17,7 +18,7 @@ void skip_front(Packet& packet, std::uint16_t count) noexcept {
 
 Packet split_front(Packet& packet, std::uint16_t count) noexcept {
   assert(count > 0 && count < packet.note().payload_len);
-  Packet front(rte_pktmbuf_alloc(packet.buffer()->pool));
+  Packet front = allocate_from(packet.buffer()->pool);
   if (!front) return {};
   const auto bytes = packet.payload().first(count);
   if (front.tailroom() < count) return {};

@@ -15,7 +15,7 @@ struct VlanTag {
   /// Returns the VLAN id of a network.
   [[nodiscard]] static constexpr std::uint16_t id(NetworkTag network) { return network.bits & 0x0fffU; }
 
-  static constexpr std::size_t length = vlan_tag_length;
+  static constexpr std::size_t length = vlan_tag_length, max_length = 2 * vlan_tag_length;
   static constexpr bool varies = false;
 
   /// True if a VLAN tag begins after this EtherType.

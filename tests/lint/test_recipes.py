@@ -14,7 +14,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("SLUICE_BUILD", ROOT / "build" / "release"))
 # What recipes promise at most, and what is compiled of an example: a source, and one whose compiler options it has.
-PROMISED = {"law": 4, "congestion": 3, "scheduler": 3, "counter": 1, "port": 1, "key": 1, "encapsulation": 3, "report_source": 3}
+PROMISED = {"law": 4, "congestion": 3, "scheduler": 3, "counter": 1, "port": 1, "key": 1, "encapsulation": 3, "tunnel": 3,
+            "report_source": 3}
 COMPILED = {"law": [("control/window_laws/fixed_window.cpp", "control/window_laws/flow_laws.cpp"), ("proxy/config/laws.cpp", "proxy/config/laws.cpp"),
                     ("control/decision_log/replay.cpp", "control/decision_log/replay.cpp")],
             "congestion": [("dataplane/tcp/scalable.cpp", "dataplane/tcp/newreno.cpp"),
@@ -26,6 +27,10 @@ COMPILED = {"law": [("control/window_laws/fixed_window.cpp", "control/window_law
             "encapsulation": [("dataplane/packet/encapsulation.cpp", "dataplane/packet/build.cpp"),
                               ("dataplane/packet/parse.cpp", "dataplane/packet/parse.cpp"),
                               ("dataplane/packet/build.cpp", "dataplane/packet/build.cpp")],
+            "tunnel": [("dataplane/packet/encapsulation.cpp", "dataplane/packet/build.cpp"),
+                       ("dataplane/packet/parse.cpp", "dataplane/packet/parse.cpp"),
+                       ("proxy/engine/flow_table/flow_journal.cpp", "proxy/engine/flow_table/flow_journal.cpp"),
+                       ("proxy/engine/split/split_flows.cpp", "proxy/engine/split/split_flows.cpp")],
             "report_source": [("control/feedback/tlv_source.cpp", "control/feedback/udp_endpoint.cpp"),
                               ("control/feedback/report_sources.cpp", "control/feedback/udp_endpoint.cpp"),
                               ("proxy/config/feedback.cpp", "proxy/config/feedback.cpp")]}
@@ -33,6 +38,8 @@ COMPILED = {"law": [("control/window_laws/fixed_window.cpp", "control/window_law
 # that the example changes.
 TESTED = {"encapsulation": ("tests/unit/proxy/shard_pppoe_test.cpp", "proxy_test", "tests/unit/proxy/shard_test.cpp",
                             "dataplane/packet/libsluice_packet.a"),
+          "tunnel": ("tests/unit/packet/gtpu_test.cpp", "packet_test", "tests/unit/packet/encapsulation_test.cpp",
+                     "dataplane/packet/libsluice_packet.a"),
           "report_source": ("tests/unit/feedback/tlv_source_test.cpp", "feedback_test", "tests/unit/feedback/session_test.cpp",
                             "control/feedback/libsluice_feedback.a")}
 

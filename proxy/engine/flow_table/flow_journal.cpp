@@ -3,6 +3,7 @@
 // of its state, and everything read from a file is checked, because the file is untrusted.
 #include "proxy/engine/flow_table/flow_journal.hpp"
 
+#include <algorithm>
 #include <atomic>
 
 namespace sluice::proxy {
@@ -16,7 +17,7 @@ void set_state(JournalEntry& entry, std::uint32_t state) {
 JournalEntry::Headers headers_to_entry(const packet::HeaderTemplate& header) {
   JournalEntry::Headers out{};
   out.flow_label = header.flow_label;
-  out.outer = header.outer.bytes;
+  if (header.outer.length <= out.outer.size()) std::ranges::copy(header.outer.used(), out.outer.begin());
   out.outer_length = header.outer.length;
   out.tos = header.tos;
   out.ttl = header.ttl;

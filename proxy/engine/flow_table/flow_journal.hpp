@@ -30,10 +30,11 @@ struct alignas(64) JournalEntry {
   static constexpr std::uint32_t timestamps = 1;      ///< option bit: both hosts send TCP timestamps
   static constexpr std::uint32_t core_initiates = 2;  ///< option bit: the host on the core side sent the first SYN
 
-  /// Frame headers of packets to a host, copied from packet::HeaderTemplate.
+  /// Frame headers of packets to a host, copied from packet::HeaderTemplate. Outer headers longer than two VLAN tags
+  /// are not recorded. The entry is then invalid, so that the connection is not recovered after a crash.
   struct Headers {
     std::uint32_t flow_label;
-    std::array<std::uint8_t, packet::max_outer_length> outer;
+    std::array<std::uint8_t, packet::ethernet_length + packet::VlanTag::max_length> outer;
     std::uint8_t outer_length;
     std::uint8_t tos;
     std::uint8_t ttl;

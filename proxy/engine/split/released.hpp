@@ -25,7 +25,7 @@ struct ReleasedFlow {
   ReleaseReason reason = ReleaseReason::released_earlier_run;
   Instant not_before{};  ///< earliest time at which the connection may be split again
 };
-static_assert(sizeof(ReleasedFlow) <= 256);
+static_assert(sizeof(ReleasedFlow) <= 192 + 2 * sizeof(packet::HeaderTemplate));
 
 /// Released connections: they were split, were handed back to their hosts, and are tracked while they pass unchanged,
 /// so that they can be split again. A connection older than the proxy is not among them, because its SYN options are
