@@ -131,19 +131,23 @@ bool CrossTrafficSender::offer(RxPacket& rx, Bearer& bearer, Counter reason) {
   return true;
 }
 
+CrossTrafficSender::SharedWindow CrossTrafficSender::shared_window(const Bearer& bearer, Instant now) {
+  const AckController& controller = bearer.ack_controller();
+  const Competitors competitors = competitors_for(bearer);
+  return {controller.law().window(now), competitors.all - controller.cross_traffic_flows, competitors.short_flows};
+}
+
 /// Returns the part of cross traffic in the window, minus its bytes in flight. Its flows have equal parts with the
 /// connections that wait, and the whole window if none does. The part is kept even if connections exceed their own,
 /// because the servers of end-to-end connections respond a round trip later.
-Bytes CrossTrafficSender::window_left(const Bearer& bearer, Instant now) {
-  const AckController& controller = bearer.ack_controller();
+Bytes CrossTrafficSender::window_left(const Bearer& bearer, const SharedWindow& shared) {
   const CrossTrafficQueue& cross = bearer.cross_traffic_queue();
-  const Bytes window = controller.law().window(now);
   const std::uint32_t own = cross.queue.flows();
-  const Competitors competitors = competitors_for(bearer);
-  const std::uint32_t others = competitors.all - controller.cross_traffic_flows;
-  const Bytes part = part_of(window, std::max(others, 1U) + own, competitors.short_flows, false) * std::int64_t{own};
+  const Bytes part =
+      part_of(shared.window, std::max(shared.others, 1U) + own, shared.short_flows, false) * std::int64_t{own};
   const Bytes left_of_part = std::max(part, bearer.settings().smvs.acks.segment) - cross.sent.total();
-  return others > 0 ? left_of_part : std::max(left_of_part, window - controller.flight());
+  if (shared.others > 0) return left_of_part;
+  return std::max(left_of_part, shared.window - bearer.ack_controller().flight());
 }
 
 /// Returns how many bytes of cross traffic may be sent of the grant of a Node-B report. When the report arrives, its
@@ -164,12 +168,13 @@ void CrossTrafficSender::serve(Bearer& bearer, Occasion occasion, Instant now) {
   }
   const bool is_ack_based = bearer.rate_control().is_ack_based();
   if (is_ack_based) age_without_acks(bearer, now);
+  SharedWindow shared = is_ack_based ? shared_window(bearer, now) : SharedWindow{};
   Bytes grant = is_ack_based ? Bytes{} : grant_left(bearer, occasion, now);
   FlowQueue& queue = bearer.cross_traffic_queue().queue;
   const CodelParameters codel = codel_of(bearer);
   while (!queue.empty()) {
     const Bytes size = queue.next_bytes();
-    const Bytes left = is_ack_based ? window_left(bearer, now) : grant;
+    const Bytes left = is_ack_based ? window_left(bearer, shared) : grant;
     if (left < size && !may_overdraw(bearer, size, now)) break;
     FlowQueue::Popped popped = queue.pop(codel, now);
     if (popped.dropped) {
@@ -177,7 +182,9 @@ void CrossTrafficSender::serve(Bearer& bearer, Occasion occasion, Instant now) {
       continue;
     }
     grant -= size;
+    const bool resumes = is_ack_based && bearer.ack_controller().flight() <= Bytes{};
     send(bearer, std::move(popped), now);
+    if (resumes) shared = shared_window(bearer, now);  // the first packet after a pause may change the window
   }
   update(bearer, now);
 }

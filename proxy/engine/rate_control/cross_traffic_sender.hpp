@@ -49,7 +49,14 @@ class CrossTrafficSender {
  private:
   /// True if the bearer's controller knows the radio queue: Node-B reports arrive in time, or ACKs do.
   [[nodiscard]] static bool is_limited(const Bearer& bearer, Instant now);
-  [[nodiscard]] static Bytes window_left(const Bearer& bearer, Instant now);
+  /// Window of a bearer and the other flows that share it, as of one release of packets.
+  struct SharedWindow {
+    Bytes window;
+    std::uint32_t others = 0;       ///< flows of connections that compete for the window
+    std::uint32_t short_flows = 0;  ///< number of short flows among all that compete
+  };
+  [[nodiscard]] static SharedWindow shared_window(const Bearer& bearer, Instant now);
+  [[nodiscard]] static Bytes window_left(const Bearer& bearer, const SharedWindow& shared);
   [[nodiscard]] static Bytes grant_left(const Bearer& bearer, Occasion occasion, Instant now);
   [[nodiscard]] static bool may_overdraw(const Bearer& bearer, Bytes bytes, Instant now);
   static void age_without_acks(Bearer& bearer, Instant now);
