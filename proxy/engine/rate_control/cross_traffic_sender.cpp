@@ -214,13 +214,28 @@ void CrossTrafficSender::age_without_acks(Bearer& bearer, Instant now) {
   controller.add_flight(-cross.sent.take_until(now - controller.law().srtt()));
 }
 
-/// Counts the packet of cross traffic and sends it on the radio port. Returns false if it is dropped, because the
+/// Counts the packet and its bytes as passed. This is done when it leaves, because a packet that waits may be dropped.
+void CrossTrafficSender::count_passed(FlowQueue::Popped& popped, Instant now) {
+  const auto reason = static_cast<Counter>(popped.about.reason);
+  shard_.counters.add(reason);
+  shard_.counters.add_passed_bytes(reason, popped.packet.size());
+  if (!passing_.count_bytes(popped.packet.size())) [[likely]]
+    return;
+  packet::Parsed parsed;
+  const packet::ParseResult result = packet::parse(popped.packet, parsed);
+  passing_.sample({Side::core, popped.packet, result, parsed, flow::KeyTag{}, now}, reason);
+}
+
+/// Hands the packet to the radio port and counts it. Returns false if it is dropped, because the port's MTU has become
 /// port's MTU has become smaller.
 bool CrossTrafficSender::transmit(FlowQueue::Popped&& popped, Instant now) {
-  const bool carried = shard_.queue.carries(Side::radio, popped.packet);
-  shard_.counters.add(carried ? static_cast<Counter>(popped.about.reason) : Counter::drop_too_long);
-  if (carried) shard_.queue.push(Side::radio, std::move(popped.packet), now);
-  return carried;
+  if (!shard_.queue.carries(Side::radio, popped.packet)) {
+    shard_.counters.add(Counter::drop_too_long);
+    return false;
+  }
+  count_passed(popped, now);
+  shard_.queue.push(Side::radio, std::move(popped.packet), now);
+  return true;
 }
 
 void CrossTrafficSender::send(Bearer& bearer, FlowQueue::Popped&& popped, Instant now) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "proxy/engine/flow_table/context.hpp"
+#include "proxy/engine/flow_table/passing_traffic.hpp"
 #include "proxy/engine/flow_table/rx_packet.hpp"
 
 namespace sluice::proxy {
@@ -16,7 +17,8 @@ namespace sluice::proxy {
 /// such a controller they are forwarded at once. Thread: the shard's.
 class CrossTrafficSender {
  public:
-  explicit CrossTrafficSender(const ShardContext& shard) : shard_(shard) {}
+  /// Records sent packets in `passing`, which outlives the sender.
+  CrossTrafficSender(const ShardContext& shard, PassingTraffic& passing) : shard_(shard), passing_(passing) {}
 
   /// Sends the packet to the UE or queues it. Returns false and does nothing if no controller of the UE knows the radio
   /// queue. The caller then forwards the packet. `reason` is the counter for the packet when it is sent.
@@ -61,12 +63,14 @@ class CrossTrafficSender {
   [[nodiscard]] static bool may_overdraw(const Bearer& bearer, Bytes bytes, Instant now);
   static void age_without_acks(Bearer& bearer, Instant now);
   [[nodiscard]] bool transmit(FlowQueue::Popped&& popped, Instant now);
+  void count_passed(FlowQueue::Popped& popped, Instant now);
   /// Sends a packet that the fair queue has released.
   void send(Bearer& bearer, FlowQueue::Popped&& popped, Instant now);
   /// Records how many flows wait, and arms the bearer's timer for the time at which the window next opens.
   void update(Bearer& bearer, Instant now);
 
   const ShardContext shard_;
+  PassingTraffic& passing_;
   bool ended_ = false;
 };
 

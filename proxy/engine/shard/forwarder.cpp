@@ -44,14 +44,14 @@ void Forwarder::drop_too_long(RxPacket& rx) {
 void Forwarder::forward(RxPacket& rx, Counter reason, Checksum checksum) {
   if (is_too_long(rx)) [[unlikely]]
     return;
-  shard_.counters.add_passed_bytes(reason, rx.packet.size());
-  passing_.count(rx, reason, rx.packet.size());
   const bool is_known_damaged = checksum == Checksum::keep || reason == Counter::forward_handshake_damaged;
   if (!is_known_damaged && shard_.config.accepts_partial_checksums(rx.in)) {
     packet::complete_partial_checksum(rx.packet, rx.parsed, rx.result);
   }
   const Side out = opposite(rx.in);
   if (out == Side::radio && radio_counted_ && rx.parsed.ip_version != 0 && pass_to_ue(rx, reason)) return;
+  shard_.counters.add_passed_bytes(reason, rx.packet.size());
+  passing_.count(rx, reason, rx.packet.size());
   shard_.counters.add(reason);
   shard_.queue.push(out, std::move(rx.packet), rx.now);
 }

@@ -2,10 +2,10 @@
 
 #include "proxy/engine/end_to_end/end_to_end_flows.hpp"
 #include "proxy/engine/flow_table/context.hpp"
+#include "proxy/engine/flow_table/passing_traffic.hpp"
 #include "proxy/engine/flow_table/rx_packet.hpp"
 #include "proxy/engine/rate_control/cross_traffic_sender.hpp"
 #include "proxy/engine/relay/relay_buffer_quota.hpp"
-#include "proxy/engine/shard/passing_traffic.hpp"
 
 namespace sluice::proxy {
 
@@ -15,8 +15,12 @@ class Forwarder {
  public:
   /// Keeps references to its arguments, which outlive the forwarder.
   Forwarder(const ShardContext& shard, EndToEndFlows& end_to_end, CrossTrafficSender& cross_traffic,
-            const RelayBufferQuota& buffer_quota)
-      : shard_(shard), end_to_end_(end_to_end), cross_traffic_(cross_traffic), buffer_quota_(buffer_quota) {}
+            const RelayBufferQuota& buffer_quota, PassingTraffic& passing)
+      : shard_(shard),
+        end_to_end_(end_to_end),
+        cross_traffic_(cross_traffic),
+        buffer_quota_(buffer_quota),
+        passing_(passing) {}
 
   /// Makes forward() count the packets to each UE, because some policy uses a rate controller.
   void count_radio() { radio_counted_ = true; }
@@ -34,9 +38,6 @@ class Forwarder {
   /// Forwards a segment of an end-to-end connection, now or later, with the window that its rate controller allows.
   void pass_end_to_end(RxPacket& rx, EndToEndId id);
 
-  /// Returns the largest flows that forward() has forwarded.
-  [[nodiscard]] const PassingTraffic& passing() const { return passing_; }
-
  private:
   [[nodiscard]] bool is_too_long(RxPacket& rx);
   [[gnu::cold, gnu::noinline]] void drop_too_long(RxPacket& rx);
@@ -47,7 +48,7 @@ class Forwarder {
   CrossTrafficSender& cross_traffic_;
   const RelayBufferQuota& buffer_quota_;
   bool radio_counted_ = false;
-  PassingTraffic passing_;
+  PassingTraffic& passing_;
 };
 
 }  // namespace sluice::proxy

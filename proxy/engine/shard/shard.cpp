@@ -36,9 +36,9 @@ struct Shard::Parts {
         flows(context, end_to_end, journal, secret),
         flow_walk(context, flows),
         relief(context, flows, flow_walk),
-        cross_traffic(context),
+        cross_traffic(context, passing),
         bearers(context, flows, end_to_end, cross_traffic),
-        forwarder(context, end_to_end, cross_traffic, flows.buffer_quota()),
+        forwarder(context, end_to_end, cross_traffic, flows.buffer_quota(), passing),
         handshakes(context, flows, end_to_end, forwarder, secret),
         handback_router(context, flows, end_to_end, forwarder, handshakes),
         policy_switch(context, flows, end_to_end, bearers, forwarder, cross_traffic),
@@ -89,6 +89,7 @@ struct Shard::Parts {
   SplitFlows flows;
   FlowWalk flow_walk;
   MemoryRelief relief;
+  PassingTraffic passing;
   CrossTrafficSender cross_traffic;
   ReportDispatcher bearers;
   Forwarder forwarder;
@@ -243,7 +244,7 @@ void Shard::record_connections(ConnectionSink& sink) {
 }
 
 void Shard::describe_passing(std::vector<PassingInfo>& out, Instant now) const {
-  parts_->forwarder.passing().describe(out, now);
+  parts_->passing.describe(out, now);
 }
 
 const Histogram& Shard::exposure() const {

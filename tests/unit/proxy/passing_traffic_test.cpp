@@ -1,6 +1,6 @@
 // What passes without control: bytes by handling and reason, and the table of the largest flows.
 
-#include "proxy/engine/shard/passing_traffic.hpp"
+#include "proxy/engine/flow_table/passing_traffic.hpp"
 
 #include <gtest/gtest.h>
 

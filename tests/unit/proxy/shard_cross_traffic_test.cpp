@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "dataplane/packet/build_datagram.hpp"
 #include "tests/unit/proxy/shard_acks.hpp"
@@ -133,6 +134,25 @@ TEST_F(ShardCrossTraffic, AFlowBeyondItsPartLosesItsOldestPackets) {
   EXPECT_EQ(lab.count(Counter::received_core) + lab.count(Counter::received_radio),
             lab.shard.counters().forwarded() + lab.shard.counters().dropped() + lab.count(Counter::optimised))
       << "every frame is counted once";
+}
+
+/// A packet that waits may be dropped, so its bytes count as passed when it leaves.
+TEST_F(ShardCrossTraffic, ADroppedPacketDoesNotCountAsPassed) {
+  constexpr std::uint64_t frame_bytes = 1000 + 8 + 20 + packet::ethernet_length;
+  fill_window();
+  const std::uint64_t before = lab.shard.counters().bytes(proxy::Handling::passed);
+  send(200);
+  int sent = datagrams_sent();
+  lab.pass_time(15s);
+  sent += datagrams_sent();
+  ASSERT_GT(dropped(), 0U);
+  EXPECT_EQ(lab.shard.counters().bytes(proxy::Handling::passed) - before,
+            static_cast<std::uint64_t>(sent) * frame_bytes);
+  std::vector<proxy::PassingInfo> flows;
+  lab.shard.describe_passing(flows, lab.now);
+  ASSERT_EQ(flows.size(), 1U);
+  EXPECT_EQ(flows[0].server_port, port);
+  EXPECT_NEAR(static_cast<double>(flows[0].bytes), static_cast<double>(sent) * frame_bytes, 2 * 2048);
 }
 
 TEST_F(ShardCrossTraffic, AHandshakeIsNotDropped) {

@@ -27,10 +27,16 @@ class PassingTraffic {
 
   /// Counts a frame that passes without control for `reason`, and samples it if a step of bytes is complete.
   void count(const RxPacket& rx, Counter reason, std::uint16_t bytes) {
-    until_sample_ -= bytes;
-    if (until_sample_ < 0) [[unlikely]]
+    if (count_bytes(bytes)) [[unlikely]]
       sample(rx, reason);
   }
+  /// Counts the bytes of a frame. Returns true if the frame is a sample; sample() must then be called.
+  [[nodiscard]] bool count_bytes(std::uint16_t bytes) {
+    until_sample_ -= bytes;
+    return until_sample_ < 0;
+  }
+  /// Adds the frame that count_bytes() has selected to its flow. `reason`: why the frame passes.
+  [[gnu::cold, gnu::noinline]] void sample(const RxPacket& rx, Counter reason);
   /// Appends the flows that had a sample within `keep` before `now`, in no order.
   void describe(std::vector<PassingInfo>& out, Instant now) const;
 
@@ -50,7 +56,6 @@ class PassingTraffic {
     std::uint8_t protocol = 0;    ///< number of the IP protocol
   };
 
-  [[gnu::cold, gnu::noinline]] void sample(const RxPacket& rx, Counter reason);
   /// Returns the entry of the flow in its set of eight, or else the entry that it replaces: a free one, else that with
   /// the fewest bytes.
   [[nodiscard]] Entry& entry_for(const flow::FlowKey& key, std::uint8_t protocol, Instant now);

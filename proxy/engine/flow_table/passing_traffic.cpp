@@ -1,6 +1,7 @@
 // Table of the largest flows that pass without control, for `sluicectl flows --passing`. Forwarder calls count() for
-// each frame that it forwards. Invariant: work and memory are constant, whatever addresses the frames have.
-#include "proxy/engine/shard/passing_traffic.hpp"
+// each frame that it forwards, CrossTrafficSender count_bytes() for each one that it sends. Invariant: work and memory
+// are constant, whatever addresses the frames have.
+#include "proxy/engine/flow_table/passing_traffic.hpp"
 
 #include <algorithm>
 #include <utility>
