@@ -88,6 +88,7 @@ void add_connections(Exposition& page, const StatusSource& status_source) {
   begin(page, "sluice_bearers");
   page.sample({{"governed", "yes"}}, std::uint64_t{flow_states.governed});
   page.sample({{"governed", "no"}}, std::uint64_t{flow_states.ungoverned});
+  add_gauge(page, "sluice_cross_traffic_waiting_bytes", flow_states.cross_traffic_waiting);
 }
 
 void add_ports(Exposition& page, const StatusSource& status_source) {

@@ -48,6 +48,8 @@ constexpr std::array families = {
            "split; released: handed back"},
     Family{"sluice_bearers", Kind::gauge,
            "bearers (connections of a UE under one policy); governed: yes if a rate controller limits the bearer now"},
+    Family{"sluice_cross_traffic_waiting_bytes", Kind::gauge,
+           "bytes of QUIC and other packets that no controlled connection sends, while they wait for a UE's window"},
     Family{"sluice_port_link_up", Kind::gauge, "1 if the port's link is up"},
     Family{"sluice_fail_open_ready", Kind::gauge, "1 if the bridge would forward frames after an end of the program"},
     Family{"sluice_shard_cpu_seconds", Kind::counter,

@@ -430,6 +430,7 @@ Json to_json(const BearerInfo& bearer, Instant now) {
           {"held_bytes", bearer.held.count()},
           {"unsent_bytes", bearer.unsent.count()},
           {"waiting_flows", bearer.waiting},
+          {"cross_traffic_waiting_bytes", bearer.cross_traffic_waiting.count()},
           {"injected_bytes", bearer.injected},
           {"queue_source", queue.source != nullptr ? Json(queue.source) : Json()},
           {"queue_bytes", queue.source != nullptr ? Json(queue.queue.count()) : Json()},

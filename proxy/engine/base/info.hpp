@@ -155,6 +155,7 @@ struct BearerInfo {
   Bytes held;                     ///< bytes held for the UE: unsent, or sent and not acknowledged
   Bytes unsent;                   ///< bytes held for the UE and not yet sent
   std::uint32_t waiting = 0;      ///< number of flows that have data but no budget of the ACK-based controller
+  Bytes cross_traffic_waiting;    ///< IP bytes of cross traffic that wait for the UE's window
   std::uint64_t injected = 0;     ///< cumulative IP bytes sent towards the radio
   Bytes queue;                    ///< bytes in the radio queue by the last Node-B report
   Instant reported_at{};          ///< time when the last Node-B report was received; 0 before the first

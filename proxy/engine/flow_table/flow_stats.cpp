@@ -25,6 +25,7 @@ FlowStateCounts& FlowStateCounts::operator+=(const FlowStateCounts& other) {
   handing_back += other.handing_back;
   governed += other.governed;
   ungoverned += other.ungoverned;
+  cross_traffic_waiting += other.cross_traffic_waiting;
   return *this;
 }
 
@@ -52,11 +53,14 @@ void FlowStats::look_at_bearers(Registry& registry, std::uint32_t most, Instant 
     Bearer& bearer = bearers[next_bearer_];
     ++(bearer.rate_control().is_rate_controlled() ? round_.governed : round_.ungoverned);
     if (bearer.rate_control().is_ack_based()) sample_queue(bearer, now);
+    if (bearer.has_cross_traffic_queue())
+      round_.cross_traffic_waiting += static_cast<std::uint64_t>(bearer.cross_traffic_queue().queue.bytes().count());
   }
   if (next_bearer_ < bearers.reach()) return;
   next_bearer_ = 0;
   counts_.governed = std::exchange(round_.governed, 0);
   counts_.ungoverned = std::exchange(round_.ungoverned, 0);
+  counts_.cross_traffic_waiting = std::exchange(round_.cross_traffic_waiting, 0);
 }
 
 void FlowStats::sample_queue(Bearer& bearer, Instant now) {

@@ -16,6 +16,9 @@ struct FlowStateCounts {
   std::uint32_t governed = 0;      ///< number of UE bearers that a rate controller limits
   std::uint32_t ungoverned = 0;    ///< number of UE bearers under ordinary congestion control
 
+  /// IP bytes of cross traffic that wait in the queues of all UEs
+  std::uint64_t cross_traffic_waiting = 0;
+
   FlowStateCounts& operator+=(const FlowStateCounts& other);
 };
 

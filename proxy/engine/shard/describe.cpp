@@ -149,6 +149,7 @@ void describe_bearers(Registry& registry, std::vector<BearerInfo>& out, std::siz
     } else if (split.connections > 0) {
       info.window = info.in_flight + split.sendable;
     }
+    if (bearer.has_cross_traffic_queue()) info.cross_traffic_waiting = bearer.cross_traffic_queue().queue.bytes();
     info.injected = bearer.sent().total();
     info.mean_rate = bearer.mean_rate();
     if (const ReportState* const report_state = bearer.report_state(); report_state != nullptr)

@@ -84,6 +84,8 @@ constexpr std::array fields{
     F{"bearers", "[].held_bytes", "integer", "bytes held for the UE: unsent, or sent and not acknowledged"},
     F{"bearers", "[].unsent_bytes", "integer", "bytes held for the UE and not sent yet"},
     F{"bearers", "[].waiting_flows", "integer", "connections that have data to send and no budget of the controller"},
+    F{"bearers", "[].cross_traffic_waiting_bytes", "integer",
+      "bytes of QUIC and other packets that no controlled connection sends, while they wait for the UE's window"},
     F{"bearers", "[].injected_bytes", "integer", "IP bytes sent towards the radio since the bearer exists"},
     F{"bearers", "[].queue_source", "string?",
       "source of queue_bytes: \"reports\" or \"acknowledgements\"; null while the queue is unknown"},

@@ -29,6 +29,7 @@ inline constexpr std::array bearer_columns{
     Column{"delay_ms", "queue_delay_ms", 1},
     Column{"flight_kB", "in_flight_bytes", kilo},
     Column{"held_kB", "held_bytes", kilo},
+    Column{"waits_kB", "cross_traffic_waiting_bytes", kilo},
     Column{"fallbacks", "fallbacks"},
 };
 /// Columns that follow if a bearer is observed: the window that the observed controller computes, and its queueing

@@ -155,6 +155,26 @@ TEST_F(ShardCrossTraffic, ADroppedPacketDoesNotCountAsPassed) {
   EXPECT_NEAR(static_cast<double>(flows[0].bytes), static_cast<double>(sent) * frame_bytes, 2 * 2048);
 }
 
+TEST_F(ShardCrossTraffic, WhatWaitsIsShownPerUe) {
+  const auto waiting = [this] {
+    std::vector<proxy::BearerInfo> bearers;
+    lab.shard.describe_bearers(bearers, 1);
+    return bearers.at(0).cross_traffic_waiting;
+  };
+  constexpr std::int64_t packet_bytes = 1000 + 8 + 20;
+  fill_window();
+  EXPECT_EQ(waiting(), Bytes{});
+  send(40);
+  const int at_once = datagrams_sent();
+  EXPECT_EQ(waiting(), Bytes(packet_bytes * (40 - at_once - static_cast<int>(dropped()))));
+  EXPECT_GT(waiting(), Bytes{});
+  lab.shard.sample_flow_stats(100, lab.now);
+  EXPECT_EQ(lab.shard.flow_state_counts().cross_traffic_waiting, static_cast<std::uint64_t>(waiting().count()));
+  lab.pass_time(15s);
+  datagrams_sent();
+  EXPECT_EQ(waiting(), Bytes{});
+}
+
 TEST_F(ShardCrossTraffic, AHandshakeIsNotDropped) {
   fill_window();
   for (int i = 0; i < 40; ++i) lab.put(Side::core, quic_handshake());
