@@ -19,7 +19,8 @@ struct CodelParameters {
   bool ecn = false;        ///< true: ECN-capable packets are marked instead of dropped
 };
 
-/// CoDel's controller of one queue; names are those of RFC 8289.
+/// CoDel's controller of one queue; names are those of RFC 8289. The proxy's class (proxy/engine/bearer/codel.hpp) is a
+/// separate implementation, so that a fault of that one shows in networks of this model.
 class CodelControl {
  public:
   /// Creates the controller. Throws std::invalid_argument if target or interval is not above 0.

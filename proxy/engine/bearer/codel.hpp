@@ -13,7 +13,9 @@ struct CodelParameters {
   Duration interval;  ///< time for which the sojourn time must exceed `target` before a packet is dropped, > 0
 };
 
-/// CoDel's state machine for one flow (RFC 8289 section 5). Names are those of the RFC. Reads no clock.
+/// CoDel's state machine for one flow (RFC 8289 section 5). Names are those of the RFC. Reads no clock. The emulator's
+/// class (emulator/aqm/codel.hpp) is a separate implementation, so that a fault of this one shows in networks of the
+/// emulator.
 class Codel {
  public:
   /// Returns true if CoDel drops or marks the packet at the head of the queue. `sojourn` is the time that it has
