@@ -26,6 +26,7 @@ void RateControlMode::compare(const PolicySettings& settings, Duration by_report
   // Hysteresis: reports must be a third faster to be selected, and are kept while they are a fifth faster.
   const Duration enough = reports_are_faster_ ? by_acks * 4 / 5 : by_acks * 2 / 3;
   const bool faster = by_acks > Duration::zero() ? by_reports < enough : reports_are_faster_;
+  reports_are_faster_ = faster && !doubted;
   controller_ = select(settings);
 }
 
