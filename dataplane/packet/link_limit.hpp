@@ -24,7 +24,7 @@ struct LinkLimit {
   constexpr bool operator==(const LinkLimit&) const = default;
 
   /// True if the port can send this frame.
-  [[nodiscard]] bool carries(const Packet& frame) const noexcept {
+  [[nodiscard, gnu::always_inline]] bool carries(const Packet& frame) const noexcept {
     return frame.size() <= ethernet_length + mtu || carries_tagged(frame);
   }
   /// Returns the largest MSS of segments with the headers of a template: the IP packet less IP and TCP headers without

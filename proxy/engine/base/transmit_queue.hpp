@@ -22,7 +22,7 @@ class TransmitQueue {
       : transmitter_(transmitter), counters_(counters), ports_(ports) {}
 
   /// True if the length of the frame does not exceed the MTU of the port on side `out`.
-  [[nodiscard]] bool carries(Side out, const packet::Packet& frame) const {
+  [[nodiscard, gnu::always_inline]] bool carries(Side out, const packet::Packet& frame) const {
     return ports_[static_cast<std::size_t>(out)].carries(frame);
   }
   [[nodiscard]] const std::array<packet::LinkLimit, 2>& ports() const { return ports_; }

@@ -30,6 +30,10 @@ class PassingTraffic {
     if (count_bytes(bytes)) [[unlikely]]
       sample(rx, reason);
   }
+  /// True if count() of a frame of this length takes a sample.
+  [[nodiscard]] bool samples(std::uint16_t bytes) const { return until_sample_ < bytes; }
+  /// Counts a frame like count(), without a sample. Requires !samples(bytes).
+  void skip(std::uint16_t bytes) { until_sample_ -= bytes; }
   /// Counts the bytes of a frame. Returns true if the frame is a sample; sample() must then be called.
   [[nodiscard]] bool count_bytes(std::uint16_t bytes) {
     until_sample_ -= bytes;

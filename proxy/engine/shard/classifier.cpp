@@ -155,6 +155,8 @@ inline void Classifier::handle(RxPacket& rx, ConnectionId id) {
     parts_.flows.receive(rx, id);
   } else if (rx.is_tcp() && registry.connections().is_end_to_end(id)) {
     handle_end_to_end(rx, registry.connections().end_to_end(id));
+  } else if (rx.is_tcp() && id == flow::no_flow) {
+    handle_new(rx);
   } else {
     handle_other(rx, id);
   }
@@ -170,8 +172,6 @@ inline bool Classifier::is_reused(const RxPacket& rx, const Flow& flow) const {
 void Classifier::handle_other(RxPacket& rx, ConnectionId id) {
   if (!rx.is_tcp()) {
     handle_unparsed(rx);
-  } else if (id == flow::no_flow) {
-    handle_new(rx);
   } else if (shard_.registry.flow(id).phase == FlowPhase::split) {
     parts_.flows.close(id, rx.now);
     handle_new(rx);

@@ -54,7 +54,7 @@ class Classifier {
   }
   [[nodiscard]] ConnectionId find(std::size_t at) const;
   void handle(RxPacket& rx, ConnectionId id);
-  /// Handles a packet that is not TCP or has no connection yet. Also handles packets of a connection in its handshake,
+  /// Handles a packet that is not TCP, or belongs to a connection that begins, is handed back or is reused.
   /// or of one that is being handed back to its hosts.
   [[gnu::noinline]] void handle_other(RxPacket& rx, ConnectionId id);
   [[gnu::cold, gnu::noinline]] void handle_unparsed(RxPacket& rx);

@@ -42,6 +42,20 @@ void Forwarder::drop_too_long(RxPacket& rx) {
 }
 
 void Forwarder::forward(RxPacket& rx, Counter reason, Checksum checksum) {
+  const Side out = opposite(rx.in);
+  const std::uint16_t bytes = rx.packet.size();
+  const bool is_usual = shard_.queue.carries(out, rx.packet) && !shard_.config.accepts_partial_checksums(rx.in) &&
+                        !(out == Side::radio && radio_counted_) && !passing_.samples(bytes);
+  if (!is_usual) return forward_unusual(rx, reason, checksum);
+  shard_.counters.add(reason);
+  shard_.counters.add_passed_bytes(reason, bytes);
+  passing_.skip(bytes);
+  shard_.queue.push(out, std::move(rx.packet), rx.now);
+}
+
+/// Forwards a packet that forward() does not handle: too long, with a checksum that may be unfinished, a sample of the
+/// passing traffic, or counted by a bearer. The calls for these cases would cost forward() registers.
+void Forwarder::forward_unusual(RxPacket& rx, Counter reason, Checksum checksum) {
   if (is_too_long(rx)) [[unlikely]]
     return;
   const bool is_known_damaged = checksum == Checksum::keep || reason == Counter::forward_handshake_damaged;

@@ -39,6 +39,7 @@ class Forwarder {
   void pass_end_to_end(RxPacket& rx, EndToEndId id);
 
  private:
+  [[gnu::noinline]] void forward_unusual(RxPacket& rx, Counter reason, Checksum checksum);
   [[nodiscard]] bool is_too_long(RxPacket& rx);
   [[gnu::cold, gnu::noinline]] void drop_too_long(RxPacket& rx);
   [[nodiscard, gnu::noinline]] bool pass_to_ue(RxPacket& rx, Counter reason);

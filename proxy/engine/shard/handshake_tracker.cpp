@@ -114,6 +114,9 @@ void HandshakeTracker::forward_unknown(RxPacket& rx) {
 void HandshakeTracker::on_untracked(RxPacket& rx) {
   const bool first_syn = rx.segment().flags.syn() && !rx.segment().flags.ack();
   if (!first_syn && on_answer_to_syn(rx)) return;
+  // Without any policy that intercepts, this is the way of every segment except SYNs.
+  if (!first_syn && shard_.registry.policies().current().only_bypass())
+    return forwarder_.forward(rx, Counter::forward_bypass_mode);
   if (const auto reason = reason_not_to_note(rx)) {
     if (*reason == Counter::forward_mid_flow) return forward_unknown(rx);
     // A decision by address applies to each segment anyway, and the contents of a damaged segment are unreliable.
