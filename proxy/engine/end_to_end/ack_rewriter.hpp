@@ -19,13 +19,14 @@ class AckRewriter {
 
   /// Creates the per-flow window controller that the mode of the UE requires. On a connection that already carries data
   /// the controller starts from the flow's part of the measured path capacity.
-  void begin_law(EndToEndFlow& flow, Bearer& bearer, Instant now);
+  [[gnu::cold, gnu::noinline]] void begin_law(EndToEndFlow& flow, Bearer& bearer, Instant now);
   /// Passes an ACK from the UE to the flow's rate controller. Returns which delayed ACKs, this one included, may be
   /// forwarded.
   [[nodiscard]] control::AckRelease ask_law(EndToEndFlow& flow, Bearer& bearer, const control::AckView& ack);
   /// In mode observe: computes and records the window that would be written into an ACK, and changes nothing. `waits`
   /// is true if the controller would delay the ACK.
-  void observe(EndToEndFlow& flow, Bearer& bearer, Side in, Bytes ack, std::uint16_t offered, bool waits, Instant now);
+  [[gnu::noinline]] void observe(EndToEndFlow& flow, Bearer& bearer, Side in, Bytes ack, std::uint16_t offered,
+                                 bool waits, Instant now);
   /// Writes the controller's window into an ACK that arrived on `in`. ACKs towards the UE are rewritten only if the
   /// controller limits both directions. Other controllers limit the radio queue of the downlink, which data from the UE
   /// does not pass.

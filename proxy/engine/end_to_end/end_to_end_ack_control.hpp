@@ -29,7 +29,7 @@ class EndToEndAckControl {
   [[nodiscard]] static bool watches(const EndToEndFlow& flow) { return flow.ack_control != no_id; }
   /// Starts to pass the flow's segments to the ACK-based controller. Requires governs(bearer), and that begin() was not
   /// called for the flow before.
-  void begin(EndToEndFlow& flow, Bearer& bearer, Instant now);
+  [[gnu::noinline]] void begin(EndToEndFlow& flow, Bearer& bearer, Instant now);
   /// Stops passing the flow's segments to the ACK-based controller, because the flow leaves its bearer. No effect if
   /// begin() was not called.
   void forget(EndToEndFlow& flow, Bearer& bearer);
@@ -39,13 +39,13 @@ class EndToEndAckControl {
   /// Handles a data segment to the UE whose payload ends at position `end`.
   void on_data(const EndToEndFlow& flow, Bearer& bearer, const packet::Parsed& data, Bytes end, Instant now);
   /// Handles an ACK of the UE up to position `ack`. Returns true if no data is left in flight, which makes due()
-  /// earlier.
-  bool on_ack(const EndToEndFlow& flow, Bearer& bearer, const tcp::Segment& segment, Bytes ack, Instant now);
+  [[gnu::noinline]] bool on_ack(const EndToEndFlow& flow, Bearer& bearer, const tcp::Segment& segment, Bytes ack,
+                                Instant now);
   /// Returns the window to advertise to the server in payload bytes, counted from the position that the UE has
   /// acknowledged.
-  [[nodiscard]] Bytes window(const EndToEndFlow& flow, const Bearer& bearer) const;
+  [[nodiscard, gnu::noinline]] Bytes window(const EndToEndFlow& flow, const Bearer& bearer) const;
   /// Records that an ACK was sent to the server whose window ends at position `edge`.
-  void on_window(const EndToEndFlow& flow, Bytes edge, Instant now);
+  [[gnu::noinline]] void on_window(const EndToEndFlow& flow, Bytes edge, Instant now);
   /// Returns when the flow loses its part of the UE's window because its UE or server is silent. Returns `never` if it
   /// has no part.
   [[nodiscard]] Instant due(const EndToEndFlow& flow) const;

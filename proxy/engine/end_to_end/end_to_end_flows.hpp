@@ -70,8 +70,8 @@ class EndToEndFlows {
   void rebind(const Policies& policies, Instant now);
   /// Processes a segment that arrived on `in`, and forwards it now or later. `is_valid` is true if its checksum is
   /// good. `in_need` is true if packet buffers are low, so that no ACK may be delayed.
-  void receive(EndToEndId id, Side in, packet::Packet&& packet, const packet::Parsed& parsed, bool is_valid,
-               bool in_need, Instant now);
+  [[gnu::flatten]] void receive(EndToEndId id, Side in, packet::Packet&& packet, const packet::Parsed& parsed,
+                                bool is_valid, bool in_need, Instant now);
   /// True if the connection's policy splits connections, so that it is only unsplit until it can be split.
   [[nodiscard]] bool to_be_split(EndToEndId id) const { return flows_[id].to_be_split; }
   /// True if the connection can be split before this segment is processed. Requires that the segment was not tracked or
@@ -162,7 +162,7 @@ class EndToEndFlows {
   /// Handles the connection's timer.
   void on_due(EndToEndId id, Instant now);
   /// Arms the connection's timer at the earliest of its deadlines.
-  void schedule(const EndToEndFlow& flow, EndToEndId id);
+  [[gnu::noinline]] void schedule(const EndToEndFlow& flow, EndToEndId id);
   /// Returns when the connection's state is discarded if no further segment arrives.
   [[nodiscard]] Instant forgotten_at(const EndToEndFlow& flow) const;
 

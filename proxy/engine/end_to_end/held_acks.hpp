@@ -19,8 +19,8 @@ class HeldAcks {
       : flows_(flows), parts_(parts), rewriter_(rewriter) {}
 
   /// Delays an ACK for position `ack`, whose TCP header begins at `l4_offset`.
-  void hold(EndToEndFlow& flow, EndToEndId id, packet::Packet&& packet, std::uint16_t l4_offset, Bytes ack,
-            Instant now);
+  [[gnu::noinline]] void hold(EndToEndFlow& flow, EndToEndId id, packet::Packet&& packet, std::uint16_t l4_offset,
+                              Bytes ack, Instant now);
   /// Forwards those delayed ACKs of the flow that its rate controller releases.
   void release(EndToEndFlow& flow, EndToEndId id, const control::AckRelease& release, Instant now);
   /// Forwards the flow's delayed ACKs that have reached the maximum delay.
@@ -37,7 +37,7 @@ class HeldAcks {
 
  private:
   /// Forwards the flow's oldest delayed ACK.
-  void release_front(EndToEndFlow& flow, EndToEndId id, Instant now);
+  [[gnu::noinline]] void release_front(EndToEndFlow& flow, EndToEndId id, Instant now);
   /// Adds the flow to its bearer's list of flows with delayed ACKs.
   void join_holding(EndToEndFlow& flow, EndToEndId id);
   /// Removes the flow from its bearer's list of flows with delayed ACKs.
