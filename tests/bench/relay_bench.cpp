@@ -61,6 +61,7 @@ struct Case {
   proxy::ControllerLocation law = proxy::ControllerLocation::nodeb;
   Duration reports = std::chrono::seconds(60);  ///< interval of the reports of each UE; zero: none
   Onlooker::Looks looks = Onlooker::Looks::no;  ///< at headers only
+  bench::Ues ues = {};
 };
 constexpr std::array cases = {
     Case{"split", proxy::Mode::i_tcp, proxy::Intercept::split, proxy::Counter::flows_split},
@@ -74,6 +75,13 @@ constexpr std::array cases = {
          {},
          proxy::ControllerLocation::acks,
          Duration::zero()},
+    Case{.name = "drained",
+         .mode = proxy::Mode::smvs,
+         .intercept = proxy::Intercept::split,
+         .counts = proxy::Counter::flows_split,
+         .law = proxy::ControllerLocation::acks,
+         .reports = Duration::zero(),
+         .ues = {.round_trip = std::chrono::milliseconds(4), .acknowledge_each = true}},
     Case{"reported",
          proxy::Mode::smvs,
          proxy::Intercept::split,
@@ -183,7 +191,7 @@ std::optional<Outcome> relay(const Case& which, const Size& size, packet::Packet
   Onlooker onlooker(sink, which.looks);
   proxy::Transmitter& output = which.looks == Onlooker::Looks::no ? static_cast<proxy::Transmitter&>(sink) : onlooker;
   proxy::Shard shard(config, pool, output, {1, 2}, Instant{}, proxy::FlowJournal(entries));
-  RelayTraffic bench(pool, shard, onlooker, sink, size.flows, size.gro_run);
+  RelayTraffic bench(pool, shard, onlooker, sink, size.flows, size.gro_run, which.ues);
   if (which.reports > Duration::zero()) bench.report_every(which.reports);
   const bool intercepted = shard.counters()[which.counts] >= size.flows;
   if (!intercepted) std::fprintf(stderr, "the connections were not intercepted as wanted: %s\n", which.name);
@@ -273,7 +281,7 @@ int main(int argc, char** argv) {
   if (!is_valid(size) || which == nullptr) {
     std::fprintf(stderr,
                  "usage: relay_bench [ROUNDS [CASE [FLOWS [TRAIN [SHARDS]]]]]\n"
-                 "CASE: split, journal, unexposed, acks, reported, regulate, captured, recorded or bypass\n"
+                 "CASE: split, journal, unexposed, acks, drained, reported, regulate, captured, recorded or bypass\n"
                  "FLOWS: 1 to 1000000; TRAIN: segments of one that follow each other, a divisor of 32\n"
                  "SHARDS: 1 to 64; of several, on a processor each, how much more they relay than one\n");
     return 2;

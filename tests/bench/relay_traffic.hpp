@@ -35,24 +35,32 @@ struct Cycles {
   std::uint64_t report = 0;
 };
 
+/// What distinguishes the UEs of one case from those of another.
+struct Ues {
+  Duration round_trip = radio_round_trip;  ///< from a segment's transmission until its ACK, without delay by the UE
+  bool acknowledge_each = false;           ///< each segment, not every second one
+};
+
 /// The hosts of a shard's connections: servers that send, UEs that acknowledge, Node-Bs that report, in memory. The
 /// cycles of what the shard does are counted; what the hosts do is not.
 class RelayTraffic {
  public:
   /// `gro_run`: segments of a connection that follow each other, a divisor of a burst's.
   RelayTraffic(packet::PacketPool& pool, proxy::Shard& shard, Onlooker& onlooker, Sink& sink, std::uint32_t flows,
-               std::uint32_t gro_run)
+               std::uint32_t gro_run, const Ues& ues = {})
       : shard_(shard),
         onlooker_(onlooker),
         sink_(sink),
         hosts_(pool, window_of(flows, gro_run)),
         gro_run_(gro_run),
         round_time_(time_of_a_round(flows, gro_run)),
-        delay_(static_cast<std::size_t>(delayed_ack / round_time_)) {
-    const auto rounds = std::min<std::int64_t>(radio_round_trip / round_time_, longest_round_trip);
+        delay_(static_cast<std::size_t>(delayed_ack / round_time_)),
+        every_(flows > max_unhurried ? 1 : 2) {
+    const auto rounds = std::min<std::int64_t>(ues.round_trip / round_time_, longest_round_trip);
     on_the_way_.resize(static_cast<std::size_t>(rounds));
     connections_.reserve(flows);
     for (std::uint32_t i = 0; i < flows; ++i) open_one(i);
+    if (ues.acknowledge_each) every_ = 1;
     ues_.reserve(flows);
     for (const Connection& connection : connections_) ues_.push_back({connection.server_next, 0, 0});
   }
@@ -132,7 +140,6 @@ class RelayTraffic {
 
   /// Lets the hosts process what they have received since the last call.
   void receive_acks() {
-    const std::uint32_t every = connections_.size() > max_unhurried ? 1 : 2;
     sink_.take(Side::core, [&](const tcp::Segment& segment, std::uint32_t number) {
       connections_[number].server_edge = segment.ack + (std::uint32_t{segment.window} << window_scale);
     });
@@ -143,7 +150,7 @@ class RelayTraffic {
       const bool repeated = segment.seq != ue.next;
       if (ue.waiting++ == 0) ue.echo = segment.ts_value;
       if (!repeated) ue.next += segment.payload_len;
-      if (!repeated && (ue.waiting % every != 0 || ue.waiting < gro_run_)) {
+      if (!repeated && (ue.waiting % every_ != 0 || ue.waiting < gro_run_)) {
         delayed_.push_back({number, ue.next, rounds_ + delay_});
         return;
       }
@@ -256,6 +263,7 @@ class RelayTraffic {
   std::vector<Ue> ues_;
   std::deque<Delayed> delayed_;
   std::size_t delay_;                         ///< rounds
+  std::uint32_t every_;                       ///< segments of an ACK
   std::vector<std::vector<Ack>> on_the_way_;  ///< a ring, by the round in which they arrive
   std::array<packet::Packet, burst_size> burst_;
   std::size_t next_ = 0;

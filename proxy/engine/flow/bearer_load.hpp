@@ -50,12 +50,16 @@ struct BearerLoad {
       backlogged_flows += (unsent != 0 ? 1U : 0U) - (share.backlog != 0 ? 1U : 0U);
       share.backlog = unsent;
     }
-    if (is_moving != share.moving) [[unlikely]] {
-      const std::uint32_t change = is_moving ? 1U : UINT32_MAX;
-      moving_flows += change;
-      long_moving_flows += share.short_flow ? 0U : change;
-      share.moving = is_moving;
-    }
+    if (is_moving != share.moving) [[unlikely]]
+      set_moving(share, is_moving);
+  }
+
+  /// Changes `moving` of a flow's share, and the bearer's sums. Requires that the flag changes.
+  void set_moving(FlowShare& share, bool is_moving) {
+    const std::uint32_t change = is_moving ? 1U : UINT32_MAX;
+    moving_flows += change;
+    long_moving_flows += share.short_flow ? 0U : change;
+    share.moving = is_moving;
   }
 
   /// Adds `change` to the bytes that a flow holds and has advertised, and to its bearer's sum. All other fields of the

@@ -47,10 +47,12 @@ inline bool SplitFlows::rests_after_passing(const ServedFlow& served) {
   budget_sharing_.record_passed(flow, id, bearer);
   if (!bearer.rate_control().is_ack_based() || bearer.load.backlogged_flows != 0) return false;
   if (bearer.flow_count != 1 || &bearer.sibling() != &bearer) return false;
-  if (ReceiveWindowControl::data_opens_if_ack_based(flow, bearer) || ReceiveWindowControl::window_nearly_closed(flow))
-    return false;
+  if (ReceiveWindowControl::window_nearly_closed(flow)) return false;
   if ((flow.events != StreamEvents::none && flow.events != due_to(Side::core)) || UndeliveredAckLimit::waits(flow))
     return false;
+  if (ReceiveWindowControl::data_opens_if_ack_based(flow, bearer)) [[unlikely]] {
+    if (!begins_to_move(served)) return false;
+  }
   const bool due = flow.events != StreamEvents::none || !flow.leg(Side::core).endpoint.nothing_to_emit(now);
   if (!due && !FlowTimers::is_armed_before(flow, FlowTimers::next_deadline(flow))) return false;
   if (flow.share.short_flow && !short_flow::go_on(flow, bearer, now)) return false;
@@ -60,6 +62,19 @@ inline bool SplitFlows::rests_after_passing(const ServedFlow& served) {
     return true;
   }
   return buffer_quota_.record(flow, StreamEvents::data_to_radio) == flow.share.reserved;
+}
+
+/// Counts a flow as moving whose UE had acknowledged everything, updates the server's window and arms the timer, as the
+/// service of the flow would. Returns false without a change if the flow must be served instead: its bearer has another
+/// moving flow, it has no second loop, or its window is closed.
+bool SplitFlows::begins_to_move(const ServedFlow& served) {
+  const auto& [flow, id, bearer, now] = served;
+  const bool alone = !flow.share.moving && bearer.load.moving_flows == 0;
+  if (!alone || flow.share.window_closed || flow.window_loop == no_id) return false;
+  receive_windows_.update_of_server(flow, bearer, now);
+  bearer.load.set_moving(flow.share, true);
+  flow_timers_.update(flow, id, now);
+  return true;
 }
 
 /// Completes a cut-through (data is sent on in the frame in which it came), after which only the ACK to the sender

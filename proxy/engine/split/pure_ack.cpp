@@ -6,13 +6,15 @@
 
 namespace sluice::proxy {
 
-/// Opens the server's window under the ACK-based controller if this is the UE's only connection. Returns false and
-/// changes nothing if the flow must be served instead.
+/// Opens the server's window under the ACK-based controller if this is the UE's only connection. If the UE has
+/// acknowledged everything, the flow no longer counts as moving. Returns false without a change if the flow must be
+/// served instead.
 bool SplitFlows::controller_has_opened_window(Flow& flow, Bearer& bearer, Instant now) {
   if (bearer.flow_count != 1 || &bearer.sibling() != &bearer || UndeliveredAckLimit::waits(flow)) return false;
-  if (!flow.share.moving || flow.leg(Side::radio).endpoint.held() == Bytes{}) return false;
+  if (!flow.share.moving) return false;
   if (flow.share.short_flow && !short_flow::go_on(flow, bearer, now)) return false;
   receive_windows_.update_of_server(flow, bearer, now);
+  if (flow.leg(Side::radio).endpoint.held() == Bytes{}) bearer.load.set_moving(flow.share, false);
   return true;
 }
 

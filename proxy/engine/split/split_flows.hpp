@@ -168,6 +168,7 @@ class SplitFlows {
   std::size_t coalesce(const Leg& to, std::span<const packet::Packet> packets, std::span<const packet::Parsed> parsed,
                        Bytes room, Bytes most);
   bool rests_after_passing(const ServedFlow& served);
+  [[gnu::flatten, gnu::noinline]] bool begins_to_move(const ServedFlow& served);
   template <Side in>
   void after_passing(const ServedFlow& served, bool first_waited);
 

@@ -8,6 +8,8 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "proxy/engine/rate_control/budget_sharing.hpp"
@@ -55,6 +57,41 @@ TEST_F(ShardAcks, AFastRadioLegRaisesTheWindowOfTheServer) {
     lab.pass_time(100ms);
   }
   EXPECT_GT(edge - offered, 4U * 64 * 1024) << "it grows with what the server shows to send";
+}
+
+/// A number of the server's data that an ACK confirms, and the window field of that ACK.
+using AckAndWindow = std::pair<std::uint32_t, std::uint16_t>;
+
+/// Returns what the server of a slow download receives, whose UE acknowledges everything before more data arrives.
+/// `cut_through`: false if each segment is rebuilt, so that each one serves its flow.
+std::vector<AckAndWindow> received_by_server(bool cut_through) {
+  proxy::ShardConfig config = acks_config();
+  config.cut_through = cut_through;
+  ProxyLab lab(config);
+  ScriptedHosts hosts(lab);
+  hosts.open();
+  std::vector<AckAndWindow> received;
+  std::uint32_t offered = 0;
+  for (int i = 0; i < 400; ++i) {
+    for (int segment = 0; segment <= i % 3; ++segment, offered += segment_size)
+      hosts.server(Flags::ack_bit, offered, 0, std::string(segment_size, 's'));
+    lab.pass_time(4ms);
+    hosts.ue(Flags::ack_bit, 0, offered);
+    lab.pass_time(i % 50 == 49 ? 900ms : 8ms);
+    while (const auto seen = lab.next(Side::core))
+      received.emplace_back(seen->segment().ack - hosts.server_isn, seen->segment().window);
+    while (lab.next(Side::radio)) {
+    }
+  }
+  EXPECT_EQ(lab.count(proxy::Counter::segments_cut_through) > 0, cut_through);
+  return received;
+}
+
+TEST(ShardAcksDrained, WindowsAreThoseOfAFlowThatIsServed) {
+  const std::vector<AckAndWindow> windows = received_by_server(true);
+  EXPECT_GT(windows.size(), 200U);
+  EXPECT_NE(windows.front().second, windows.back().second);
+  EXPECT_EQ(windows, received_by_server(false));
 }
 
 /// The UE acknowledges all of two windows, and falls silent when its server has used up a third.
