@@ -118,6 +118,11 @@ std::optional<std::string> device_argument(std::string_view device, std::string_
   return std::nullopt;
 }
 
+bool peer_maps_memory(std::string_view device) {
+  if (device.starts_with("net_virtio_user") || device.starts_with("virtio_user")) return true;
+  return device.starts_with("net_memif") && device_argument(device, "zero-copy") == "yes";
+}
+
 std::uint32_t buffers_held(std::string_view device, std::uint16_t descriptors) noexcept {
   constexpr std::uint32_t fill_ring = 2048;
   return driver_traits(device).contiguous_pool ? std::max<std::uint32_t>(descriptors, fill_ring) : descriptors;

@@ -45,6 +45,10 @@ struct DriverTraits {
 /// device. veth, TAP and live captures deliver packets before their checksum is complete; a physical link never does.
 [[nodiscard]] bool carries_partial_checksums(std::string_view device) noexcept;
 
+/// True if the driver passes the packet memory to another process, which maps it: virtio-user with the socket of a
+/// vhost-user backend, and memif without copies.
+[[nodiscard]] bool peer_maps_memory(std::string_view device);
+
 /// Returns the number of packet buffers that one receive queue of this device holds when no packets arrive, with
 /// `descriptors` requested. net_af_xdp gives the kernel at least 2048.
 [[nodiscard]] std::uint32_t buffers_held(std::string_view device, std::uint16_t descriptors) noexcept;

@@ -10,6 +10,7 @@
 #include <rte_errno.h>
 #include <rte_lcore.h>
 #include <rte_log.h>
+#include <rte_memory.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +25,9 @@
 #include <system_error>
 
 #include "dataplane/dpdk/clock.hpp"
+#include "dataplane/dpdk/device_arguments.hpp"
+#include "dataplane/dpdk/nohuge_memfd_workaround.hpp"
+#include "dataplane/packet/huge_pages.hpp"
 
 namespace sluice::dpdk {
 namespace {
@@ -136,6 +140,24 @@ std::string explain_failure(const EalConfig& config, const std::vector<std::stri
   return text;
 }
 
+/// True if the packet memory is ordinary memory of this process alone, so that the kernel can back it with transparent
+/// huge pages.
+bool has_private_memory(const EalConfig& config, const std::vector<std::string>& arguments) {
+  return contains(arguments, "--no-huge") && !config.shared_memory &&
+         std::ranges::none_of(arguments, [](const std::string& argument) {
+           return peer_maps_memory(argument.substr(argument.starts_with("--vdev=") ? 7 : 0));
+         });
+}
+
+/// Requests transparent huge pages for all memory of DPDK.
+void request_huge_pages() {
+  const auto request = [](const rte_memseg_list* list, void*) {
+    packet::prefer_huge_pages(list->base_va, list->len);
+    return 0;
+  };
+  rte_memseg_list_walk(request, nullptr);
+}
+
 /// Semaphore that DPDK's interrupt thread posts. It is static, so that it still exists if an alarm arrives too late.
 std::binary_semaphore alarm_rang(0);
 
@@ -154,7 +176,11 @@ Eal::Eal(const EalConfig& config) {
   for (std::string& word : words) pointers.push_back(word.data());
   cpu_set_t affinity;
   const bool have_affinity = pthread_getaffinity_np(pthread_self(), sizeof affinity, &affinity) == 0;
-  const int result = rte_eal_init(static_cast<int>(pointers.size()), pointers.data());
+  const bool is_private = has_private_memory(config, arguments_);
+  const int result = [&] {
+    const PrivateMemory memory(is_private);
+    return rte_eal_init(static_cast<int>(pointers.size()), pointers.data());
+  }();
   if (have_affinity) pthread_setaffinity_np(pthread_self(), sizeof affinity, &affinity);
   if (result < 0) {
     const std::string reason = explain_failure(config, arguments_);
@@ -164,6 +190,7 @@ Eal::Eal(const EalConfig& config) {
     }
     throw std::runtime_error(reason);
   }
+  if (is_private) request_huge_pages();
   start_clock();
 }
 

@@ -12,7 +12,10 @@ namespace sluice::dpdk {
 struct EalConfig {
   std::string program = "sluice";
   bool hugepages = false;  ///< true: use huge pages; false: use ordinary memory, which needs neither root nor setup
-  bool pci = false;        ///< true: probe physical devices at start
+
+  /// true if other processes map the packet memory (peer_maps_memory()); such memory gets no transparent huge pages
+  bool shared_memory = false;
+  bool pci = false;                ///< true: probe physical devices at start
   std::uint32_t memory_mib = 512;  ///< packet memory in MiB; physical memory is used only for what is accessed
 
   /// Further EAL arguments, for example {"--vdev", "net_null0"}. They override the settings above.

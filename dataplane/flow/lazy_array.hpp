@@ -8,15 +8,21 @@
 #include <type_traits>
 #include <utility>
 
+#include "dataplane/packet/huge_pages.hpp"
+
 namespace sluice::flow {
 
 /// Array of zeroed elements whose address space is reserved at construction. Memory is used page by page when elements
-/// are first touched, so a large limit costs nothing until it is used.
+/// are first touched, so a large limit costs nothing until it is used. Large arrays request huge pages.
 template <typename T>
 class LazyArray {
   static_assert(std::is_trivially_copyable_v<T>, "elements begin as zero bytes");
 
  public:
+  /// Bytes from which on an array requests huge pages. The first element of a smaller one would take 2 MiB of memory,
+  /// which is much of what the whole array can use.
+  static constexpr std::size_t huge_from = std::size_t{16} << 20U;
+
   /// Reserves address space for `count` elements. Throws std::bad_alloc if there is not enough.
   explicit LazyArray(std::size_t count) : count_(count) {
     if (count == 0) return;
@@ -24,6 +30,7 @@ class LazyArray {
         mmap(nullptr, count * sizeof(T), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED) throw std::bad_alloc();
     data_ = static_cast<T*>(memory);
+    if (count * sizeof(T) >= huge_from) packet::prefer_huge_pages(memory, count * sizeof(T));
   }
   ~LazyArray() {
     if (data_ != nullptr) munmap(data_, count_ * sizeof(T));

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "dataplane/packet/available_memory.hpp"
+#include "dataplane/packet/huge_pages.hpp"
 
 namespace sluice::packet {
 namespace {
@@ -52,7 +53,9 @@ void* map(std::size_t bytes, Stack& stack) {
   stack.machine = available.value_or(0);
   if (available && *available < bytes + left_to_others) return nullptr;
   void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  return memory == MAP_FAILED ? nullptr : memory;
+  if (memory == MAP_FAILED) return nullptr;
+  prefer_huge_pages(memory, bytes);
+  return memory;
 }
 
 /// Adds a quarter of the current number of buffers, up to the limit. Returns the reason if it added none.

@@ -51,6 +51,8 @@ dpdk::EalConfig eal_config(const Scenario& scenario) {
   dpdk::EalConfig config;
   config.program = "nodeb";
   config.hugepages = live.hugepages;
+  for (const std::string& device : {live.cell_core, live.cell_ue, live.hop_server, live.hop_proxy})
+    config.shared_memory = config.shared_memory || dpdk::peer_maps_memory(device);
   config.memory_mib =
       static_cast<std::uint32_t>(128 + (packet::pool_footprint(live.buffers, room_for(scenario)) >> 20U));
   config.arguments = live.eal_arguments;

@@ -13,6 +13,7 @@
 
 #include "dataplane/dpdk/clock.hpp"
 #include "dataplane/dpdk/device_arguments.hpp"
+#include "dataplane/packet/huge_pages.hpp"
 #include "proxy/daemon/service/confinement.hpp"
 #include "proxy/daemon/status/counter_texts.hpp"
 #include "proxy/daemon/status/explain.hpp"
@@ -88,6 +89,11 @@ Runtime::Runtime(Config config, Logging& log, std::string file)
                                     {config_.ports.radio.device, config_.ports.core.device}, channels_, wake));
   traces_.emplace(trace_program("sluice " + std::string(version), channels_, wake));
   stop_.emplace(context_, *commands_, *status_source_, config_.stop.drain, [this] { context_.stop(); });
+  if (!config_.eal.hugepages && !packet::grants_huge_pages()) {
+    spdlog::info(
+        "the kernel grants no transparent huge pages (/sys/kernel/mm/transparent_hugepage/enabled), so packet memory "
+        "has pages of 4 KiB");
+  }
   start_admin();
   start_web();
   open_state();
@@ -105,6 +111,8 @@ dpdk::EalConfig Runtime::eal_config() const {
   dpdk::EalConfig eal;
   eal.hugepages = config_.eal.hugepages;
   eal.pci = config_.eal.pci;
+  eal.shared_memory =
+      dpdk::peer_maps_memory(config_.ports.radio.device) || dpdk::peer_maps_memory(config_.ports.core.device);
   eal.arguments = config_.eal.arguments;
   const Bytes memory = config_.eal.memory.value_or(memory_for(config_));
   eal.memory_mib = static_cast<std::uint32_t>(memory.count() >> 20U);

@@ -48,6 +48,15 @@ TEST(DeviceArguments, OnlyKernelInterfacesHavePartialChecksums) {
   }
 }
 
+TEST(DeviceArguments, OnlyVirtioUserAndMemifWithoutCopiesLetAPeerMapThePacketMemory) {
+  EXPECT_TRUE(peer_maps_memory("net_virtio_user0,path=/tmp/vhost.sock"));
+  EXPECT_TRUE(peer_maps_memory("net_memif0,role=client,zero-copy=yes"));
+  for (const char* device : {"net_memif0,role=client", "net_memif0,zero-copy=no", "net_af_packet0,iface=x", "net_ring0",
+                             "0000:03:00.0", ""}) {
+    EXPECT_FALSE(peer_maps_memory(device)) << device;
+  }
+}
+
 TEST(DeviceArguments, AfPacketRingsSuitDriverAndKernel) {
   for (const std::uint16_t mtu : {std::uint16_t{576}, std::uint16_t{1500}, std::uint16_t{4000}, std::uint16_t{9000}}) {
     const std::string device = complete_device_arguments("net_af_packet0,iface=eth0", mtu);

@@ -7,6 +7,7 @@
 #include <rte_lcore.h>
 #include <rte_log.h>
 #include <sched.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -21,6 +22,7 @@
 #include "dataplane/dpdk/port.hpp"
 #include "dataplane/dpdk/thread_priority.hpp"
 #include "dataplane/packet/pool.hpp"
+#include "tests/support/mapped_memory.hpp"
 
 namespace sluice::dpdk {
 namespace {
@@ -67,6 +69,21 @@ class EalTest : public testing::Test {
 TEST_F(EalTest, StartsWithoutRootOrHugepages) {
   EXPECT_EQ(rte_eal_has_hugepages(), 0);
   EXPECT_THAT(eal()->arguments(), testing::Contains("--no-huge"));
+}
+
+TEST_F(EalTest, HugePagesAreRequestedForPacketBuffers) {
+  packet::PacketPool pool("advised", 4096);
+  const packet::Packet packet = pool.allocate();
+  const test::Mapping mapping = test::mapping_of(packet.data());
+  ASSERT_TRUE(mapping.found);
+  EXPECT_EQ(mapping.file, "") << "the kernel gives a memory file no huge pages";
+  EXPECT_TRUE(mapping.advised);
+}
+
+TEST_F(EalTest, OtherMemoryFilesCanStillBeCreated) {
+  const int descriptor = memfd_create("nohuge", 0);
+  EXPECT_GE(descriptor, 0);
+  close(descriptor);
 }
 
 TEST_F(EalTest, TheCallersAffinityIsLeftAlone) {
@@ -137,6 +154,21 @@ TEST_F(EalTest, EveryVirtualDriverIsAvailable) {
     if (config.device.ends_with("@sluice")) config.device += std::to_string(getpid());
     EXPECT_NO_THROW(Port(config, pool)) << device;
   }
+}
+
+/// Starts EAL for memory that a peer maps, and ends with 0 if that memory is a file.
+[[noreturn]] void start_with_shared_memory() {
+  EalConfig config;
+  config.shared_memory = true;
+  const Eal eal(config);
+  packet::PacketPool pool("shared", 1024);
+  const packet::Packet packet = pool.allocate();
+  std::_Exit(test::mapping_of(packet.data()).file.find("memfd:nohuge") != std::string::npos ? 0 : 1);
+}
+
+TEST(EalEnd, MemoryThatAPeerMapsStaysAFile) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(start_with_shared_memory(), testing::ExitedWithCode(0), "");
 }
 
 /// A short life with a port whose driver watches file descriptors in DPDK's interrupt thread.
