@@ -41,8 +41,11 @@ bool Sender::process_ack(const Segment& segment, Instant now, AckSample* ack_sam
   if (bits_.trying_larger && segment.ack > snd_.una) judge_larger(segment.ack, now);
   if (segment.ack > snd_.una) advance_una(segment.ack, event);
   update_window(segment, before);
-  if (uses_sack() && segment.sack_count != 0)
+  if (uses_sack() && segment.sack_count != 0 && !distrusts_acks()) {
     scoreboard().mark_sacked(segment.sacks(), snd_.una, snd_.nxt, event, delivery);
+    if (event.misplaced_sack != 0 && event.newly_sacked != 0) [[unlikely]]
+      record_misplaced_ack(event.misplaced_sack);
+  }
   event.delivered = event.acked - std::min(event.acked, delivery.known) + event.newly_sacked;
   if (ack_sample != nullptr && event.delivered != 0) *ack_sample = {event.delivered, event.rtt};
   event.duplicate = uses_sack() ? event.newly_sacked != 0 && event.acked == 0 : repeats;

@@ -57,6 +57,8 @@ struct AckEvent {
   bool duplicate = false;     ///< true for a duplicate ACK (RFC 5681 section 2, RFC 6675 section 2)
   bool cwnd_limited = false;  ///< true if the congestion window limited the sender
   /// True if the acknowledgement number lies inside a segment, where no receiver ends an ACK.
+  /// Bytes from SND.UNA to the right edge of a SACK block that lies inside a segment; 0: there is no such block.
+  std::uint32_t misplaced_sack = 0;
   bool misplaced = false;
 
   static constexpr Duration no_rtt{-1};

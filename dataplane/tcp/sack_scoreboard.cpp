@@ -95,19 +95,21 @@ void SendQueue::mark_sacked(std::span<const SackBlock> blocks, SeqNum una, SeqNu
   for (const SackBlock& block : blocks) {
     // A block at or below SND.UNA is a D-SACK (RFC 2883); one beyond SND.NXT is invalid.
     if (block.left < una || block.left >= block.right || block.right > nxt) continue;
-    mark_block(block, steps, event, delivery);
+    if (!mark_block(block, steps, event, delivery))
+      event.misplaced_sack = static_cast<std::uint32_t>(block.right - una);
   }
 }
 
 /// Marks the packets that `block` covers. `steps` limits the number of packets that the search passes without marking
-/// one.
-void SendQueue::mark_block(const SackBlock& block, int& steps, AckEvent& event, Delivery& delivery) {
+/// one. Returns false if the block ends inside a packet.
+bool SendQueue::mark_block(const SackBlock& block, int& steps, AckEvent& event, Delivery& delivery) {
   packet::Cursor at = nearest_before(block.left);
   packet::Cursor last_passed = at;
   for (; at && !(at == unsent_) && first(at) < block.left; --steps) {
     if (steps <= 0) {
       record_found(last_passed);
-      return mark_newest(block, event, delivery);
+      mark_newest(block, event, delivery);
+      return true;
     }
     last_passed = at;
     at = (is_sacked(at) ? run_last(at) : at).next();
@@ -115,13 +117,17 @@ void SendQueue::mark_block(const SackBlock& block, int& steps, AckEvent& event, 
   if (at && !(at == unsent_)) record_found(at);
   while (at && !(at == unsent_) && end(at) <= block.right) {
     if (is_sacked(at)) {
-      if (--steps <= 0) return mark_newest(block, event, delivery);
+      if (--steps <= 0) {
+        mark_newest(block, event, delivery);
+        return true;
+      }
       at = run_last(at).next();
       continue;
     }
     mark_sacked(at, event, delivery);
     at = at.next();
   }
+  return !at || at == unsent_ || first(at) >= block.right;
 }
 
 /// Returns the last position at or before `place` at which a SACK block was found, at worst the front of the queue.

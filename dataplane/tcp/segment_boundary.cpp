@@ -2,8 +2,9 @@
 // ACKs) has to guess where segments end (S. Savage et al., "TCP Congestion Control with a Misbehaving Receiver", 1999,
 // section 4). The sender moves a boundary now and then, by an amount that the peer cannot know. No segment is delayed,
 // reordered or sent twice for it. An honest receiver acknowledges whole segments, so its acknowledgements end at
-// boundaries. Each one that ends inside a segment is counted. From max_misplaced_acks on every boundary is moved, and
-// acknowledgements that end inside a segment are ignored. Called by emit_data.cpp and by whatever processes an ACK.
+// boundaries, and so do its SACK blocks. Each ACK that ends inside a segment is counted. From max_misplaced_acks on
+// every boundary is moved, and acknowledgements that end inside a segment are ignored, as all SACK blocks are. Called
+// by emit_data.cpp and by whatever processes an ACK.
 
 #include <algorithm>
 #include <utility>
@@ -99,7 +100,7 @@ bool Sender::take_from_next(std::uint32_t count) {
 }
 
 /// Counts an acknowledgement of `acked` bytes that ends inside a segment. It is not counted if it ends at the edge of
-/// the receiver's window, because a receiver may discard what lies beyond.
+/// window, so an acknowledgement at its edge does not count. A SACK block counts by its right edge.
 void Sender::record_misplaced_ack(std::uint32_t acked) {
   if (config().boundary_secret == 0 || acked >= snd_.wnd) return;
   count(misplaced_acks_);

@@ -180,7 +180,7 @@ class SendQueue {
   void sample(const packet::PacketNote& note, AckEvent& event) const;
   void lose(packet::Cursor at, AckEvent& event, DeliveryRate* rate);
   void mark_sacked(packet::Cursor position, AckEvent& event, Delivery& delivery);
-  void mark_block(const SackBlock& block, int& steps, AckEvent& event, Delivery& delivery);
+  bool mark_block(const SackBlock& block, int& steps, AckEvent& event, Delivery& delivery);
   void mark_newest(const SackBlock& block, AckEvent& event, Delivery& delivery);
   [[nodiscard]] packet::Cursor nearest_before(SeqNum place) const;
   void record_found(packet::Cursor at);

@@ -112,10 +112,11 @@ class Sender : public Receiver {
   /// Returns how many bytes loss detection has marked lost since the last call, and resets that count.
   [[nodiscard]] std::uint32_t take_losses();
   [[nodiscard]] bool in_recovery() const { return bits_.recovery != Recovery::none; }
-  /// Returns the number of ACKs that ended inside a segment, although a receiver takes whole segments. It saturates.
+  /// Returns the number of ACKs that ended inside a segment, although a receiver takes whole segments. It saturates. An
+  /// ACK also ends inside a segment if one of its SACK blocks does and it reports new data.
   [[nodiscard]] std::uint16_t misplaced_acks() const { return misplaced_acks_; }
   /// True if misplaced_acks() shows that the peer acknowledges segments before they arrive (optimistic ACKs). Further
-  /// such ACKs are ignored.
+  /// are ignored, and so are all SACK blocks.
   [[nodiscard]] bool distrusts_acks() const { return misplaced_acks_ >= max_misplaced_acks; }
   static constexpr std::uint16_t max_misplaced_acks = 16;
 

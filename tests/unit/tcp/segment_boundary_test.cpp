@@ -1,5 +1,6 @@
 // Boundaries of segments that are moved, so that a peer which acknowledges data before it arrives is found.
 
+#include <algorithm>
 #include <set>
 
 #include "tests/unit/tcp/script.hpp"
@@ -42,6 +43,34 @@ class Sender : public Script {
       send();
       pass(1ms);
       for (std::uint32_t at = acked + mss; at <= end; at += mss) receive_ack(acked = at);
+    }
+  }
+  /// Sends what the windows allow, retransmissions too. Notes the ends of the segments.
+  void send_with_losses() {
+    while (endpoint.unsent() < Bytes(20 * mss)) write_segments(10);
+    emit();
+    while (sent() > 0) {
+      const SentSegment next = wire.next();
+      const auto until = static_cast<std::uint32_t>(next.segment.seq - our_base) + next.segment.payload_len;
+      ends.insert(until);
+      end = std::max(end, until);
+    }
+  }
+  /// Sends `bytes`, or less if the peer is not trusted any more. If a moved boundary is in flight, the peer first
+  /// reports what lies behind the first segment as received out of order. An honest peer reports up to ends of
+  /// segments, and another one up to ends of full segments.
+  void report_by_sack(std::uint32_t bytes, bool is_honest) {
+    for (const std::uint32_t until = end + bytes; end < until && !endpoint.distrusts_acks();) {
+      send_with_losses();
+      pass(1ms);
+      const std::uint32_t hole = *ends.upper_bound(acked);
+      bool is_moved = false;
+      for (std::uint32_t at = (hole / mss + 1) * mss; at < end; at += mss) is_moved = is_moved || !ends.contains(at);
+      for (std::uint32_t at = hole + 1; at <= end && is_moved; ++at) {
+        if (is_honest ? ends.contains(at) : at % mss == 0) receive_sack(acked, {{hole, at}});
+      }
+      send_with_losses();
+      receive_ack(acked = end);
     }
   }
   /// Ends of full segments at which no segment ends.
@@ -140,6 +169,27 @@ TEST(SegmentBoundary, AcksInsideASegmentOfSuchAPeerAreIgnored) {
   EXPECT_EQ(s.endpoint.snd_una() - s.our_base, static_cast<std::int32_t>(first)) << "this one may be honest";
   s.receive_ack(s.end);
   EXPECT_EQ(s.endpoint.unacknowledged(), Bytes(0));
+}
+
+TEST(SegmentBoundary, SackBlocksOfAnHonestPeerEndAtBoundaries) {
+  Sender s;
+  s.use_sack();
+  s.open();
+  s.report_by_sack(10'000'000, true);
+  EXPECT_GT(s.hidden(), 4U);
+  EXPECT_EQ(s.endpoint.misplaced_acks(), 0);
+}
+
+TEST(SegmentBoundary, APeerThatReportsAheadBySackIsFound) {
+  Sender s;
+  s.use_sack();
+  s.open();
+  s.report_by_sack(10'000'000, false);
+  ASSERT_TRUE(s.endpoint.distrusts_acks());
+  s.send_with_losses();
+  const Bytes in_flight = s.endpoint.in_flight();
+  s.receive_sack(s.acked, {{*s.ends.upper_bound(s.acked), s.end}});
+  EXPECT_EQ(s.endpoint.in_flight(), in_flight) << "its reports are ignored";
 }
 
 /// The peer cannot avoid the check by acknowledgements of every second, or of later segments only.
