@@ -67,6 +67,7 @@ class RateControlMode {
                                                         : tcp::WindowSource::congestion_control;
   }
   /// True if each flow has a window of its own, by a per-flow window controller that has feedback, instead of a common
+  /// send budget.
   [[nodiscard]] bool has_flow_windows() const { return has(controller_, ControllerProperty::per_flow); }
   /// True if the window of a per-flow controller is also written into ACKs towards the UE.
   [[nodiscard]] bool has_flow_windows_both_ways() const { return has(controller_, ControllerProperty::both_ways); }
