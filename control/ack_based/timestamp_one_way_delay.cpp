@@ -38,12 +38,12 @@ Duration elapsed(std::uint32_t from, std::uint32_t to) {
 }
 
 /// Growth of the minimum delay from one 5 s interval to the next that counts as a rise.
-constexpr Duration min_rise = std::chrono::milliseconds(20);
-/// Number of rises in a row after which the peer's clock counts as one that loses time. A queue for the uplink is full
-/// sooner.
-constexpr std::uint8_t most_rises = 4;
+constexpr Duration min_rise = std::chrono::milliseconds(10);
+/// Number of rises in a row from which on the delay counts as unknown, because the clock may lose time. It is known
+/// again after five seconds without a rise.
+constexpr std::uint8_t most_rises = 3;
 /// Number of impossible delays after which the peer's clock is not used any more.
-constexpr std::uint8_t most_rejections = 3;
+constexpr std::uint8_t most_rejections = 2;
 
 }  // namespace
 

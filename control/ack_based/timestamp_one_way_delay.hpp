@@ -15,14 +15,14 @@ class TimestampOneWayDelay {
  public:
   /// Returns the delay of a segment beyond the minimum of the last five to ten seconds. Negative if the clock's rate is
   /// unknown, or if an outage may have kept the segment. The minimum grows by at most 1 ms per second. Also negative
-  /// after 20 s in which the minimum of each five seconds was higher than the one before: the clock loses time, because
-  /// a queue is full sooner.
+  /// after 15 s in which the minimum of each five seconds exceeded the one before by 10 ms. The clock may lose time
+  /// then. A queue for the uplink that grows for 15 s is unknown, too, until it stops growing.
   /// `ticks`: the segment's timestamp, the newest so far. `first`: assumed delay of the very first segment, taken from
   /// the peer's other connections, ≥ 0. `most`: largest possible delay of this segment by its round trip, ≥ 0. It
   /// corrects an assumed delay that is larger.
   Duration excess_delay(Instant now, std::uint32_t ticks, Duration first = {}, Duration most = Duration::max());
   /// Restarts the measurement, because the newest delay was longer than the round trip that contains it. A clock that
-  /// was set back causes that once. If it happens three times, the clock loses time, and its timestamps are not used
+  /// shows that once. After two times the clock is taken for one that loses time, and no delay is known by it again.
   /// again.
   void reject();
 

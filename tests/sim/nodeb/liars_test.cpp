@@ -1,15 +1,13 @@
 // Tests of UEs in one shared queue of which one sends false feedback. Its gain is bounded by the throughput of the
-// mode i-tcp, which does not use that feedback.
+// mode i-tcp, which does not use that feedback. lies.hpp has the kinds of false feedback.
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <array>
 #include <memory>
-#include <type_traits>
 #include <utility>
+#include <vector>
 
-#include "dataplane/packet/parse.hpp"
 #include "emulator/hosts/bulk_client.hpp"
 #include "emulator/hosts/host.hpp"
 #include "emulator/hosts/pattern_server.hpp"
@@ -19,161 +17,13 @@
 #include "emulator/net/router.hpp"
 #include "emulator/runtime/late_link.hpp"
 #include "emulator/runtime/proxy_node.hpp"
+#include "tests/sim/nodeb/lies.hpp"
 #include "tests/support/eal.hpp"
 
 namespace sluice::emulator {
 namespace {
 
 using namespace std::chrono_literals;
-
-/// A segment without SYN whose only option, or first one, is timestamps.
-class Acknowledgement {
- public:
-  explicit Acknowledgement(const packet::Packet& packet) {
-    is_one_ = packet::parse(packet, parsed_) == packet::ParseResult::tcp && !parsed_.segment.flags.syn() &&
-              parsed_.segment.has_timestamps && parsed_.segment.flags.ack();
-  }
-  [[nodiscard]] bool is_one() const { return is_one_; }
-  [[nodiscard]] std::uint32_t number() const { return parsed_.segment.ack.raw(); }
-  [[nodiscard]] std::uint32_t ts_value() const { return parsed_.segment.ts_value; }
-  void set_number(packet::Packet& packet, std::uint32_t number) const { set(packet, 8, number); }
-  void set_ts_value(packet::Packet& packet, std::uint32_t value) const { set(packet, 24, value); }
-
- private:
-  /// Changes a word of the TCP header, and the checksum with it (RFC 1624).
-  void set(packet::Packet& packet, std::size_t at, std::uint32_t value) const {
-    std::uint8_t* const header = packet.data() + parsed_.l4_offset;
-    const auto word = [header](std::size_t i) { return static_cast<std::uint32_t>(header[i] << 8U | header[i + 1]); };
-    std::uint32_t sum = (~word(16) & 0xffffU) + (~word(at) & 0xffffU) + (~word(at + 2) & 0xffffU);
-    for (std::size_t i = 0; i < 4; ++i) header[at + i] = static_cast<std::uint8_t>(value >> (24U - 8U * i));
-    sum += word(at) + word(at + 2);
-    while (sum > 0xffffU) sum = (sum & 0xffffU) + (sum >> 16U);
-    header[16] = static_cast<std::uint8_t>(~sum >> 8U);
-    header[17] = static_cast<std::uint8_t>(~sum);
-  }
-
-  packet::Parsed parsed_;
-  bool is_one_ = false;
-};
-
-/// Alters the acknowledgements that a UE sends, as a lying UE would.
-class Lie : public Element {
- public:
-  explicit Lie(Element& next) : next_(&next) {}
-  virtual ~Lie() = default;
-  Lie(const Lie&) = delete;
-  Lie& operator=(const Lie&) = delete;
-  void receive(packet::Packet packet, Instant now) override {
-    const Acknowledgement said(packet);
-    if (said.is_one()) notify(said, packet, now);
-    next_->receive(std::move(packet), now);
-  }
-
- protected:
-  virtual void notify(const Acknowledgement& said, packet::Packet& packet, Instant now) = 0;
-  Element* next_;
-};
-
-class Honest final : public Lie {
- public:
-  using Lie::Lie;
-
- private:
-  void notify(const Acknowledgement& /*said*/, packet::Packet& /*packet*/, Instant /*now*/) override {}
-};
-
-/// The clock of the UE stops once for 150 ms after six seconds, so that no timestamp decreases.
-class ClockSetBack final : public Lie {
- public:
-  using Lie::Lie;
-
- private:
-  void notify(const Acknowledgement& said, packet::Packet& packet, Instant now) override {
-    constexpr std::uint32_t back = 150;
-    if (now < Instant(6s)) {
-      last_ = said.ts_value();
-      return;
-    }
-    const std::uint32_t set = said.ts_value() - back;
-    if (static_cast<std::int32_t>(set - last_) > 0) last_ = set;
-    said.set_ts_value(packet, last_);
-  }
-  std::uint32_t last_ = 0;
-};
-
-/// Acknowledges in ten parts what it would in one.
-class Divider final : public Lie {
- public:
-  using Lie::Lie;
-
- private:
-  void notify(const Acknowledgement& said, packet::Packet& packet, Instant now) override {
-    constexpr std::uint32_t parts = 10;
-    const std::uint32_t news = said.number() - last_;
-    const std::uint32_t before = std::exchange(last_, said.number());
-    if (before == 0 || news < parts || news > 1'000'000) return;
-    for (std::uint32_t part = 1; part < parts; ++part) {
-      packet::Packet copy = ::sluice::test::pool().copy(packet);
-      said.set_number(copy, before + news / parts * part);
-      next_->receive(std::move(copy), now);
-    }
-  }
-  std::uint32_t last_ = 0;
-};
-
-/// The clock of the UE loses `Lost` milliseconds in every `Period` milliseconds, in one step.
-template <std::uint32_t Lost, std::uint32_t Period>
-class SlowClock final : public Lie {
- public:
-  using Lie::Lie;
-
- private:
-  void notify(const Acknowledgement& said, packet::Packet& packet, Instant now) override {
-    const auto lost = static_cast<std::uint32_t>((now - Instant{}) / std::chrono::milliseconds(Period)) * Lost;
-    const std::uint32_t set = said.ts_value() - lost;
-    if (static_cast<std::int32_t>(set - last_) > 0 || last_ == 0) last_ = set;
-    said.set_ts_value(packet, last_);
-  }
-  std::uint32_t last_ = 0;
-};
-
-/// Records which position of the first UE's data was sent last.
-class SentTap final : public Element {
- public:
-  SentTap(Element& next, const IpAddress& ue) : next_(&next), ue_(ue) {}
-  void receive(packet::Packet packet, Instant now) override {
-    packet::Parsed parsed;
-    const bool is_data = packet::parse(packet, parsed) == packet::ParseResult::tcp && parsed.segment.payload_len > 0;
-    if (is_data && parsed.dst == ue_) end_ = parsed.segment.seq.raw() + parsed.segment.payload_len;
-    next_->receive(std::move(packet), now);
-  }
-  [[nodiscard]] std::uint32_t end() const { return end_; }
-
- private:
-  Element* next_;
-  IpAddress ue_;
-  std::uint32_t end_ = 0;
-};
-
-/// Acknowledges a part of the segments that are still in the queue (optimistic ACKs). The UE knows how much was sent.
-/// It takes for granted that all segments are full ones.
-template <std::uint32_t Percent>
-class Optimist final : public Lie {
- public:
-  Optimist(Element& next, const SentTap& sent) : Lie(next), sent_(&sent) {}
-
- private:
-  void notify(const Acknowledgement& said, packet::Packet& packet, Instant now) override {
-    constexpr std::uint32_t segment = 1448;
-    if (now < Instant(3s)) return;
-    const std::uint32_t queued = (sent_->end() - said.number()) / segment;
-    const std::uint32_t number = said.number() + queued * Percent / 100 * segment;
-    if (static_cast<std::int32_t>(number - last_) > 0 || last_ == 0) last_ = number;
-    said.set_number(packet, last_);
-  }
-  const SentTap* sent_;
-  std::uint32_t last_ = 0;
-};
 
 /// Leads to what is put in its place later.
 class Slot final : public Element {
@@ -191,49 +41,50 @@ struct Outcome {
   double echo_ms = 0;  ///< median
 };
 
+/// Connections of the first UE.
+struct FirstUe {
+  std::uint32_t connections = 1;
+  Duration lifetime{};  ///< time after which a connection is closed and the next one opened; 0: none is closed
+};
+
 /// 20 Mb/s that three UEs share, in a queue without end: two download, and the
 /// third asks for 100 bytes again and again.
 class SharedQueue {
  public:
-  SharedQueue(proxy::Mode mode, proxy::Intercept intercept, std::uint64_t secret)
-      : config_(shard_config(mode, intercept, secret)) {
+  SharedQueue(proxy::Mode mode, proxy::Intercept intercept, std::uint64_t seed, const FirstUe& first)
+      : config_(shard_config(mode, intercept, seed)), first_(first), seed_(seed) {
     proxy_.connect(sent_, to_server_);
     into_server_.lead_to(server_);
     for (std::size_t ue = 0; ue < ues_.size(); ++ue) router_.add(address(ue), *ues_.at(ue));
     server_.listen(80,
                    [this](const packet::Addresses& ours) { return std::make_unique<PatternServer>(ours, counters_); });
-    what_the_first_sends_.lead_to(std::make_unique<Honest>(proxy_.radio_port()));
   }
 
   template <typename Kind>
-  void first_is() {
-    if constexpr (std::is_constructible_v<Kind, Element&, const SentTap&>) {
-      what_the_first_sends_.lead_to(std::make_unique<Kind>(proxy_.radio_port(), sent_));
-    } else {
-      what_the_first_sends_.lead_to(std::make_unique<Kind>(proxy_.radio_port()));
-    }
-  }
-
   Outcome run() {
-    BulkConfig bulk;
-    bulk.server = server_.config().address;
-    BulkClient liar(loop_, *ues_[0], bulk, log_);
-    BulkClient other(loop_, *ues_[1], bulk, log_);
+    what_the_first_sends_.lead_to(std::make_unique<Kind>(Lie::Means{proxy_.radio_port(), sent_}));
+    constexpr Duration begin = 20s;  // slow clocks are found by then
+    constexpr Duration end = 50s;
+    const std::vector<std::unique_ptr<BulkClient>> liars = downloads(end);
+    const auto other = download(*ues_[1], some_start(), never);
     RequestConfig requests;
-    requests.server = bulk.server;
+    requests.server = server_.config().address;
     requests.interval = 100ms;
     requests.size = {SizeKind::fixed, Bytes(100), Bytes(100), 1};
-    RequestClient echo(loop_, *ues_[2], requests, Random(1), log_);
-    constexpr Duration begin = 10s;
-    constexpr Duration end = 40s;
+    RequestClient echo(loop_, *ues_[2], requests, Random(seed_), log_);
+    const auto all = [&liars] {
+      std::uint64_t sum = 0;
+      for (const auto& liar : liars) sum += liar->transferred();
+      return sum;
+    };
     loop_.run_until(Instant(begin));
-    const std::uint64_t liar_before = liar.transferred();
-    const std::uint64_t other_before = other.transferred();
+    const std::uint64_t liar_before = all();
+    const std::uint64_t other_before = other->transferred();
     loop_.run_until(Instant(end));
     const auto mbps = [&](std::uint64_t bytes) {
       return static_cast<double>(bytes) * 8 / 1e6 / to_seconds(end - begin);
     };
-    const Outcome outcome{mbps(liar.transferred() - liar_before), mbps(other.transferred() - other_before),
+    const Outcome outcome{mbps(all() - liar_before), mbps(other->transferred() - other_before),
                           to_milliseconds(log_.fetch_times.percentile(0.5))};
     for (const auto& ue : ues_) ue->end_run(loop_.now());
     server_.end_run(loop_.now());
@@ -248,23 +99,49 @@ class SharedQueue {
     config.address = address;
     return config;
   }
-  static proxy::ShardConfig shard_config(proxy::Mode mode, proxy::Intercept intercept, std::uint64_t secret) {
+  static proxy::ShardConfig shard_config(proxy::Mode mode, proxy::Intercept intercept, std::uint64_t seed) {
     proxy::ShardConfig config;
     config.mode = mode;
     config.intercept = intercept;
     config.smvs.law = proxy::ControllerLocation::acks;
-    config.tcp.boundary_secret = secret;
-    config.limits.max_flows = 64;
+    config.tcp.boundary_secret = seed;
+    config.limits.max_flows = 512;
     config.limits.max_bearers = 8;
     return config;
   }
   std::unique_ptr<Host> ue(std::size_t number, Element& up) {
     return std::make_unique<Host>(loop_, ::sluice::test::pool(), host(address(number)),
-                                  Random::stream(number + 2, "ue"), up);
+                                  Random::stream(number + 2 + seed_ * ues_.size(), "ue"), up);
+  }
+  [[nodiscard]] Instant some_start() {
+    return Instant(std::chrono::microseconds(static_cast<std::int64_t>(starts_.uniform(0, 5e5))));
+  }
+  std::unique_ptr<BulkClient> download(Host& ue, Instant start, Instant stop) {
+    BulkConfig bulk;
+    bulk.server = server_.config().address;
+    bulk.start = start;
+    bulk.stop = stop;
+    return std::make_unique<BulkClient>(loop_, ue, bulk, log_);
+  }
+  /// Returns the downloads of the first UE until `end`.
+  std::vector<std::unique_ptr<BulkClient>> downloads(Duration end) {
+    std::vector<std::unique_ptr<BulkClient>> result;
+    for (std::uint32_t i = 0; i < first_.connections; ++i) {
+      Instant start = some_start();
+      while (start < Instant(end)) {
+        const Instant stop = first_.lifetime > Duration::zero() ? start + first_.lifetime : never;
+        result.push_back(download(*ues_[0], start, stop));
+        start = stop;
+      }
+    }
+    return result;
   }
 
   EventLoop loop_;
   proxy::ShardConfig config_;
+  FirstUe first_;
+  std::uint64_t seed_;
+  Random starts_ = Random::stream(seed_, "starts");
   ServerCounters counters_;
   FlowLog log_;
   ProxyNode proxy_{loop_, ::sluice::test::pool(), config_, 1};
@@ -282,53 +159,74 @@ class SharedQueue {
   std::array<std::unique_ptr<Host>, 3> ues_{ue(0, first_up_), ue(1, up_), ue(2, up_)};
 };
 
-/// Mean outcome over four secrets, because the shares of one run depend on where boundaries of segments are moved.
+/// Mean outcome over `seeds` seeds. A seed determines when downloads begin, and which boundaries of segments are moved.
 template <typename Kind>
-Outcome outcome_of(proxy::Mode mode, proxy::Intercept intercept = proxy::Intercept::split) {
-  constexpr std::uint64_t secrets = 4;
+Outcome outcome_of(proxy::Mode mode, proxy::Intercept intercept = proxy::Intercept::split, const FirstUe& first = {},
+                   std::uint64_t seeds = 3) {
   Outcome mean;
-  for (std::uint64_t secret = 1; secret <= secrets; ++secret) {
-    SharedQueue network(mode, intercept, secret);
-    network.first_is<Kind>();
-    const Outcome outcome = network.run();
-    mean.liar_mbps += outcome.liar_mbps / secrets;
-    mean.other_mbps += outcome.other_mbps / secrets;
-    mean.echo_ms += outcome.echo_ms / secrets;
+  const auto part = 1 / static_cast<double>(seeds);
+  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+    SharedQueue network(mode, intercept, seed, first);
+    const Outcome outcome = network.run<Kind>();
+    mean.liar_mbps += outcome.liar_mbps * part;
+    mean.other_mbps += outcome.other_mbps * part;
+    mean.echo_ms += outcome.echo_ms * part;
   }
   return mean;
 }
 
 /// Throughput of each of two downloads in the mode i-tcp, in Mb/s: half of the link.
 constexpr double part_by_congestion_control = 9.7;
+/// Most that false feedback may gain, in Mb/s, with an allowance for the noise of means over few seeds.
+constexpr double most = 1.1 * part_by_congestion_control;
+constexpr proxy::Intercept regulate = proxy::Intercept::regulate;
 
 TEST(DishonestUes, HonestUesHaveSimilarShares) {
-  for (const proxy::Intercept intercept : {proxy::Intercept::split, proxy::Intercept::regulate}) {
+  for (const proxy::Intercept intercept : {proxy::Intercept::split, regulate}) {
     const Outcome outcome = outcome_of<Honest>(proxy::Mode::smvs, intercept);
     EXPECT_NEAR(outcome.liar_mbps, outcome.other_mbps, 2);
     EXPECT_GT(outcome.liar_mbps + outcome.other_mbps, 19);
   }
-  EXPECT_NEAR(outcome_of<Honest>(proxy::Mode::i_tcp).liar_mbps, part_by_congestion_control, 0.1);
+  EXPECT_NEAR(outcome_of<Honest>(proxy::Mode::i_tcp).liar_mbps, part_by_congestion_control, 0.2);
 }
 
-/// End to end there is no i-tcp to compare with.
 TEST(DishonestUes, SettingBackItsClockGainsAUeNothing) {
-  const Outcome split = outcome_of<ClockSetBack>(proxy::Mode::smvs);
-  EXPECT_LE(split.liar_mbps, part_by_congestion_control + 0.2);
-  EXPECT_LE(split.echo_ms, outcome_of<Honest>(proxy::Mode::smvs).echo_ms * 1.4);
-  const proxy::Intercept regulate = proxy::Intercept::regulate;
-  EXPECT_LE(outcome_of<ClockSetBack>(proxy::Mode::smvs, regulate).echo_ms,
-            outcome_of<Honest>(proxy::Mode::smvs, regulate).echo_ms * 1.1);
+  for (const proxy::Intercept intercept : {proxy::Intercept::split, regulate}) {
+    const Outcome outcome = outcome_of<ClockSetBack>(proxy::Mode::smvs, intercept);
+    EXPECT_LE(outcome.liar_mbps, most);
+    EXPECT_LE(outcome.echo_ms, outcome_of<Honest>(proxy::Mode::smvs, intercept).echo_ms * 1.1);
+  }
 }
 
-/// A delay that is longer than the round trip, or that grows for 20 s, shows that the clock loses time.
-TEST(DishonestUes, AClockThatLosesTimeGainsAUeLittle) {
-  const double echo_ms = outcome_of<Honest>(proxy::Mode::i_tcp).echo_ms;
-  for (const Outcome& outcome :
-       {outcome_of<SlowClock<30, 2000>>(proxy::Mode::smvs), outcome_of<SlowClock<1, 67>>(proxy::Mode::smvs),
-        outcome_of<SlowClock<1, 20>>(proxy::Mode::smvs), outcome_of<SlowClock<100, 2000>>(proxy::Mode::smvs)}) {
-    EXPECT_LE(outcome.liar_mbps, 1.2 * part_by_congestion_control);
-    EXPECT_GE(outcome.other_mbps, 0.8 * part_by_congestion_control);
-    EXPECT_LE(outcome.echo_ms, echo_ms / 4);
+/// Outcome of a clock that loses time. The mean is over many seeds, because outcomes depend on when a step occurs.
+template <int Gain, std::uint32_t Period>
+Outcome outcome_of_clock(proxy::Intercept intercept) {
+  return outcome_of<WrongClock<Gain, Period>>(proxy::Mode::smvs, intercept, {}, 10);
+}
+
+/// A delay that is longer than the round trip, or that grows for 15 s, shows that the clock loses time.
+TEST(DishonestUes, AClockThatLosesTimeGainsAUeNothing) {
+  const double echo_ms = outcome_of<Honest>(proxy::Mode::smvs, regulate).echo_ms;
+  for (const proxy::Intercept intercept : {proxy::Intercept::split, regulate}) {
+    for (const Outcome& outcome : {outcome_of_clock<-30, 2000>(intercept), outcome_of_clock<-1, 300>(intercept),
+                                   outcome_of_clock<-1, 67>(intercept), outcome_of_clock<-1, 20>(intercept),
+                                   outcome_of_clock<-100, 2000>(intercept)}) {
+      EXPECT_LE(outcome.liar_mbps, most);
+      EXPECT_GE(outcome.other_mbps, 0.8 * part_by_congestion_control);
+      EXPECT_LE(outcome.echo_ms, echo_ms * 1.65);
+    }
+  }
+}
+
+TEST(DishonestUes, AClockThatGainsTimeGainsAUeNothing) {
+  for (const proxy::Intercept intercept : {proxy::Intercept::split, regulate}) {
+    const double echo_ms = outcome_of<Honest>(proxy::Mode::smvs, intercept).echo_ms;
+    for (const Outcome& outcome : {outcome_of<WrongClock<30, 2000>>(proxy::Mode::smvs, intercept),
+                                   outcome_of<WrongClock<1, 20>>(proxy::Mode::smvs, intercept),
+                                   outcome_of<WrongClock<100, 2000>>(proxy::Mode::smvs, intercept)}) {
+      EXPECT_LE(outcome.liar_mbps, most);
+      EXPECT_LE(outcome.echo_ms, echo_ms * 1.1);
+    }
   }
 }
 
@@ -345,13 +243,78 @@ TEST(DishonestUes, OptimisticAcksGainAUeNothing) {
   }
 }
 
+/// End to end the servers choose the boundaries, and it is they who accept such an acknowledgement. No field of it
+/// shows the proxy whether the data has arrived. The bound is what the UE gets without the proxy's control.
+TEST(DishonestUes, OptimisticAcksEndToEndGainNoMoreThanBesidesTheProxy) {
+  const auto compare = [](const Outcome& regulated, const Outcome& passing) {
+    EXPECT_LE(regulated.liar_mbps, 1.05 * passing.liar_mbps);
+    EXPECT_LE(regulated.echo_ms, 0.5 * passing.echo_ms);
+  };
+  constexpr proxy::Intercept automatic = proxy::Intercept::automatic;
+  compare(outcome_of<Optimist<100>>(proxy::Mode::smvs, regulate),
+          outcome_of<Optimist<100>>(proxy::Mode::bypass, automatic));
+  compare(outcome_of<Optimist<80>>(proxy::Mode::smvs, regulate),
+          outcome_of<Optimist<80>>(proxy::Mode::bypass, automatic));
+  compare(outcome_of<Optimist<50>>(proxy::Mode::smvs, regulate),
+          outcome_of<Optimist<50>>(proxy::Mode::bypass, automatic));
+  compare(outcome_of<Optimist<20>>(proxy::Mode::smvs, regulate),
+          outcome_of<Optimist<20>>(proxy::Mode::bypass, automatic));
+}
+
+/// SACK blocks that end inside a segment show that the UE reports segments before they arrive.
+TEST(DishonestUes, OptimisticSackBlocksGainAUeNothing) {
+  for (const proxy::Mode mode : {proxy::Mode::smvs, proxy::Mode::i_tcp}) {
+    const double echo_ms = outcome_of<Honest>(mode).echo_ms;
+    for (const Outcome& outcome :
+         {outcome_of<SackOptimist<1>>(mode), outcome_of<SackOptimist<4>>(mode), outcome_of<SackOptimist<10>>(mode)}) {
+      EXPECT_LE(outcome.liar_mbps, part_by_congestion_control);
+      EXPECT_LE(outcome.echo_ms, echo_ms);
+    }
+  }
+  const Outcome outcome = outcome_of<SackOptimist<1>>(proxy::Mode::smvs, regulate);
+  EXPECT_LE(outcome.liar_mbps, most);
+  EXPECT_LE(outcome.echo_ms, outcome_of<Honest>(proxy::Mode::smvs, regulate).echo_ms * 1.1);
+}
+
 /// Bytes are counted, not acknowledgements (RFC 3465).
-TEST(DishonestUes, AckDivisionGainsAUeNothing) {
-  const Outcome honest = outcome_of<Honest>(proxy::Mode::smvs);
-  const Outcome outcome = outcome_of<Divider>(proxy::Mode::smvs);
-  EXPECT_LE(outcome.liar_mbps, honest.liar_mbps);
-  EXPECT_LE(outcome.echo_ms, honest.echo_ms * 1.1);
-  EXPECT_LE(outcome_of<Divider>(proxy::Mode::i_tcp).liar_mbps, part_by_congestion_control + 0.1);
+TEST(DishonestUes, MoreAcknowledgementsGainAUeNothing) {
+  for (const proxy::Intercept intercept : {proxy::Intercept::split, regulate}) {
+    const double echo_ms = outcome_of<Honest>(proxy::Mode::smvs, intercept).echo_ms;
+    for (const Outcome& outcome :
+         {outcome_of<Divider>(proxy::Mode::smvs, intercept), outcome_of<Repeater<4>>(proxy::Mode::smvs, intercept)}) {
+      EXPECT_LE(outcome.liar_mbps, most);
+      EXPECT_LE(outcome.echo_ms, echo_ms * 1.1);
+    }
+  }
+  EXPECT_LE(outcome_of<Divider>(proxy::Mode::i_tcp).liar_mbps, most);
+  EXPECT_LE(outcome_of<Repeater<4>>(proxy::Mode::i_tcp).liar_mbps, most);
+}
+
+TEST(DishonestUes, AWindowThatSwingsGainsAUeNothing) {
+  for (const proxy::Intercept intercept : {proxy::Intercept::split, regulate}) {
+    EXPECT_LE(outcome_of<WindowSwinger>(proxy::Mode::smvs, intercept).liar_mbps, most);
+  }
+}
+
+/// The window belongs to a UE and not to a connection. Congestion control divides the link by connections.
+TEST(DishonestUes, ManyConnectionsGainAUeLessThanByCongestionControl) {
+  for (const std::uint32_t connections : {8U, 32U}) {
+    const FirstUe first{.connections = connections};
+    const double by_congestion_control =
+        outcome_of<Honest>(proxy::Mode::i_tcp, proxy::Intercept::split, first).liar_mbps;
+    for (const proxy::Intercept intercept : {proxy::Intercept::split, regulate}) {
+      EXPECT_LE(outcome_of<Honest>(proxy::Mode::smvs, intercept, first).liar_mbps, by_congestion_control);
+    }
+  }
+}
+
+TEST(DishonestUes, NewConnectionsAgainAndAgainGainAUeNothing) {
+  for (const Duration lifetime : {400ms, 2000ms}) {
+    const FirstUe first{.lifetime = lifetime};
+    for (const proxy::Intercept intercept : {proxy::Intercept::split, regulate}) {
+      EXPECT_LE(outcome_of<Honest>(proxy::Mode::smvs, intercept, first).liar_mbps, part_by_congestion_control);
+    }
+  }
 }
 
 }  // namespace

@@ -183,11 +183,13 @@ Duration by_slow_clock(TimestampOneWayDelay& clock, Duration lost, Duration stop
   return answer;
 }
 
-TEST(TimestampOneWayDelay, AClockThatLosesTimeIsFoundAfterTwentySeconds) {
+TEST(TimestampOneWayDelay, AClockThatLosesTimeIsFoundAfterFifteenSeconds) {
   TimestampOneWayDelay early;
-  EXPECT_GT(by_slow_clock(early, 15ms, 1h, 25s), 200ms) << "a queue for the uplink may grow like that";
+  EXPECT_GT(by_slow_clock(early, 15ms, 1h, 24s), 180ms) << "a queue for the uplink may grow like that";
   TimestampOneWayDelay clock;
-  EXPECT_LT(by_slow_clock(clock, 15ms, 1h, 36s), 0ms);
+  EXPECT_LT(by_slow_clock(clock, 15ms, 1h, 32s), 0ms);
+  TimestampOneWayDelay slower;
+  EXPECT_LT(by_slow_clock(slower, 4ms, 1h, 32s), 0ms);
   TimestampOneWayDelay later;
   EXPECT_LT(by_slow_clock(later, 15ms, 1h, 100s), 0ms);
 }
@@ -199,12 +201,10 @@ TEST(TimestampOneWayDelay, ADelayThatStopsGrowingIsAQueue) {
   EXPECT_GT(by_slow_clock(longer, 15ms, 50s, 65s), 0ms) << "known again";
 }
 
-TEST(TimestampOneWayDelay, AClockIsNotUsedAfterThreeImpossibleDelays) {
+TEST(TimestampOneWayDelay, AClockIsNotUsedAfterTwoImpossibleDelays) {
   TimestampOneWayDelay clock;
-  for (int i = 0; i < 2; ++i) {
-    clock.reject();
-    EXPECT_EQ(after(clock, 3s, 1ms, 7), 0ms);
-  }
+  clock.reject();
+  EXPECT_EQ(after(clock, 3s, 1ms, 7), 0ms);
   clock.reject();
   EXPECT_LT(after(clock, 60s, 1ms, 7), 0ms);
   clock.reject();
