@@ -39,6 +39,7 @@ void DeliveryEstimator::restart() {
 
 void DeliveryEstimator::seed(Instant now, Rate rate) {
   mean_ = std::max(mean_, rate.bytes_per_second());
+  if (floor_ > 0) floor_ = mean_;
   max_rate_.add(now, mean_);
 }
 

@@ -61,6 +61,15 @@ TEST(DeliveryEstimator, AnAppLimitedSampleDoesNotLowerTheRate) {
 }
 
 // An uplink that holds ACKs releases them packet by packet within a millisecond, again and again.
+TEST(DeliveryEstimator, AnAppLimitedSampleDoesNotLowerARateFromAnotherSource) {
+  DeliveryEstimator estimator(80ms);
+  const Instant limited = feed(estimator, at(0s), 2e6, 1, 1s);
+  const Instant now = feed(estimator, limited, 1e6, 1, 100ms, false);
+  estimator.seed(now, Rate::bits_per_second(10'000'000));
+  feed(estimator, now, 1e6, 1, 500ms, false);
+  EXPECT_NEAR(estimator.rate().bps(), 10e6, 0.1e6);
+}
+
 TEST(DeliveryEstimator, AppLimitedAckAggregationDoesNotAccumulate) {
   DeliveryEstimator estimator(80ms);
   for (int i = 0; i < 2000; ++i) {
