@@ -15,13 +15,6 @@ using std::chrono::milliseconds;
 
 constexpr std::int64_t min_segments = 2;
 
-/// Smallest share of the link's rate that the UE's recent mean rate must reach, so that a Node-B's report is compared
-/// with ACKs. A lower mean rate includes an outage.
-constexpr double min_rate_share = 0.7;
-/// Time for which a Node-B's reports must agree that the path is longer; also at least `unexplained_round_trips` base
-/// delays. For about this time the mean rates may still describe an earlier link.
-constexpr Duration min_unexplained_for = milliseconds(400);
-constexpr std::int64_t unexplained_round_trips = 8;
 /// Limits of may_have_waited(). A base delay (round trip through an empty queue) above `suspicious_base_delay` may
 /// contain an outage. A link is slow if its first window takes longer than `slow_first_window` on the air.
 constexpr Duration suspicious_base_delay = milliseconds(200);
@@ -40,6 +33,8 @@ constexpr double steady_share = 0.1;
 constexpr double steady_refill = 2;
 /// Smallest part of the intended queue that must stand on a steady link. With less the sender limits the rate.
 constexpr double standing_share = 0.5;
+/// Round trips in which the queue would grow to the bytes of the whole path, at the end of a paced refill.
+constexpr std::int64_t queue_round_trips = 4;
 /// Longest queue of a steady link, as a multiple of that of a varying one. A longer delay is not in this sender's
 /// queue.
 constexpr double longest_standing = 1.25;
@@ -117,6 +112,7 @@ void DelayBasedController::on_resumed(Instant now) {
     min_rtt_.forget();
     bursty_link_ = false;
     standing_delay_.forget();
+    path_step_.forget();
     steady_link_.forget();
     losses_.forget();
     slow_start_.search(static_cast<double>(parameters_.initial.count()));
@@ -142,8 +138,8 @@ void DelayBasedController::on_acknowledged(const AckSample& raw) {
   AckSample ack_sample = raw;
   ack_sample.round_trip = ack_delay_.adjust_rtt(raw, raw.now - last_ack_, delivery_);
   const Duration observed = observed_since_ack(ack_sample.now);
-  cross_traffic_.on_bytes(ack_sample.delivered, ack_sample.cross_traffic,
-                          has_ack_ ? ack_sample.now - last_ack_ : Duration::zero());
+  const Duration silence = has_ack_ ? ack_sample.now - last_ack_ : Duration::zero();
+  cross_traffic_.on_bytes(ack_sample.delivered, ack_sample.cross_traffic, silence);
   if (ack_sample.round_trip > Duration::zero()) cross_traffic_.on_round_trip(ack_sample.round_trip);
   last_ack_ = ack_sample.now;
   has_ack_ = true;
@@ -155,6 +151,9 @@ void DelayBasedController::on_acknowledged(const AckSample& raw) {
   control_loop_delay_ += control_loop_delay_ > Duration::zero()
                              ? (ack_sample.control_loop_delay - control_loop_delay_) / 16
                              : ack_sample.control_loop_delay;
+  const bool refilling = slow_start_.refilling();
+  detect_longer_path(ack_sample, silence);
+  detect_shorter_path(ack_sample);
   record_round_trip(ack_sample, observed);
   const Instant came = ack_sample.now - ack_delay_.newest();
   // Connections have clock estimates of their own, so a delivery may seem to precede the newest one. A small difference
@@ -164,9 +163,9 @@ void DelayBasedController::on_acknowledged(const AckSample& raw) {
     const bool link_limited = is_link_limited(ack_sample);
     delivery_.on_delivered(delivered_at_, ack_sample.delivered, link_limited);
     if (in_slow_start() || draining() || slow_start_.refilling()) {
-      const double loop = cross_traffic_.srtt() + to_seconds(control_loop_delay_);
+      const double loop = std::max(cross_traffic_.srtt(), to_seconds(base_delay())) + to_seconds(control_loop_delay_);
       steady_link_.ignore_until(ack_sample.now + from_seconds(std::min(loops_to_ignore * loop, longest_to_ignore)));
-    } else if (link_limited && delivery_.has_sample()) {
+    } else if (link_limited && delivery_.has_sample() && !path_step_.is_suspected()) {
       steady_link_.on_rate(ack_sample.now, observed, delivery_.rate().bytes_per_second());
     }
   }
@@ -175,7 +174,7 @@ void DelayBasedController::on_acknowledged(const AckSample& raw) {
   if (cross_traffic_.has_competition()) min_rtt_.mark_fresh();
   update_loss_bound(ack_sample);
   update_base_delay(ack_sample);
-  refill(ack_sample);
+  refill(ack_sample, refilling ? silence : Duration::zero());
   update_bursty_link();
   set_window();
 }
@@ -183,7 +182,7 @@ void DelayBasedController::on_acknowledged(const AckSample& raw) {
 /// True if the link limits the delivery rate of the sample, and not the source: data waits for the window, or has
 /// waited in the queue. False during a drain, because the window is the limit then.
 bool DelayBasedController::is_link_limited(const AckSample& ack_sample) const {
-  if (min_rtt_.probing()) return false;
+  if (min_rtt_.probing() || path_step_.is_suspected()) return false;
   if (ack_sample.window_limited && ack_delay_.newest() <= base_delay() && !slow_start_.refilling()) return true;
   const Duration waited = min_rtt_.known() ? ack_sample.round_trip - base_delay() : Duration::zero();
   return waited > parameters_.reference && waited > reference_delay();
@@ -242,28 +241,6 @@ Duration DelayBasedController::feedback_delay() const {
 /// Returns true if a Node-B's reports come so often that they alone show a longer path, without a drain of the queue.
 bool DelayBasedController::is_reported(Instant now) const {
   return reported_at_ != Instant{} && now - reported_at_ <= max_observed_gap;
-}
-
-void DelayBasedController::on_report(Instant now, Bytes queue) {
-  reported_at_ = now;
-  const bool silent = idle_ || now - last_ack_ > std::max(base_delay() + reference_delay(), max_observed_gap);
-  if (!min_rtt_.known() || in_slow_start() || silent || draining() || slow_start_.refilling() ||
-      cross_traffic_.controlled_rate() <= 0)
-    return;
-  const Duration waited = from_seconds(cross_traffic_.srtt()) - base_delay();
-  const Duration unexplained = waited - time_in_queue(queue);
-  // After an outage reports are not compared, because round trips are long and reports describe another instant.
-  const bool steady = cross_traffic_.controlled_rate() >= min_rate_share * delivery_.rate().bytes_per_second() ||
-                      cross_traffic_.has_competition();
-  if (!steady) return path_change_.forget();
-  if (unexplained <= std::max(rtt_tolerance() + reference_delay() / 2, waited / 2)) {
-    path_change_.forget();
-    return min_rtt_.confirm(now);
-  }
-  // Reports must agree for several round trips, because a report and a round trip describe instants up to one round
-  // trip apart. A rate that changes then looks like a longer path.
-  const Duration long_enough = std::max(min_unexplained_for, base_delay() * unexplained_round_trips);
-  if (const auto longer = path_change_.on_report(now, unexplained, long_enough)) raise_min_rtt(base_delay() + *longer);
 }
 
 /// Continues slow start until a packet has waited longer than the target delay, or the rate stops growing. The second
@@ -372,12 +349,31 @@ void DelayBasedController::end_drain(Instant now) {
 }
 
 /// Refills the path after a drain has emptied it: the window grows by the delivered bytes up to the model window. The
-/// whole model window at once would be sent in one burst.
-void DelayBasedController::refill(const AckSample& ack_sample) {
+/// at once would send the model window to an empty queue in one burst. `silence`: time since the ACK before, or zero if
+/// this ACK has begun the refill. A paced refill grows by what the link carries in that time, beyond what was
+/// delivered. Then it builds the queue of a steady link over a round trip or more, until the queue stands.
+void DelayBasedController::refill(const AckSample& ack_sample, Duration silence) {
   if (!slow_start_.refilling()) return;
-  slow_start_.on_delivered(ack_sample.delivered);
-  const double enough = steady_link_.steadiness() > 0 ? steady_refill : 1;
-  if (slow_start_.window() >= enough * model_window()) slow_start_.end();
+  if (paces_refill()) {
+    const double rate = delivery_.rate().bytes_per_second();
+    const double bdp = rate * to_seconds(base_delay());
+    const double target = steady_window(rate, reference_factor_) + beyond_bdp(LossBound::unbounded);
+    if (slow_start_.window() < bdp) {
+      const Bytes carried = delivery_.rate().in(std::min(silence, base_delay()));
+      slow_start_.on_delivered(std::max(carried - ack_sample.delivered, Bytes{}));
+    } else {
+      if (slow_start_.window() < target) slow_start_.on_delivered(ack_sample.delivered / queue_round_trips);
+      if (ack_sample.round_trip > Duration::zero())
+        steady_link_.on_round_trip(std::min(silence, max_observed_gap), to_seconds(ack_sample.round_trip));
+      const bool stands = rate * steady_link_.min_round_trip() - bdp >= standing_share * (target - bdp);
+      if (stands || steady_link_.steadiness() <= 0) slow_start_.end();
+    }
+  } else {
+    slow_start_.on_delivered(ack_sample.delivered);
+    const double enough = steady_link_.steadiness() > 0 ? steady_refill : 1;
+    if (slow_start_.window() >= enough * model_window()) slow_start_.end();
+  }
+  if (!slow_start_.refilling()) min_rtt_.clamp(Duration::zero());
 }
 
 /// Accepts a longer base delay (round trip through an empty queue), and restarts slow start from the model window. The

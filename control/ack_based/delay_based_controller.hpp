@@ -11,6 +11,7 @@
 #include "control/ack_based/loss_bound.hpp"
 #include "control/ack_based/min_rtt_estimator.hpp"
 #include "control/ack_based/path_change_detector.hpp"
+#include "control/ack_based/path_step_detector.hpp"
 #include "control/ack_based/slow_start.hpp"
 #include "control/ack_based/standing_delay_detector.hpp"
 #include "control/ack_based/steady_link_detector.hpp"
@@ -72,12 +73,12 @@ struct DelayBasedParameters {
 /// 4. If a fifth of all bytes or more is cross traffic, it is at least two segments plus a fair share
 ///    (CrossTrafficEstimator). The queue is not drained then, because a drain would measure the queue of cross traffic.
 /// 5. In a drain it is small enough that the queue empties. In the refill after a drain it is at most the refill
-///    window, which doubles per round trip.
+///    which doubles per round trip. On a path that has become longer (PathStepDetector) it grows at the rate instead.
 /// 6. It is never less than two segments, and exactly that if all bytes in flight are considered lost.
 ///
-/// Between ACKs window(now) can exceed window() in three cases. The first two need split connections, because the
-/// window of an end-to-end connection travels in ACKs. None applies in slow start, in a drain, or while losses bound
-/// the window.
+/// Between ACKs window(now) can exceed this in such a refill, and in three cases. The first two need split connections,
+/// because the window of an end-to-end connection travels in ACKs. They do not apply in slow start, in a drain, or
+/// under the bound of losses.
 ///
 /// - The uplink delays ACKs by 2 ms or more on average, while the link continues to transmit. The window grows by 0.9
 ///   of the rate until the next ACK is 15 ms later than usual. A longer gap may be a stall of the link.
@@ -177,6 +178,8 @@ class DelayBasedController {
     Duration until;
   };
 
+  void detect_longer_path(const AckSample& ack_sample, Duration silence);
+  void detect_shorter_path(const AckSample& ack_sample);
   void record_round_trip(const AckSample& ack_sample, Duration observed);
   void advance_slow_start(const AckSample& ack_sample);
   void exit_slow_start();
@@ -184,7 +187,7 @@ class DelayBasedController {
   [[nodiscard]] MinRttEstimator::Probe probe_of(const AckSample& ack_sample) const;
   void begin_drain(const AckSample& ack_sample);
   void end_drain(Instant now);
-  void refill(const AckSample& ack_sample);
+  void refill(const AckSample& ack_sample, Duration silence);
   [[nodiscard]] bool is_link_limited(const AckSample& ack_sample) const;
   void raise_min_rtt(Duration base);
   [[nodiscard]] bool is_reported(Instant now) const;
@@ -196,6 +199,7 @@ class DelayBasedController {
   [[nodiscard]] double beyond_bdp(double ack_delay_bound) const;
   [[nodiscard]] double beyond_bdp_under_loss() const;
   [[nodiscard]] bool extrapolates() const;
+  [[nodiscard]] bool paces_refill() const;
   void update_bursty_link();
   [[nodiscard]] bool extrapolates_in_gap() const;
   [[nodiscard]] AckGap ack_gap() const;
@@ -217,6 +221,7 @@ class DelayBasedController {
   SteadyLinkDetector steady_link_;
   /// Detects a longer path by round trips that stay long although fewer bytes are in flight.
   StandingDelayDetector standing_delay_;
+  PathStepDetector path_step_;  ///< detects a longer path by silences between ACKs
   LossBound losses_;
   Bytes window_;
   Bytes in_flight_;                ///< bytes in flight after the newest ACK
@@ -232,6 +237,6 @@ class DelayBasedController {
   bool idle_ = true;               ///< true if no bytes are in flight after the newest ACK
   bool all_lost_ = false;          ///< true if all bytes in flight are considered lost: the window is two segments
 };
-static_assert(sizeof(DelayBasedController) <= 784, "one for each bearer");
+static_assert(sizeof(DelayBasedController) <= 848, "one for each bearer");
 
 }  // namespace sluice::control

@@ -36,6 +36,13 @@ bool DelayBasedController::extrapolates() const {
   return ack_delay_.is_significant() && control_loop_delay_ <= Duration::zero();
 }
 
+/// True in the refill of a path that has become longer, on split connections. The bytes in flight fill a small part of
+/// such a path. Growth by ACKs alone would take several round trips, and send bursts.
+bool DelayBasedController::paces_refill() const {
+  return slow_start_.refilling() && min_rtt_.was_raised() && control_loop_delay_ <= Duration::zero() &&
+         !loss_limited_ && !all_lost_ && !idle_;
+}
+
 /// Updates whether the window grows in pauses of a bursty link. It does if the pauses are longer than 1.5 times the
 /// reference (intended queue), because a queue of that length runs empty in them. Never for end-to-end connections,
 /// because their window travels in ACKs.
@@ -64,6 +71,10 @@ DelayBasedController::AckGap DelayBasedController::ack_gap() const {
 
 /// Returns by how many bytes the window has grown when the newest ACK is `lasted` ago.
 Bytes DelayBasedController::extrapolated(Duration lasted) const {
+  if (paces_refill()) {
+    const Bytes missing = std::max(delivery_.rate().in(base_delay()) - window_, Bytes{});
+    return std::min(delivery_.rate().in(std::clamp(lasted, Duration::zero(), base_delay())), missing);
+  }
   if (!extrapolates_in_gap()) return Bytes{};
   const auto [from, until] = ack_gap();
   return (delivery_.rate() * gap_gain).in(std::clamp(lasted, from, until) - from);
@@ -91,9 +102,11 @@ Instant DelayBasedController::budget_available_at(Instant now, Bytes in_flight) 
 
 /// Returns when the growth of the window between ACKs allows one segment beyond `in_flight`; `never` if it does not.
 Instant DelayBasedController::grows_at(Instant now, Bytes in_flight) const {
-  if (!extrapolates_in_gap() || !delivery_.has_sample()) return never;
+  const bool paced = paces_refill();
+  if (!delivery_.has_sample() || !(paced || extrapolates_in_gap())) return never;
   const Bytes lacks = in_flight + parameters_.segment - window_;
   if (lacks > extrapolated(Duration::max())) return never;
+  if (paced) return std::max(last_ack_ + delivery_.rate().time_for(lacks), now + min_wait);
   return std::max(last_ack_ + ack_gap().from + (delivery_.rate() * gap_gain).time_for(lacks), now + min_wait);
 }
 

@@ -23,6 +23,8 @@ constexpr Duration slot_begin = milliseconds(300);
 constexpr Duration short_slot = milliseconds(500);
 /// Time without a round trip near the base delay after which every slot of 5 s has a routine drain.
 constexpr Duration routine_drain_after = seconds(5);
+/// Time after a step of the path in which every slot has a routine drain.
+constexpr Duration unsettled_for = seconds(60);
 /// Largest number of slots per routine drain while round trips are near the base delay.
 constexpr std::uint8_t max_slots = 8;
 /// Largest time between two drains that confirm each other's longer base delay.
@@ -125,7 +127,8 @@ void MinRttEstimator::suspect(Instant now, Duration round_trip) {
 /// `slots_per_drain_` has a drain, because even a confirmed base delay may contain the queue of other UEs.
 bool MinRttEstimator::is_routine(Instant now) const {
   if (slot_of(drain_began_) == slot_of(now) || !is_common(now, value_)) return false;
-  return stale_for_ >= routine_drain_after || slot_of(now) % slots_per_drain_ == 0;
+  const bool stepped = changed_at_ != Instant{} && now - changed_at_ <= unsettled_for;
+  return stepped || stale_for_ >= routine_drain_after || slot_of(now) % slots_per_drain_ == 0;
 }
 
 void MinRttEstimator::begin_drain(Instant now, Duration rtt) {

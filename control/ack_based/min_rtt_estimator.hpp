@@ -55,6 +55,9 @@ class MinRttEstimator {
   /// Subtracts `excess` from a base delay that raise() has set, because that delay contains transmission time. The
   /// result is at least the base delay before raise().
   void clamp(Duration excess);
+  /// Records that the path has become longer in one step. Each slot has a drain for a minute then, because such a path
+  /// becomes shorter again soon. A queue hides that.
+  void mark_changed(Instant now) { changed_at_ = now; }
   /// Discards the base delay and all drain results, because the path may have changed.
   void forget();
 
@@ -141,6 +144,7 @@ class MinRttEstimator {
   /// Observed time in which every window-limited round trip exceeded the longest intended one.
   Duration above_target_for_{};
   Duration min_above_target_{};     ///< shortest round trip during the time `above_target_for_`
+  Instant changed_at_{};            ///< when the path last became longer in one step
   Instant drain_began_{};           ///< begin of the last drain, or the instant of the last confirm()
   Instant empty_at_{};              ///< in phase probe_rtt: time from which on sent packets find the queue empty
   Instant others_drained_at_{};     ///< time at which bytes of other UEs that drain too have left a shared queue

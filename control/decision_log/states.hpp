@@ -72,6 +72,7 @@ void MinRttEstimator::fields(Self& self, Visit& visit) {
   visit("far_for", self.stale_for_);
   visit("late_for", self.above_target_for_);
   visit("least_late", self.min_above_target_);
+  visit("changed_at", self.changed_at_);
   visit("drain_began", self.drain_began_);
   visit("empty_at", self.empty_at_);
   visit("others_gone_at", self.others_drained_at_);
@@ -154,6 +155,16 @@ void StandingDelayDetector::fields(Self& self, Visit& visit) {
 }
 
 template <typename Self, typename Visit>
+void PathStepDetector::fields(Self& self, Visit& visit) {
+  visit("newest", self.newest_);
+  visit("longer", self.longer_);
+  visit("since", self.since_);
+  visit("until", self.until_);
+  visit("rate", self.rate_);
+  visit("delivered", self.delivered_);
+}
+
+template <typename Self, typename Visit>
 void SteadyLinkDetector::fields(Self& self, Visit& visit) {
   visit("mean", self.mean_rate_);
   visit("variation", self.variation_, Between{0, 1});
@@ -179,6 +190,7 @@ void DelayBasedController::fields(Self& self, Visit& visit) {
   visit("sharers", self.cross_traffic_);
   visit("unexplained", self.path_change_);
   visit("unmoved", self.standing_delay_);
+  visit("step", self.path_step_);
   visit("steady", self.steady_link_);
   visit("losses", self.losses_);
   visit("reported_at", self.reported_at_);

@@ -16,6 +16,7 @@ MADE = {
     "AckDelayEstimator": set(),
     "CrossTrafficEstimator": set(),
     "PathChangeDetector": set(),
+    "PathStepDetector": set(),
     "StandingDelayDetector": set(),
     "SteadyLinkDetector": set(),
     "LossBound": {"segment_"},

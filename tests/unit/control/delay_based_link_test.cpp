@@ -167,6 +167,56 @@ TEST(DelayBasedLink, ALongerPathIsDetectedSoon) {
   }
 }
 
+// The link falls silent in each round trip of a longer path that the window does not fill. Two silences confirm a step,
+// so no drain is needed.
+TEST(DelayBasedLink, APathThatBecomesLongerInOneStepIsUsedWithinASecond) {
+  for (const bool up : {false, true}) {
+    for (const Milliseconds extra : {50, 100, 200}) {
+      SCOPED_TRACE(std::to_string(extra) + (up ? " ms up" : " ms down"));
+      AckedLink link;
+      link.capacity = constant(10e6);
+      link.down = [=](Milliseconds now) { return now < 21'000 || up ? 10 : 10 + extra; };
+      link.up = [=](Milliseconds now) { return now < 21'000 || !up ? 10 : 10 + extra; };
+      const auto result = link.run(24'000);
+      EXPECT_GE(result.served_in(21'000, 22'000), 0.4 * 1000 * 1250);
+      EXPECT_GE(result.served_in(22'000, 23'000), 0.95 * 1000 * 1250);
+      EXPECT_NEAR(result.base_ms.back(), 20.0 + static_cast<double>(extra), 4);
+      EXPECT_LE(*std::max_element(result.queue.begin() + 22'000, result.queue.end()), 1250 * 60);
+    }
+  }
+}
+
+// ACKs of a shorter path arrive together. They show a shorter round trip, so a drain follows at once, and no rate.
+TEST(DelayBasedLink, APathThatBecomesShorterInOneStepHasNoStandingQueueAfterASecond) {
+  for (const Milliseconds extra : {50, 100, 200}) {
+    SCOPED_TRACE(extra);
+    AckedLink link;
+    link.capacity = constant(10e6);
+    link.up = [=](Milliseconds now) { return now < 21'000 ? 10 + extra : 10; };
+    const auto result = link.run(24'000);
+    EXPECT_LE(*std::max_element(result.rate_bps.begin() + 21'000, result.rate_bps.end()), 1.5 * 10e6);
+    EXPECT_LE(*std::max_element(result.queue.begin() + 22'500, result.queue.end()), 1250 * 35);
+    EXPECT_NEAR(result.base_ms.back(), 20, 4);
+    EXPECT_GE(result.served_in(21'000, 24'000), 0.9 * 3'000 * 1250);
+  }
+}
+
+// The queue hides that the path down becomes shorter. A path that has changed is therefore drained in every slot, and
+// not in one of eight.
+TEST(DelayBasedLink, APathThatChangesEveryFifteenSecondsHasNoStandingQueueForLong) {
+  AckedLink link;
+  link.capacity = constant(10e6);
+  link.down = [](Milliseconds now) { return (now + 13'000) / 15'000 % 2 == 0 ? 10 : 60; };
+  const auto result = link.run(90'000);
+  for (Milliseconds change = 32'000; change < 75'000; change += 15'000) {
+    SCOPED_TRACE(change);
+    EXPECT_GE(result.served_in(change, change + 1'000), 0.5 * 1'000 * 1250);
+    EXPECT_GE(result.served_in(change + 1'000, change + 15'000), 0.95 * 14'000 * 1250);
+    EXPECT_LE(*std::max_element(result.queue.begin() + change + 6'000, result.queue.begin() + change + 14'900),
+              1250 * 60);
+  }
+}
+
 // The bytes in flight stand in the queue after the change, so no packet measures the new delay before a drain. Reports
 // of the queue distinguish it from a longer path, so frequent reports make the drain unnecessary.
 TEST(DelayBasedLink, ReportsRevealALongerPathWithoutADrain) {

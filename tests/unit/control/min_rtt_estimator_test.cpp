@@ -91,6 +91,19 @@ TEST(MinRttEstimator, RoutineDrainsBecomeRarerWhileTheyConfirmIt) {
   EXPECT_GE(drains, 6);
 }
 
+TEST(MinRttEstimator, EachSlotHasADrainForAMinuteAfterAStepOfThePath) {
+  Trips trips;
+  int drains = 0;
+  for (int slot = 3; slot < 43; ++slot) {
+    trips.wait_until(slot * 5s);
+    if (slot == 20) trips.base.mark_changed(trips.now);
+    if (!trips.doubted()) continue;
+    trips.drain(20ms);
+    if (slot >= 20 && slot < 32) ++drains;
+  }
+  EXPECT_EQ(drains, 12);
+}
+
 TEST(MinRttEstimator, IsDrainedInEachSlotIfNoRttComesNearItForFiveSeconds) {
   Trips trips;
   for (int slot = 3; slot < 11; ++slot) {

@@ -1,0 +1,91 @@
+// Changes of the path without a drain: a step that silences of the ACKs show, a shorter round trip, and a longer one
+// that reports leave unexplained. on_acknowledged() calls detect_longer_path() and detect_shorter_path() for each ACK.
+// Invariant: a longer path is accepted only if segments that were sent after the change confirm it.
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+
+#include "control/ack_based/delay_based_controller.hpp"
+
+namespace sluice::control {
+namespace {
+
+using std::chrono::milliseconds;
+
+/// Share of the link's rate that the UE's recent mean must reach for a report to be compared. A lower mean includes an
+/// outage.
+constexpr double min_rate_share = 0.7;
+/// Time, and number of base delays, for which reports must agree that the path is longer. For about this time the mean
+/// rates may still describe an earlier link.
+constexpr Duration min_unexplained_for = milliseconds(400);
+constexpr std::int64_t unexplained_round_trips = 8;
+/// Share of a path that the bytes in flight must fill so that a silence of the ACKs shows no longer path.
+constexpr double filled = 0.8;
+/// Number and length of the longest gaps between ACKs that are usual: mean gaps, and time-weighted mean gaps.
+constexpr std::int64_t usual_gaps = 3;
+constexpr std::int64_t usual_idle_gaps = 2;
+
+}  // namespace
+
+/// Accepts a longer path without a drain if it became longer in one step. The link still has the rate of before, so the
+/// path is refilled for it. A link whose rate varies has silences of its own, and so has a path that is full.
+void DelayBasedController::detect_longer_path(const AckSample& ack_sample, Duration silence) {
+  if (in_slow_start() || bursty_link_ || cross_traffic_.has_competition() || !min_rtt_.known())
+    return path_step_.forget();
+  // End to end more may be in flight than the window, because the path to the server has emptied, too.
+  const Bytes in_flight = std::min(ack_sample.in_flight + ack_sample.delivered, window_);
+  const double rate = delivery_.rate().bytes_per_second();
+  const bool fills = static_cast<double>(in_flight.count()) >= filled * rate * to_seconds(ack_sample.round_trip);
+  if (fills && ack_sample.round_trip > Duration::zero() && path_step_.is_suspected()) path_step_.forget();
+  const auto step =
+      path_step_.on_ack({.now = ack_sample.now,
+                         .round_trip = ack_sample.round_trip,
+                         .silence = silence,
+                         .usual = std::max(delivery_.gap() * usual_gaps, delivery_.idle_gap() * usual_idle_gaps),
+                         .delivered = ack_sample.delivered,
+                         .rate = rate,
+                         .steady = steady_link_.steadiness() > 0 && !fills});
+  if (!step || step->base_delay <= base_delay()) return;
+  delivery_.seed(ack_sample.now, Rate::bytes_per_second(step->rate));
+  min_rtt_.raise(step->base_delay);
+  min_rtt_.mark_changed(ack_sample.now);
+  standing_delay_.forget();
+  slow_start_.refill(static_cast<double>((ack_sample.in_flight + ack_sample.delivered).count()));
+}
+
+/// Requests a drain if the path has become shorter, because a queue stood when the round trip fell below the base
+/// delay. ACKs that the shorter path lets arrive together show no rate. Several connections may have paths of different
+/// length behind the UE, so their round trips show no change.
+void DelayBasedController::detect_shorter_path(const AckSample& ack_sample) {
+  if (flows_ > 1 || in_slow_start() || draining() || !min_rtt_.known() || ack_sample.round_trip <= Duration::zero() ||
+      ack_sample.round_trip >= base_delay())
+    return;
+  delivery_.on_idle();
+  if (ack_sample.round_trip < base_delay() * 7 / 8 - milliseconds(1))
+    min_rtt_.suspect(ack_sample.now, ack_sample.round_trip);
+}
+
+void DelayBasedController::on_report(Instant now, Bytes queue) {
+  reported_at_ = now;
+  const bool silent = idle_ || now - last_ack_ > std::max(base_delay() + reference_delay(), max_observed_gap);
+  if (!min_rtt_.known() || in_slow_start() || silent || draining() || slow_start_.refilling() ||
+      cross_traffic_.controlled_rate() <= 0)
+    return;
+  const Duration waited = from_seconds(cross_traffic_.srtt()) - base_delay();
+  const Duration unexplained = waited - time_in_queue(queue);
+  // After an outage reports are not compared, because round trips are long and reports describe another instant.
+  const bool steady = cross_traffic_.controlled_rate() >= min_rate_share * delivery_.rate().bytes_per_second() ||
+                      cross_traffic_.has_competition();
+  if (!steady) return path_change_.forget();
+  if (unexplained <= std::max(rtt_tolerance() + reference_delay() / 2, waited / 2)) {
+    path_change_.forget();
+    return min_rtt_.confirm(now);
+  }
+  // Reports must agree for several round trips, because a report and a round trip describe instants up to one round
+  // trip apart. A rate that changes then looks like a longer path.
+  const Duration long_enough = std::max(min_unexplained_for, base_delay() * unexplained_round_trips);
+  if (const auto longer = path_change_.on_report(now, unexplained, long_enough)) raise_min_rtt(base_delay() + *longer);
+}
+
+}  // namespace sluice::control

@@ -1,0 +1,66 @@
+// Detects a step of the path by two silences of the ACKs. DelayBasedController calls on_ack() for each ACK, and
+// forget() where a silence has another cause. Invariant: a suspicion ends with the first segment that is sent after it
+// and acknowledged: it confirms, refutes or replaces it.
+#include "control/ack_based/path_step_detector.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace sluice::control {
+namespace {
+
+using std::chrono::milliseconds;
+
+/// Shortest silence. A shorter step costs little, because the queue of the reference covers most of it.
+constexpr Duration shortest = milliseconds(5);
+/// Tolerance of a comparison of two times, as a part of the longer one.
+constexpr std::int64_t tolerance = 8;
+/// Resolution of round trips.
+constexpr Duration clock_tick = milliseconds(1);
+/// Least share of the earlier rate at which ACKs must arrive between the silences.
+constexpr double min_rate_share = 0.6;
+
+}  // namespace
+
+/// True if the round trip became longer in a silence, by about its length.
+bool PathStepDetector::is_first(const Sample& sample) const {
+  if (newest_ <= Duration::zero() || !(sample.steady || is_suspected())) return false;
+  const Duration longer = sample.round_trip - newest_;
+  return std::chrono::abs(longer - sample.silence) <= sample.silence / tolerance + sample.usual;
+}
+
+/// True if the ACKs arrived at the earlier rate after the first silence, then fell silent again, and the round trip has
+/// not changed since.
+bool PathStepDetector::is_second(const Sample& sample) const {
+  if (std::chrono::abs(sample.round_trip - longer_) > longer_ / tolerance + sample.usual) return false;
+  if (sample.now - until_ < std::max(shortest, sample.usual)) return false;
+  const double lasted = to_seconds(until_ - since_);
+  return lasted > 0 && static_cast<double>(delivered_.count()) >= min_rate_share * rate_ * lasted;
+}
+
+std::optional<PathStepDetector::Step> PathStepDetector::on_ack(const Sample& sample) {
+  const bool silent = sample.silence >= std::max(shortest, sample.usual);
+  if (!silent && sample.now - sample.silence == until_) {
+    delivered_ += sample.delivered;
+    until_ = sample.now;
+  }
+  if (sample.round_trip <= Duration::zero()) return std::nullopt;
+  const bool is_later = is_suspected() && sample.now - sample.round_trip + clock_tick >= since_;
+  if (is_later && is_second(sample)) {
+    const Step step{std::min(sample.round_trip, longer_), rate_};
+    forget();
+    return step;
+  }
+  if (is_later) longer_ = Duration::zero();
+  if (silent && is_first(sample)) {
+    // An ACK that the UE delays divides a silence into two.
+    if (!is_suspected()) rate_ = sample.rate;
+    longer_ = sample.round_trip;
+    since_ = until_ = sample.now;
+    delivered_ = Bytes{};
+  }
+  newest_ = sample.round_trip;
+  return std::nullopt;
+}
+
+}  // namespace sluice::control

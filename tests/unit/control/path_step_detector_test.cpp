@@ -1,0 +1,103 @@
+// Tests of the detector for a path that has become longer in one step: what confirms a step, and what refutes it.
+#include "control/ack_based/path_step_detector.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <optional>
+
+namespace sluice::control {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// ACKs of two segments each on a link of 10 Mb/s. The path has a round trip of 40 ms at first.
+struct Acks {
+  static constexpr Duration spacing = 2400us;
+  static constexpr Duration usual = 8ms;
+  static constexpr double rate = 1.25e6;
+
+  std::optional<PathStepDetector::Step> ack(Duration silence, Duration round_trip) {
+    now += silence;
+    return detector.on_ack({.now = now,
+                            .round_trip = round_trip,
+                            .silence = silence,
+                            .usual = usual,
+                            .delivered = Bytes(3000),
+                            .rate = rate,
+                            .steady = steady});
+  }
+  /// Adds `count` ACKs at intervals of `interval`. Returns true if one of them confirms a step.
+  bool train(int count, Duration interval, Duration round_trip) {
+    bool confirmed = false;
+    for (int i = 0; i < count; ++i) confirmed = ack(interval, round_trip).has_value() || confirmed;
+    return confirmed;
+  }
+
+  PathStepDetector detector;
+  Instant now{10s};
+  bool steady = true;
+};
+
+TEST(PathStepDetector, TwoSilencesAroundAcksAtTheEarlierRateConfirmAStep) {
+  Acks acks;
+  EXPECT_FALSE(acks.train(20, Acks::spacing, 40ms));
+  EXPECT_FALSE(acks.ack(100ms, 140ms)) << "an outage looks the same";
+  EXPECT_TRUE(acks.detector.is_suspected());
+  EXPECT_FALSE(acks.train(15, Acks::spacing, 141ms)) << "sent before the silence ended";
+  const auto step = acks.ack(105ms, 142ms);
+  ASSERT_TRUE(step);
+  EXPECT_EQ(step->base_delay, 140ms) << "the shorter one of the two round trips";
+  EXPECT_DOUBLE_EQ(step->rate, Acks::rate);
+  EXPECT_FALSE(acks.detector.is_suspected());
+}
+
+TEST(PathStepDetector, ALaterSegmentWithTheEarlierRttShowsAnOutage) {
+  Acks acks;
+  acks.train(20, Acks::spacing, 40ms);
+  EXPECT_FALSE(acks.ack(100ms, 140ms));
+  EXPECT_FALSE(acks.train(15, Acks::spacing, 140ms));
+  EXPECT_FALSE(acks.train(5, Acks::spacing, 35ms)) << "sent after the silence";
+  EXPECT_FALSE(acks.detector.is_suspected());
+  EXPECT_FALSE(acks.ack(105ms, 140ms)) << "a second outage is a first silence again";
+}
+
+TEST(PathStepDetector, AcksAtALowerRateShowASlowerLink) {
+  Acks acks;
+  acks.train(20, Acks::spacing, 40ms);
+  EXPECT_FALSE(acks.ack(20ms, 60ms));
+  EXPECT_FALSE(acks.train(6, 7ms, 61ms)) << "a third of the rate";
+  EXPECT_FALSE(acks.ack(20ms, 62ms));
+}
+
+TEST(PathStepDetector, ALinkOfVaryingRateHasSilencesOfItsOwn) {
+  Acks acks;
+  acks.steady = false;
+  acks.train(20, Acks::spacing, 40ms);
+  EXPECT_FALSE(acks.ack(100ms, 140ms));
+  EXPECT_FALSE(acks.detector.is_suspected());
+  EXPECT_FALSE(acks.train(15, Acks::spacing, 141ms));
+  EXPECT_FALSE(acks.ack(105ms, 142ms));
+}
+
+TEST(PathStepDetector, AnAckThatTheUeDelaysDividesASilence) {
+  Acks acks;
+  acks.train(20, Acks::spacing, 40ms);
+  EXPECT_FALSE(acks.ack(40ms, 80ms)) << "a single segment, which the UE acknowledges late";
+  EXPECT_FALSE(acks.ack(60ms, 140ms));
+  EXPECT_FALSE(acks.train(15, Acks::spacing, 141ms));
+  EXPECT_FALSE(acks.ack(65ms, 180ms)) << "a single segment again, whose round trip contains the delay";
+  const auto step = acks.ack(40ms, 141ms);
+  ASSERT_TRUE(step);
+  EXPECT_EQ(step->base_delay, 140ms);
+}
+
+TEST(PathStepDetector, ASilenceWithoutALongerRttIsNoStep) {
+  Acks acks;
+  acks.train(20, Acks::spacing, 40ms);
+  EXPECT_FALSE(acks.ack(100ms, 40ms)) << "the sender had nothing to send";
+  EXPECT_FALSE(acks.detector.is_suspected());
+}
+
+}  // namespace
+}  // namespace sluice::control
