@@ -349,7 +349,7 @@ void DelayBasedController::end_drain(Instant now) {
 }
 
 /// Refills the path after a drain has emptied it: the window grows by the delivered bytes up to the model window. The
-/// at once would send the model window to an empty queue in one burst. `silence`: time since the ACK before, or zero if
+/// whole model window at once would be sent in one burst. `silence`: time since the ACK before, or zero if
 /// this ACK has begun the refill. A paced refill grows by what the link carries in that time, beyond what was
 /// delivered. Then it builds the queue of a steady link over a round trip or more, until the queue stands.
 void DelayBasedController::refill(const AckSample& ack_sample, Duration silence) {

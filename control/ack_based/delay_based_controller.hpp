@@ -73,7 +73,8 @@ struct DelayBasedParameters {
 /// 4. If a fifth of all bytes or more is cross traffic, it is at least two segments plus a fair share
 ///    (CrossTrafficEstimator). The queue is not drained then, because a drain would measure the queue of cross traffic.
 /// 5. In a drain it is small enough that the queue empties. In the refill after a drain it is at most the refill
-///    which doubles per round trip. On a path that has become longer (PathStepDetector) it grows at the rate instead.
+///    window, which doubles per round trip. On a path that has become longer (PathStepDetector) it grows at the rate
+///    instead.
 /// 6. It is never less than two segments, and exactly that if all bytes in flight are considered lost.
 ///
 /// Between ACKs window(now) can exceed this in such a refill, and in three cases. The first two need split connections,

@@ -22,8 +22,8 @@ class TimestampOneWayDelay {
   /// corrects an assumed delay that is larger.
   Duration excess_delay(Instant now, std::uint32_t ticks, Duration first = {}, Duration most = Duration::max());
   /// Restarts the measurement, because the newest delay was longer than the round trip that contains it. A clock that
-  /// shows that once. After two times the clock is taken for one that loses time, and no delay is known by it again.
-  /// again.
+  /// was set back causes that once. After the second time the clock counts as one that loses time, and its timestamps
+  /// are not used again.
   void reject();
 
  private:
