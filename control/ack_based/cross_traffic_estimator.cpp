@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "control/ack_based/seconds.hpp"
+
 namespace sluice::control {
 namespace {
 
@@ -20,9 +22,10 @@ constexpr double max_rtt = 0.5;
 
 void CrossTrafficEstimator::on_bytes(Bytes controlled, Bytes cross, Duration since) {
   if (since > Duration::zero()) {
-    const double part = to_seconds(since) / to_seconds(rate_memory);
+    constexpr double per_memory = 1 / to_seconds(rate_memory);
+    const double part = in_seconds(since) * per_memory;
     const double decay = 1 / (1 + part + part * part / 2);
-    byte_weight_ = (1 - decay) / to_seconds(since);
+    byte_weight_ = decay * (1 + part / 2) * per_memory;  // (1 - decay) / since without a division
     controlled_rate_ *= decay;
     cross_rate_ *= decay;
   }
@@ -31,7 +34,7 @@ void CrossTrafficEstimator::on_bytes(Bytes controlled, Bytes cross, Duration sin
 }
 
 void CrossTrafficEstimator::on_round_trip(Duration rtt) {
-  const double rtt_s = to_seconds(rtt);
+  const double rtt_s = in_seconds(rtt);
   srtt_ = srtt_ > 0 ? srtt_ + (rtt_s - srtt_) / 8 : rtt_s;
 }
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "control/ack_based/seconds.hpp"
 #include "control/rule_checker.hpp"
 
 namespace sluice::control {
@@ -163,7 +164,7 @@ void DelayBasedController::on_acknowledged(const AckSample& raw) {
     const bool link_limited = is_link_limited(ack_sample);
     delivery_.on_delivered(delivered_at_, ack_sample.delivered, link_limited);
     if (in_slow_start() || draining() || slow_start_.refilling()) {
-      const double loop = std::max(cross_traffic_.srtt(), to_seconds(base_delay())) + to_seconds(control_loop_delay_);
+      const double loop = cross_traffic_.srtt() + in_seconds(control_loop_delay_);
       steady_link_.ignore_until(ack_sample.now + from_seconds(std::min(loops_to_ignore * loop, longest_to_ignore)));
     } else if (link_limited && delivery_.has_sample() && !path_step_.is_suspected()) {
       steady_link_.on_rate(ack_sample.now, observed, delivery_.rate().bytes_per_second());
@@ -194,7 +195,7 @@ void DelayBasedController::record_round_trip(const AckSample& ack_sample, Durati
   if (ack_sample.round_trip <= Duration::zero()) return;
   if (!min_rtt_.known()) min_rtt_.confirm(ack_sample.now);
   min_rtt_.record(ack_sample.round_trip);
-  if (!draining() && !slow_start_.refilling()) steady_link_.on_round_trip(observed, to_seconds(ack_sample.round_trip));
+  if (!draining() && !slow_start_.refilling()) steady_link_.on_round_trip(observed, in_seconds(ack_sample.round_trip));
   const bool is_wanted = !ack_sample.window_limited || ack_sample.round_trip < base_delay() + parameters_.reference;
   // The common case is decided first, because the tolerance takes divisions.
   if (is_wanted && min_rtt_.is_near(ack_sample.round_trip)) {
@@ -202,7 +203,7 @@ void DelayBasedController::record_round_trip(const AckSample& ack_sample, Durati
     return min_rtt_.mark_fresh();
   }
   const Duration tolerance = rtt_tolerance();
-  const Duration most = from_seconds(parameters_.gain * to_seconds(base_delay() + reference_delay())) + tolerance;
+  const Duration most = from_seconds(parameters_.gain * in_seconds(base_delay() + reference_delay())) + tolerance;
   min_rtt_.add_sample(ack_sample.round_trip, observed, tolerance, is_wanted ? Duration::max() : most);
   if (is_wanted || ack_sample.round_trip <= most || draining() || in_slow_start() || cross_traffic_.has_competition())
     return standing_delay_.restart();
@@ -248,10 +249,10 @@ bool DelayBasedController::is_reported(Instant now) const {
 void DelayBasedController::advance_slow_start(const AckSample& ack_sample) {
   if (ack_sample.window_limited) slow_start_.on_delivered(ack_sample.delivered);
   if (!min_rtt_.known()) return;
-  const double rtt = to_seconds(ack_sample.round_trip);
+  const double rtt = in_seconds(ack_sample.round_trip);
   // A cheap condition first: it follows from the second one, because reference_delay() ≥ reference.
   const bool may_be_long = ack_sample.round_trip > base_delay() + parameters_.reference;
-  if (may_be_long && rtt > parameters_.gain * to_seconds(base_delay() + reference_delay())) {
+  if (may_be_long && rtt > parameters_.gain * in_seconds(base_delay() + reference_delay())) {
     // When this segment was sent, half as much was in flight as now. Those bytes were delivered in its round trip.
     delivery_.seed(ack_sample.now, Rate::bytes_per_second(static_cast<double>(ack_sample.in_flight.count()) / 2 / rtt));
     exit_slow_start();
@@ -286,7 +287,7 @@ double DelayBasedController::drain_window() const {
   if (min_rtt_.is_unvalidated()) return least;
   const double rate = delivery_.rate().bytes_per_second();
   const double part = min_rtt_.is_confirmed() ? 0.75 : 0.5;
-  return std::max(least, part * rate * to_seconds(base_delay())) + rate * to_seconds(ack_delay_.newest());
+  return std::max(least, part * rate * in_seconds(base_delay())) + rate * in_seconds(ack_delay_.newest());
 }
 
 /// Returns the round trip that an ACK contributes to a drain (emptied queue), and whether the UE may have delayed the
@@ -388,7 +389,7 @@ void DelayBasedController::raise_min_rtt(Duration base) {
 /// become known later, and more bytes must wait meanwhile.
 Duration DelayBasedController::reference_delay() const {
   return std::max(parameters_.reference,
-                  from_seconds(parameters_.reference_share * to_seconds(base_delay() + control_loop_delay_)));
+                  from_seconds(parameters_.reference_share * in_seconds(base_delay() + control_loop_delay_)));
 }
 
 /// Updates the window limit that losses set. A loss that lowers the limit ends slow start, because the buffer is full.
@@ -405,7 +406,7 @@ void DelayBasedController::update_loss_bound(const AckSample& ack_sample) {
 /// Returns the bytes that must be in flight beyond rate times base delay while losses limit the window. The ACK delay
 /// counts at most as half of rate times base delay, because cross traffic may have caused the rest.
 double DelayBasedController::beyond_bdp_under_loss() const {
-  return beyond_bdp(delivery_.rate().bytes_per_second() * to_seconds(base_delay()) / 2);
+  return beyond_bdp(delivery_.rate().bytes_per_second() * in_seconds(base_delay()) / 2);
 }
 
 /// Returns the window in bytes that the formula in the class comment gives for a measured link, before the bounds
@@ -413,14 +414,14 @@ double DelayBasedController::beyond_bdp_under_loss() const {
 double DelayBasedController::model_window() const {
   const double saved = extrapolates() ? reference_for_gap : bursty_link_ ? reference_for_bursts : 0;
   const double factor = (1 - saved) * reference_factor_;
-  const double wanted = to_seconds(base_delay()) + factor * to_seconds(reference_delay());
+  const double wanted = in_seconds(base_delay()) + factor * in_seconds(reference_delay());
   const double rate = delivery_.rate().bytes_per_second();
   const double beyond = beyond_bdp(LossBound::unbounded);
   double window = parameters_.gain * rate * wanted;
   const double steadiness = bursty_link_ ? 0 : steady_link_.steadiness();
   if (steadiness > 0) {
     const double steady = steady_window(rate, factor);
-    const double bdp = rate * to_seconds(base_delay());
+    const double bdp = rate * in_seconds(base_delay());
     const double standing = rate * steady_link_.min_round_trip() - bdp;
     const bool is_own_queue =
         standing >= standing_share * (steady + beyond - bdp) && standing <= longest_standing * (window + beyond - bdp);
@@ -433,9 +434,9 @@ double DelayBasedController::model_window() const {
 double DelayBasedController::steady_window(double rate, double factor) const {
   const double gain = std::min(steady_gain, parameters_.gain);
   const double share = std::min(steady_share, parameters_.reference_share);
-  const double loop = to_seconds(base_delay() + control_loop_delay_);
-  const double reference = std::max(to_seconds(parameters_.reference), share * loop);
-  return gain * rate * (to_seconds(base_delay()) + factor * reference);
+  const double loop = in_seconds(base_delay() + control_loop_delay_);
+  const double reference = std::max(in_seconds(parameters_.reference), share * loop);
+  return gain * rate * (in_seconds(base_delay()) + factor * reference);
 }
 
 /// Returns the bytes that must be in flight beyond gain · rate · (base delay + reference). They are two segments, the
@@ -460,7 +461,7 @@ double DelayBasedController::beyond_bdp(double ack_delay_bound) const {
   const Duration latest = ack_delay_.max();
   if (latest > Duration::zero()) {
     const Duration newest = std::min(ack_delay_.newest(), latest);
-    const double late_for = std::max(ack_delay_gain * to_seconds(newest), to_seconds(latest - base_delay() / 2));
+    const double late_for = std::max(ack_delay_gain * in_seconds(newest), in_seconds(latest - base_delay() / 2));
     waiting = std::max(waiting, std::min(rate * late_for, ack_delay_bound));
   }
   return segments + delayed + waiting;

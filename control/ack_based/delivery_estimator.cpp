@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "control/ack_based/seconds.hpp"
+
 namespace sluice::control {
 namespace {
 
@@ -84,7 +86,7 @@ void DeliveryEstimator::record_aggregation(Instant now, double bytes) {
 
 void DeliveryEstimator::record_gap(Duration gap) {
   if (gap > longest_idle_gap) return;
-  const double seconds = to_seconds(gap);
+  const double seconds = in_seconds(gap);
   idle_gap_ += (seconds - idle_gap_) * (seconds / idle_gap_memory);
   gap_ += (seconds - gap_) / gap_aggregations;
 }
@@ -94,7 +96,7 @@ bool DeliveryEstimator::is_bursty() const {
 }
 
 void DeliveryEstimator::update_byte_mean(double& mean, double bytes) const {
-  mean += (bytes - mean) * bytes / (bytes + mean_ * to_seconds(memory_));
+  mean += (bytes - mean) * bytes / (bytes + mean_ * in_seconds(memory_));
 }
 
 /// Updates the exponential mean rates over `memory_`. mean_ follows the deliveries, but on_delivered() may keep it
@@ -103,9 +105,10 @@ void DeliveryEstimator::measure(Instant now, double bytes) {
   double decay = 1;
   if (now > last_) {
     const Duration step = std::min(now - last_, memory_);
-    const double part = to_seconds(step) / to_seconds(memory_);
-    decay = 1 / (1 + part + part * part / 2);  // approximates e^-part closely up to 1
-    byte_weight_ = (1 - decay) / to_seconds(step);
+    const double per_memory = 1 / in_seconds(memory_);
+    const double part = in_seconds(step) * per_memory;
+    decay = 1 / (1 + part + part * part / 2);            // approximates e^-part closely up to 1
+    byte_weight_ = decay * (1 + part / 2) * per_memory;  // (1 - decay) / step without a division
     last_ = now;
   }
   delivered_ = decay * delivered_ + byte_weight_ * bytes;

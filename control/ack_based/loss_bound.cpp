@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "control/ack_based/seconds.hpp"
+
 namespace sluice::control {
 namespace {
 
@@ -71,9 +73,9 @@ bool LossBound::on_acknowledged(const Sample& sample) {
 /// base delay may rise slowly only, because cross traffic may keep the queue full.
 void LossBound::measure_path(const Sample& sample) {
   earlier_rate_ = rate_;
-  const double base_delay = to_seconds(sample.base_delay);
+  const double base_delay = in_seconds(sample.base_delay);
   base_delay_ = base_delay_ > 0 ? std::min(base_delay, base_delay_ * base_delay_growth) : base_delay;
-  if (sample.now > round_began_) rate_ = (sent_ - lost_) / to_seconds(sample.now - round_began_);
+  if (sample.now > round_began_) rate_ = (sent_ - lost_) / in_seconds(sample.now - round_began_);
 }
 
 /// Returns the floor (lowest value) of the loss bound: the bytes that fill the path without a queue.
@@ -106,7 +108,7 @@ bool LossBound::end_round(const Sample& sample) {
   }
   const double floor = this->floor(sample.beyond_bdp);
   const bool is_clear = trial_floor_ > 0 && max_in_flight_ <= clear * trial_floor_;
-  if (!is_clear && to_seconds(sample.now - lowered_at_) >= cubic_k_) trial_floor_ = 0;
+  if (!is_clear && in_seconds(sample.now - lowered_at_) >= cubic_k_) trial_floor_ = 0;
   measure_random_loss(is_clear);
   const double share = std::min(tolerated_random_loss * random_loss_, max_tolerated);
   excess_ = std::max(0.0, excess_ + lost_ - (tolerated + share) * sent_);
@@ -147,7 +149,7 @@ void LossBound::lower(const Sample& sample, double level) {
 
 double LossBound::bound_at(Instant now, double beyond_bdp) const {
   if (!is_set()) return unbounded;
-  const double since = to_seconds(now - lowered_at_) - cubic_k_;
+  const double since = in_seconds(now - lowered_at_) - cubic_k_;
   const double cubic = w_max_ + cubic_c * segment_ * since * since * since;
   const double share = trial_floor_ > 0 && since < 0 ? trial : 1;
   return std::max(cubic, share * floor(beyond_bdp));

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "control/ack_based/seconds.hpp"
+
 namespace sluice::control {
 namespace {
 
@@ -29,14 +31,14 @@ void SteadyLinkDetector::on_rate(Instant now, Duration observed, double rate) {
     mean_rate_ = rate;
     return;
   }
-  const double passed = to_seconds(std::min(observed, longest_sample));
+  const double passed = in_seconds(std::min(observed, longest_sample));
   const double deviation = std::min(std::abs(rate - mean_rate_) / mean_rate_, 1.0);
   mean_rate_ += (rate - mean_rate_) * (passed * (1 / mean_memory));
   variation_ = std::max(variation_ * (1 - passed * (1 / variation_memory)), deviation);
 }
 
 void SteadyLinkDetector::on_round_trip(Duration observed, double round_trip) {
-  const double part = std::min(to_seconds(observed) * (1 / round_trip_memory), 1.0);
+  const double part = std::min(in_seconds(observed) * (1 / round_trip_memory), 1.0);
   const bool shorter = min_round_trip_ <= 0 || round_trip < min_round_trip_;
   min_round_trip_ = shorter ? round_trip : min_round_trip_ + (round_trip - min_round_trip_) * part;
 }
