@@ -148,7 +148,7 @@ std::vector<std::uint64_t> seeds_of(const std::vector<RunResult>& results) {
 }
 
 const Build& running_program() {
-  static const Build build = this_build(read_file("/proc/self/exe"));
+  static const Build build = this_build("/proc/self/exe");
   return build;
 }
 

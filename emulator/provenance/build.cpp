@@ -20,9 +20,14 @@ bool exactly_its_commit(const Build& build) {
 
 }  // namespace
 
-Build this_build(const std::string& executable) {
-  return {SLUICE_VERSION, SLUICE_COMMIT,     SLUICE_SOURCES,    SLUICE_MODIFIED,
-          compiler,       SLUICE_BUILD_TYPE, sha256(executable)};
+Build this_build(const std::filesystem::path& executable) {
+  return {SLUICE_VERSION,
+          SLUICE_COMMIT,
+          SLUICE_SOURCES,
+          SLUICE_MODIFIED,
+          compiler,
+          SLUICE_BUILD_TYPE,
+          sha256_of_file(executable)};
 }
 
 bool same_results(const Build& a, const Build& b) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <string>
 
 namespace sluice::emulator {
@@ -17,8 +18,8 @@ struct Build {
   friend bool operator==(const Build&, const Build&) = default;
 };
 
-/// Returns the build of this program. `executable` holds the bytes of its file.
-[[nodiscard]] Build this_build(const std::string& executable);
+/// Returns the build of this program, whose file is `executable`. Throws std::runtime_error if that cannot be read.
+[[nodiscard]] Build this_build(const std::filesystem::path& executable);
 
 /// True if two programs give equal results: equal executables, or one compiler and build type for the unmodified
 /// sources of one commit.

@@ -1,6 +1,12 @@
 #include "emulator/provenance/difference.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+#include <string>
 
 #include "emulator/provenance/sha256.hpp"
 
@@ -24,6 +30,18 @@ TEST(Difference, ALongLineIsCutAndATerminalSeesNoControls) {
   EXPECT_EQ(text.find('\033'), std::string::npos);
   EXPECT_NE(text.find("…"), std::string::npos);
   EXPECT_LT(text.size(), 250U);
+}
+
+TEST(Sha256, OfAFileInSeveralBlocksEqualsThatOfItsBytes) {
+  const std::filesystem::path path =
+      std::filesystem::temp_directory_path() / ("sluice-sha256-" + std::to_string(getpid()));
+  for (const std::size_t size : {std::size_t{0}, std::size_t{3}, std::size_t{65536}, std::size_t{200000}}) {
+    const std::string bytes(size, 'x');
+    std::ofstream(path, std::ios::binary) << bytes;
+    EXPECT_EQ(sha256_of_file(path), sha256(bytes)) << size;
+  }
+  std::filesystem::remove(path);
+  EXPECT_THROW(static_cast<void>(sha256_of_file(path)), std::runtime_error);
 }
 
 TEST(Sha256, EqualsTheVectorsOfTheStandard) {

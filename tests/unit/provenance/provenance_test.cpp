@@ -97,10 +97,10 @@ TEST(Build, UnchangedSourcesHaveOneIdentityPerCompiler) {
 }
 
 TEST(Build, ThisBuildHasVersionCommitAndHash) {
-  const Build build = this_build("bytes");
+  const Build build = this_build("/proc/self/exe");
   EXPECT_FALSE(build.version.empty());
   EXPECT_FALSE(build.commit.empty());
-  EXPECT_EQ(build.sha256, sha256("bytes"));
+  EXPECT_EQ(build.sha256, sha256_of_file("/proc/self/exe"));
   EXPECT_FALSE(this_machine().kernel.empty());
 }
 
