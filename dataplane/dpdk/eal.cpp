@@ -14,6 +14,7 @@
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <atomic>
@@ -140,10 +141,28 @@ std::string explain_failure(const EalConfig& config, const std::vector<std::stri
   return text;
 }
 
+/// Returns the MiB of memory that the EAL allocates: the last -m of the arguments.
+std::uint64_t memory_of(const EalConfig& config, const std::vector<std::string>& arguments) {
+  std::uint64_t mebibytes = config.memory_mib;
+  for (std::size_t i = 0; i + 1 < arguments.size(); ++i) {
+    if (arguments[i] == "-m") mebibytes = std::strtoull(arguments[i + 1].c_str(), nullptr, 10);
+  }
+  return mebibytes;
+}
+
+/// True if the kernel maps this much private memory. With the usual vm.overcommit_memory it refuses more than the
+/// machine has. A memory file may be larger, and PacketPool then states what is missing.
+bool can_map(std::uint64_t bytes) {
+  void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return false;
+  munmap(memory, bytes);
+  return true;
+}
+
 /// True if the packet memory is ordinary memory of this process alone, so that the kernel can back it with transparent
 /// huge pages.
 bool has_private_memory(const EalConfig& config, const std::vector<std::string>& arguments) {
-  return contains(arguments, "--no-huge") && !config.shared_memory &&
+  return contains(arguments, "--no-huge") && !config.shared_memory && can_map(memory_of(config, arguments) << 20U) &&
          std::ranges::none_of(arguments, [](const std::string& argument) {
            return peer_maps_memory(argument.substr(argument.starts_with("--vdev=") ? 7 : 0));
          });

@@ -171,6 +171,20 @@ TEST(EalEnd, MemoryThatAPeerMapsStaysAFile) {
   EXPECT_EXIT(start_with_shared_memory(), testing::ExitedWithCode(0), "");
 }
 
+/// Starts EAL with more memory than the machine has, and ends with 0 if it starts nevertheless.
+[[noreturn]] void start_with_too_much_memory() {
+  EalConfig config;
+  const auto machine = static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(getpagesize());
+  config.memory_mib = static_cast<std::uint32_t>(2 * machine >> 20U);
+  const Eal eal(config);
+  std::_Exit(0);
+}
+
+TEST(EalEnd, MoreMemoryThanTheMachineHasIsNoObstacleToTheStart) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(start_with_too_much_memory(), testing::ExitedWithCode(0), "");
+}
+
 /// A short life with a port whose driver watches file descriptors in DPDK's interrupt thread.
 [[noreturn]] void start_and_end_at_once() {
   {
