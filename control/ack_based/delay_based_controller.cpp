@@ -164,7 +164,7 @@ void DelayBasedController::on_acknowledged(const AckSample& raw) {
     const bool link_limited = is_link_limited(ack_sample);
     delivery_.on_delivered(delivered_at_, ack_sample.delivered, link_limited);
     if (in_slow_start() || draining() || slow_start_.refilling()) {
-      const double loop = cross_traffic_.srtt() + in_seconds(control_loop_delay_);
+      const double loop = std::max(cross_traffic_.srtt(), in_seconds(base_delay())) + in_seconds(control_loop_delay_);
       steady_link_.ignore_until(ack_sample.now + from_seconds(std::min(loops_to_ignore * loop, longest_to_ignore)));
     } else if (link_limited && delivery_.has_sample() && !path_step_.is_suspected()) {
       steady_link_.on_rate(ack_sample.now, observed, delivery_.rate().bytes_per_second());
