@@ -29,8 +29,11 @@ inline constexpr std::array bearer_columns{
     Column{"delay_ms", "queue_delay_ms", 1},
     Column{"flight_kB", "in_flight_bytes", kilo},
     Column{"held_kB", "held_bytes", kilo},
-    Column{"waits_kB", "cross_traffic_waiting_bytes", kilo},
     Column{"fallbacks", "fallbacks"},
+};
+/// Column that follows if cross traffic of a bearer waits for its window.
+inline constexpr std::array waiting_columns{
+    Column{"waits_kB", "cross_traffic_waiting_bytes", kilo},
 };
 /// Columns that follow if a bearer is observed: the window that the observed controller computes, and its queueing
 /// delay.
@@ -87,11 +90,9 @@ struct ColumnTable {
   std::span<const Column> columns;
 };
 inline constexpr std::array column_tables{
-    ColumnTable{"bearers", "[]", bearer_columns},
-    ColumnTable{"bearers", "[]", observed_columns},
-    ColumnTable{"flows", "[]", flow_columns},
-    ColumnTable{"flows --passing", "[]", passing_columns},
-    ColumnTable{"top", "bearers.[]", top_bearer_columns},
+    ColumnTable{"bearers", "[]", bearer_columns},          ColumnTable{"bearers", "[]", waiting_columns},
+    ColumnTable{"bearers", "[]", observed_columns},        ColumnTable{"flows", "[]", flow_columns},
+    ColumnTable{"flows --passing", "[]", passing_columns}, ColumnTable{"top", "bearers.[]", top_bearer_columns},
     ColumnTable{"top", "flows.[]", top_flow_columns},
 };
 

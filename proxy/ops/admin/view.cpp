@@ -31,9 +31,14 @@ Json narrowed(const Json& list, std::span<const Column> columns) {
   return rows;
 }
 
-/// Returns the rows of the table of bearers, with the columns of mode observe if any bearer has a value for them.
+/// Returns the rows of the table of bearers. They have the column of waiting cross traffic if any waits, and the
+/// columns of mode observe if any bearer has a value for them.
 Json bearers(const Json& list) {
   std::vector<Column> columns(std::begin(bearer_columns), std::end(bearer_columns));
+  const bool waiting = std::any_of(list.begin(), list.end(), [](const Json& item) {
+    return item.is_object() && item.contains("cross_traffic_waiting_bytes") && item["cross_traffic_waiting_bytes"] > 0;
+  });
+  if (waiting) columns.insert(columns.end(), std::begin(waiting_columns), std::end(waiting_columns));
   const bool observed = std::any_of(list.begin(), list.end(), [](const Json& item) {
     return item.is_object() && item.contains("observed_window_bytes") && !item["observed_window_bytes"].is_null();
   });

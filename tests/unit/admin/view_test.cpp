@@ -45,6 +45,15 @@ TEST(View, AnUnknownQueueIsNullAndOneByAcknowledgementsIsShown) {
   EXPECT_EQ(rows[1]["delay_ms"], 50.0);
 }
 
+TEST(View, WaitingCrossTrafficIsShownIfThereIsAny) {
+  Json waiting = bearer;
+  waiting["cross_traffic_waiting_bytes"] = 64'000;
+  Json idle = bearer;
+  idle["cross_traffic_waiting_bytes"] = 0;
+  EXPECT_EQ(view_of("bearers", Json::array({idle, waiting}))[1]["waits_kB"], 64.0);
+  EXPECT_FALSE(view_of("bearers", Json::array({bearer, idle}))[0].contains("waits_kB"));
+}
+
 TEST(View, AnObservedBearerShowsWhatTheLawWouldDo) {
   Json observed = bearer;
   observed["observed_window_bytes"] = 20'000;
