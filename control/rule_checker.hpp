@@ -11,8 +11,8 @@
 
 namespace sluice::control {
 
-/// Explanation of a broken rule, which is formatted only when it is used. A controller is created for each new
-/// connection, and most validations find no broken rule.
+/// Explanation of a broken rule, formatted only if the rule is broken. A controller is created and validated for each
+/// new connection, and nearly always no rule is broken.
 template <typename... Parts>
 class Explanation {
  public:
@@ -33,8 +33,8 @@ template <typename... Parts>
   return Explanation<std::decay_t<const Parts>...>(parts...);
 }
 
-/// Collects the rules that parameters break, for the validate() functions. These functions are not inlined, so that
-/// their texts stay out of the packet path, which creates controllers.
+/// Collects the rules that parameters break, for the validate() functions. Its functions are not inlined, because
+/// controllers are created in the packet path, whose code must not contain the texts of rules.
 class RuleChecker {
  public:
   /// Records a violation of `rule` if `holds` is false. `parameter` is the member that the rule is mainly about.

@@ -39,8 +39,8 @@ Duration AckDelayEstimator::adjust_rtt(const AckSample& ack_sample, Duration sin
   return std::max(ack_sample.round_trip - ack_sample.ack_delay, Duration::zero());
 }
 
-/// Updates the greatest recent ACK delay. A delay counts up to the time that
-/// the link needs for all bytes in flight. A longer one contains a stall of the link.
+/// Updates the greatest recent ACK delay. The newest ACK delay counts as at most the time in which the link transmits
+/// all bytes in flight. A longer ACK delay contains a stall of the link.
 void AckDelayEstimator::record_max(const AckSample& ack_sample, Duration since, const DeliveryEstimator& delivery) {
   const Duration limit =
       delivery.has_sample() ? delivery.rate().time_for(ack_sample.in_flight + ack_sample.delivered) : ack_delay_limit;

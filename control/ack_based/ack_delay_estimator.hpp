@@ -6,14 +6,15 @@
 
 namespace sluice::control {
 
-/// Estimates the ACK delay of a UE from the UE's TCP timestamps: the time that its ACKs wait for the uplink. A
-/// scheduled uplink delays ACKs, and so does an upload of the UE. That delay is not in the radio queue, so it is
-/// subtracted from round trips. State and work are constant. Reads no clock; thread: its owner's.
+/// Estimates the ACK delay of a UE: the time that its ACKs wait for the uplink. The estimate uses the UE's TCP
+/// timestamps. ACKs wait for a scheduled uplink, or behind an upload of the UE. Data in the radio queue does not cause
+/// this delay, so the delay is subtracted from round trips. State and work are constant. Reads no clock; thread: its
+/// owner's.
 class AckDelayEstimator {
  public:
-  /// Adds the ACK delay of a sample, and returns the round trip without that delay; zero while the round trip is
-  /// unknown. `since` is the time since the previous sample. `delivery` gives the link's rate, which bounds the
-  /// greatest delay: a longer delay contains a stall of the link.
+  /// Adds the ACK delay of a sample. Returns the sample's round trip without that delay; zero while the round trip is
+  /// unknown. `since` is the time since the previous sample. `delivery` gives the link's rate, which limits the
+  /// greatest ACK delay, because a longer one contains a stall of the link.
   Duration adjust_rtt(const AckSample& ack_sample, Duration since, const DeliveryEstimator& delivery);
 
   /// Returns the newest known ACK delay; zero if none was known within the last second.

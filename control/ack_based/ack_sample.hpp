@@ -20,10 +20,12 @@ struct AckSample {
   bool window_limited = false;  ///< true if data waits because the window is full
   /// Delay of the ACK beyond the smallest observed one, from class TimestampOneWayDelay; negative if unknown.
   Duration ack_delay{-1};
-  Bytes cross_traffic{};  ///< bytes sent to the UE since the last sample that the window does not limit, such as UDP
+  /// Bytes of traffic that the window does not limit, such as UDP, sent to the UE since the last sample.
+  Bytes cross_traffic{};
   Duration control_loop_delay{};  ///< time from a change of the window to the arrival of the data it allows, ≥ 0
   Bytes lost{};                   ///< bytes marked lost since the last sample, as far as the sender knows; ≥ 0
-  double reference_factor = 1;  ///< factor of the reference (intended queue), 0 … 1; below 1 while a short flow waits
+  /// Share of the target queue that is used, 0 … 1; below 1 while packets of a short flow wait.
+  double reference_factor = 1;
 };
 
 /// Longest time between two ACKs that counts in full. A longer time may be an outage.

@@ -12,10 +12,11 @@ namespace {
 constexpr double competition_threshold = 0.2;
 /// Time constant of both rates: about one oscillation of a queue that cross traffic fills.
 constexpr Duration rate_memory = std::chrono::milliseconds(500);
-/// Factor of the fair share in the bytes in flight. It is below 1, so that a queue without cross traffic shrinks.
+/// Factor of the fair share of the bytes in flight. It is below 1, so that the queue shrinks if there is no cross
+/// traffic.
 constexpr double fair_share_factor = 0.9;
-/// Longest round trip in s from which a fair share of the bytes in flight is computed. Some cross traffic does not
-/// yield, such as datagrams at a fixed rate. A fair share of the whole queue would then grow without bound.
+/// Longest round trip, in s, from which fair_share() is computed. Datagrams at a fixed rate do not yield and keep the
+/// queue growing. Without this limit the fair share would then grow without bound.
 constexpr double max_rtt = 0.5;
 
 }  // namespace

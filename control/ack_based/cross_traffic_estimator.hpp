@@ -26,9 +26,9 @@ class CrossTrafficEstimator {
   [[nodiscard]] double srtt() const { return srtt_; }
   /// True if more than a fifth of the bytes to the UE is cross traffic, so cross traffic may have filled the queue.
   [[nodiscard]] bool has_competition() const;
-  /// Returns the number of bytes in flight that is a fair share for `connections` controlled connections. All cross
-  /// traffic counts as one more connection. So n connections get 0.9 · n / (n + 1) of all bytes in flight. All bytes in
-  /// flight are the total rate times the round trip, of at most 0.5 s.
+  /// Returns the fair share of `connections` controlled connections in the bytes in flight. All cross traffic counts as
+  /// one more connection. So n connections get 0.9 · n / (n + 1) of all bytes in flight. The bytes in flight are
+  /// computed as total rate times round trip, with a round trip of at most 0.5 s.
   [[nodiscard]] double fair_share(std::uint32_t connections) const;
 
   /// Calls `visit` with each state member and its name, for recorded decisions (control/decision_log/states.hpp).
@@ -38,7 +38,8 @@ class CrossTrafficEstimator {
  private:
   double controlled_rate_ = 0;
   double cross_rate_ = 0;
-  double byte_weight_ = 0;  ///< amount in 1/s that one byte adds to a mean rate since the last time step
+  /// Amount in 1/s by which one byte raises a mean rate; computed when the time last advanced.
+  double byte_weight_ = 0;
   double srtt_ = 0;
 };
 

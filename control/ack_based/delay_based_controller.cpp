@@ -20,42 +20,45 @@ constexpr std::int64_t min_segments = 2;
 /// contain an outage. A link is slow if its first window takes longer than `slow_first_window` on the air.
 constexpr Duration suspicious_base_delay = milliseconds(200);
 constexpr Duration slow_first_window = milliseconds(100);
-/// Upper limits of rtt_tolerance(): `max_rtt_tolerance` for two segments on the air, `max_aggregation` for a clump
-/// (ACKs that arrive within 1 ms). The limit for a clump is short, because the ACKs of a window that is too small
-/// arrive as one clump.
+/// Limits of the two times of which rtt_tolerance() returns the longer one. `max_rtt_tolerance` limits the transmission
+/// time of two segments. `max_aggregation` limits that of a clump (ACKs that arrive within 1 ms). It is short, because
+/// the ACKs of a window that is too small arrive as one clump.
 constexpr Duration max_rtt_tolerance = milliseconds(150);
 constexpr Duration max_aggregation = milliseconds(10);
-/// Gain and reference share of a steady link, whose rate hardly varies. It needs less of both, because its queue does
-/// not have to cover a rate that rises before the next ACKs show it. BBR's queue is about as long when it probes.
+/// Gain and reference share for a steady link, whose rate hardly varies. Both are smaller than for other links, because
+/// the queue need not cover a rise of the rate. BBR builds a queue of about this length when it probes.
 constexpr double steady_gain = 1.1;
 constexpr double steady_share = 0.1;
-/// Multiple of the model window up to which the refill after a drain continues on a steady link. It is above 1, because
-/// the ACKs of one more round trip show data that was sent while the path was not full.
+/// Window, as a multiple of the model window, at which the refill after a drain ends on a steady link. It is above 1,
+/// because ACKs of the next round trip still cover data sent before the path was full.
 constexpr double steady_refill = 2;
-/// Smallest part of the intended queue that must stand on a steady link. With less the sender limits the rate.
+/// Smallest share of the steady link's target queue that must exist before the steady link's smaller window is used. If
+/// the queue is shorter, the sender limits the rate, so the link need not be steady.
 constexpr double standing_share = 0.5;
-/// Round trips in which the queue would grow to the bytes of the whole path, at the end of a paced refill.
+/// Divisor of the delivered bytes by which the window grows at the end of a paced refill. In this number of round trips
+/// the queue would grow to the bytes of the whole path.
 constexpr std::int64_t queue_round_trips = 4;
-/// Longest queue of a steady link, as a multiple of that of a varying one. A longer delay is not in this sender's
-/// queue.
+/// Longest queue with which a link counts as steady, as a multiple of the target queue of a varying link. A longer
+/// queue contains data of other senders.
 constexpr double longest_standing = 1.25;
-/// Number of control loops for which the rate is ignored after slow start, a drain or a refill, because the sender
-/// limits it then; at most `longest_to_ignore` seconds.
+/// Number of round trips for which rates are ignored after slow start, a drain or a refill, because the sender limits
+/// the rate there. A round trip here includes the control loop delay. The time is at most `longest_to_ignore` seconds.
 constexpr double loops_to_ignore = 3;
 constexpr double longest_to_ignore = 1;
 /// Factor of rate times ACK delay in the window. The link continues to transmit while an ACK waits for the uplink. The
 /// value was chosen on recorded links with a scheduled uplink, as a compromise between link use and delay.
 constexpr double ack_delay_gain = 1.35;
-/// Parts of the reference (intended queue) that are left out while the window grows between ACKs, because the growth
-/// replaces them: with an uplink that delays ACKs, and on a bursty link.
+/// Shares by which the reference (target queue) is reduced while the window grows between ACKs. The growth keeps data
+/// in the queue instead. The first applies if the uplink delays ACKs, the second on a bursty link.
 constexpr double reference_for_gap = 0.5;
 constexpr double reference_for_bursts = 0.25;
-/// Factor, in the window, of the bytes acknowledged within 1 ms, minus the bytes of one ACK. Used if the UE has no
-/// usable timestamps. ACKs that arrive together show that the uplink delays them, but not for how long.
+/// Factor of the bytes acknowledged within 1 ms, minus those of one ACK, that the window includes if the UE has no
+/// usable timestamps. ACKs that arrive together show that the uplink delays ACKs, but not for how long.
 constexpr double aggregation_unexplained = 1.5;
 /// Mean number of segments per ACK above which the UE counts as not acknowledging each segment.
 constexpr double prompt_ack_stretch = 1.25;
-/// Usual difference between the clock estimates of a UE's connections, which know the minimum from other segments.
+/// Usual difference between the one-way delay estimates of two connections of one UE. Each connection measures its
+/// minimum delay with its own segments.
 constexpr Duration clock_tolerance = milliseconds(30);
 
 /// Returns how long a link of `rate` bytes/s needs for `queue` bytes; zero at rate zero. At most 10⁶ s, because a
@@ -65,8 +68,8 @@ Duration time_for(Bytes queue, double rate) {
   return rate > 0 ? from_seconds(std::min(static_cast<double>(queue.count()) / rate, longest)) : Duration::zero();
 }
 
-/// True if the packets of slow start may have waited for the end of an outage or behind each other. The base delay is
-/// then too long. Later packets would not correct it, because the window keeps a queue of the same length.
+/// True if packets sent in slow start may have waited for the end of an outage or behind each other. The measured base
+/// delay is then too long. Later packets do not correct it, because the window keeps a queue of the same length.
 bool may_have_waited(Duration base, Duration first_window) {
   return first_window > slow_first_window && (base > suspicious_base_delay || base < first_window);
 }
@@ -180,8 +183,8 @@ void DelayBasedController::on_acknowledged(const AckSample& raw) {
   set_window();
 }
 
-/// True if the link limits the delivery rate of the sample, and not the source: data waits for the window, or has
-/// waited in the queue. False during a drain, because the window is the limit then.
+/// True if the link limits the delivery rate of the sample, and the source does not. Data then waits because the window
+/// is full, or has waited in the queue. False during a drain, because the window limits the rate there.
 bool DelayBasedController::is_link_limited(const AckSample& ack_sample) const {
   if (min_rtt_.probing() || path_step_.is_suspected()) return false;
   if (ack_sample.window_limited && ack_delay_.newest() <= base_delay() && !slow_start_.refilling()) return true;
@@ -239,13 +242,13 @@ Duration DelayBasedController::feedback_delay() const {
   return base_delay() + std::max(aggregation, ack_delay_.mean());
 }
 
-/// Returns true if a Node-B's reports come so often that they alone show a longer path, without a drain of the queue.
+/// Returns true if a Node-B's reports arrive often enough to detect a longer path without a drain of the queue.
 bool DelayBasedController::is_reported(Instant now) const {
   return reported_at_ != Instant{} && now - reported_at_ <= max_observed_gap;
 }
 
-/// Continues slow start until a packet has waited longer than the target delay, or the rate stops growing. The second
-/// condition is needed because a short buffer drops packets before any of them waits that long.
+/// Continues slow start until a packet has waited longer than the target delay, or the rate has stopped growing. A
+/// short buffer drops packets before any of them waits that long, so the delay alone does not suffice.
 void DelayBasedController::advance_slow_start(const AckSample& ack_sample) {
   if (ack_sample.window_limited) slow_start_.on_delivered(ack_sample.delivered);
   if (!min_rtt_.known()) return;
@@ -350,9 +353,10 @@ void DelayBasedController::end_drain(Instant now) {
 }
 
 /// Refills the path after a drain has emptied it: the window grows by the delivered bytes up to the model window. The
-/// whole model window at once would be sent in one burst. `silence`: time since the ACK before, or zero if
-/// this ACK has begun the refill. A paced refill grows by what the link carries in that time, beyond what was
-/// delivered. Then it builds the queue of a steady link over a round trip or more, until the queue stands.
+/// window does not jump to the model window, because all its data would be sent in one burst. `silence` is the time
+/// since the previous ACK, or zero if this ACK has begun the refill.
+/// A paced refill (paces_refill()) grows by the bytes that the link carries in the time `silence`, less the delivered
+/// bytes. When the window fills the path, it grows more slowly, until the queue of a steady link exists.
 void DelayBasedController::refill(const AckSample& ack_sample, Duration silence) {
   if (!slow_start_.refilling()) return;
   if (paces_refill()) {
@@ -377,8 +381,8 @@ void DelayBasedController::refill(const AckSample& ack_sample, Duration silence)
   if (!slow_start_.refilling()) min_rtt_.clamp(Duration::zero());
 }
 
-/// Accepts a longer base delay (round trip through an empty queue), and restarts slow start from the model window. The
-/// recent rate was limited by a window that was too small.
+/// Accepts a longer base delay (round trip through an empty queue). Restarts slow start from the model window, because
+/// the earlier window was too small and limited the measured rate.
 void DelayBasedController::raise_min_rtt(Duration base) {
   slow_start_.search(model_window());
   standing_delay_.forget();

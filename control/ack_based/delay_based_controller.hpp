@@ -27,10 +27,10 @@ namespace sluice::control {
 /// chosen.
 struct DelayBasedParameters {
   Duration reference = std::chrono::milliseconds(10);  ///< q0: intended delay in the radio queue, > 0
-  double reference_share = 0.35;  ///< smallest intended delay as a share of the base delay, 0 … 4
+  double reference_share = 0.35;  ///< lower bound of the target delay, as a share of the base delay, 0 … 4
   double gain = 1.25;  ///< factor of the measured rate in the window, 1 … 4; above 1 it detects a faster link
   Duration memory = std::chrono::milliseconds(80);  ///< time constant of the mean rate, > 0
-  /// Share of the ACK aggregation (bytes that ACKs within 1 ms cover) that is sent before its ACKs arrive, 0 … 2.
+  /// Share of the ACK aggregation (bytes acknowledged within 1 ms) by which the window is enlarged, 0 … 2.
   double ack_aggregation_share = 0.35;
   Bytes segment{1500};   ///< bytes of a full packet towards the UE, > 0
   Bytes initial{14600};  ///< window at the start of slow start (RFC 6928), ≥ 2 segments
@@ -42,9 +42,9 @@ struct DelayBasedParameters {
 /// Returns the rules that the parameters break; empty if there are none.
 [[nodiscard, gnu::cold, gnu::noinline]] std::vector<Violation> validate(const DelayBasedParameters& parameters);
 
-/// Limits the bytes in flight to one UE so that its radio queue holds the target delay `reference`. Its input is the
-/// UE's ACKs; reports of a Node-B are optional. It is selected by `law: acks`. The window of a known link, called the
-/// model, is:
+/// Limits the bytes in flight to one UE so that its radio queue causes the target delay `reference`. The input is the
+/// UE's ACKs; reports of a Node-B are optional. The configuration `law: acks` selects this controller. While the link's
+/// values are known, the window is the model window:
 ///
 ///     gain · rate · (base delay + factor · reference) + two segments + (n − 1) · d + a
 ///
@@ -57,12 +57,12 @@ struct DelayBasedParameters {
 /// - n: number of connections. d: bytes of one connection that the UE may leave unacknowledged. On split connections d
 ///   is one segment. On end-to-end connections it is the ACK stretch less one segment if that is more, because a
 ///   connection cannot use another one's window there.
-/// - a: bytes that cover ACKs which come late or together. A clump is the bytes of ACKs within 1 ms, an ACK stretch
-///   those of one ACK. The term is the largest of three:
+/// - a: bytes that cover ACKs which come late or together. An ACK aggregation is the number of bytes acknowledged
+///   within 1 ms. An ACK stretch is the number of bytes that one ACK acknowledges. `a` is the largest of three terms:
 ///   - `ack_aggregation_share` · (ACK aggregation − two segments),
 ///   - ACK stretch − two segments,
 ///   - rate · the larger of 1.35 · newest ACK delay and (greatest ACK delay − base delay / 2). Without the UE's
-/// timestamps it is 1.5 · (clump − the larger of ACK stretch and two segments) instead.
+///     timestamps this term is 1.5 · (ACK aggregation − the larger of ACK stretch and two segments).
 ///
 /// These bounds of the window apply in this order, and each may override those before it:
 ///
@@ -73,13 +73,13 @@ struct DelayBasedParameters {
 /// 4. If a fifth of all bytes or more is cross traffic, it is at least two segments plus a fair share
 ///    (CrossTrafficEstimator). The queue is not drained then, because a drain would measure the queue of cross traffic.
 /// 5. In a drain it is small enough that the queue empties. In the refill after a drain it is at most the refill
-///    window, which doubles per round trip. On a path that has become longer (PathStepDetector) it grows at the rate
-///    instead.
+///    window, which doubles per round trip. After a step to a longer path (PathStepDetector) the
+///    refill window grows at the link's rate instead.
 /// 6. It is never less than two segments, and exactly that if all bytes in flight are considered lost.
 ///
-/// Between ACKs window(now) can exceed this in such a refill, and in three cases. The first two need split connections,
-/// because the window of an end-to-end connection travels in ACKs. They do not apply in slow start, in a drain, or
-/// under the bound of losses.
+/// Between ACKs window(now) can exceed window() in the refill of a longer path, and in the three cases below. The first
+/// two need split connections, because the window of an end-to-end connection travels in ACKs. None of the three
+/// applies in slow start, in a drain, or while losses bound the window.
 ///
 /// - The uplink delays ACKs by 2 ms or more on average, while the link continues to transmit. The window grows by 0.9
 ///   of the rate until the next ACK is 15 ms later than usual. A longer gap may be a stall of the link.
@@ -104,25 +104,26 @@ class DelayBasedController {
   /// Updates all estimates and the window from one ACK sample.
   void on_acknowledged(const AckSample& ack_sample);
   /// Handles a Node-B's report of the bytes in the UE's queue, which include cross traffic. Reports may come at any
-  /// interval. They show whether cross traffic fills the queue or the path has become longer. With ACKs alone that
-  /// needs a drain.
+  /// interval. With reports the controller detects without a drain whether cross traffic fills the queue or the path
+  /// has become longer.
   void on_report(Instant now, Bytes queue);
-  /// Returns how long `queue` bytes wait in the radio queue, at the recent rate of all traffic; zero while unknown.
+  /// Returns the time that `queue` bytes in the radio queue wait, computed with the recent rate of all traffic; zero
+  /// while unknown.
   [[nodiscard]] Duration time_in_queue(Bytes queue) const;
-  /// Returns the minimum time for which `queue` bytes wait. It is computed with the recent rate of all traffic or the
-  /// link's rate, whichever is larger. The recent rate is too small if sources send little. Zero while the link's rate
-  /// is unknown.
+  /// Returns the shortest time in which the link transmits `queue` bytes; zero while the link's rate is unknown. Uses
+  /// the larger of the link's rate and the recent rate of all traffic. The recent rate alone is too small if sources
+  /// send little.
   [[nodiscard]] Duration min_time_in_queue(Bytes queue) const;
   /// Returns the delay after which ACKs show a change of the radio queue; zero while unknown. It is the base delay plus
-  /// the larger of two times: the mean ACK delay, and what a clump (ACKs within 1 ms) takes on the link.
+  /// a second time. That time is the mean ACK delay or, if longer, the transmission time of a clump (ACKs within 1 ms).
   [[nodiscard]] Duration feedback_delay() const;
   /// Records that sending resumes while no bytes are in flight, after a pause or because all of them are considered
   /// lost.
   void on_resumed(Instant now);
   /// Raises the mean rate to at least `rate`, which an earlier controller has measured. Zero changes nothing.
   void seed(Instant now, Rate rate) { delivery_.seed(now, rate); }
-  /// Raises the window of slow start to at least `in_flight`. A connection that was split after it began may have these
-  /// bytes in flight.
+  /// Raises the window of slow start to at least `in_flight`, the bytes already in flight when a connection is split
+  /// after its handshake.
   void adopt_in_flight(Bytes in_flight);
 
   /// Returns the number of bytes that may be in flight after the newest ACK; at least two segments.
@@ -156,13 +157,13 @@ class DelayBasedController {
   /// Returns the part of the window that is intended to wait in the radio queue: the bytes beyond rate times base
   /// delay.
   [[nodiscard]] Bytes reference() const;
-  /// Returns the bytes that must be between server and proxy so that the window is used. They are the rate times
-  /// `control_loop_delay`, the time from a window to the arrival of the data it allows. Half of that in a drain; zero
-  /// in a drain after slow start.
+  /// Returns the bytes that must be on the way from the server to the proxy, so that the window is always used. They
+  /// are the rate times `control_loop_delay`, the time from a window to the arrival of the data it allows. Returns half
+  /// of that in a drain, and zero in a drain after slow start.
   [[nodiscard]] Bytes upstream_bytes(Duration control_loop_delay) const;
   /// True in slow start: the window doubles per round trip until a queue forms or the rate stops growing.
   [[nodiscard]] bool in_slow_start() const { return slow_start_.searching(); }
-  /// True while the window is small so that the radio queue empties and the base delay can be measured.
+  /// True in a drain: the window is so small that the radio queue empties and the base delay can be measured.
   [[nodiscard]] bool draining() const { return min_rtt_.draining(); }
   /// Returns the number of drains so far.
   [[nodiscard]] std::uint32_t drains() const { return min_rtt_.drains(); }

@@ -36,15 +36,16 @@ bool DelayBasedController::extrapolates() const {
   return ack_delay_.is_significant() && control_loop_delay_ <= Duration::zero();
 }
 
-/// True in the refill of a path that has become longer, on split connections. The bytes in flight fill a small part of
-/// such a path. Growth by ACKs alone would take several round trips, and send bursts.
+/// True in the refill of a path that has become longer, on split connections. Such a refill is paced by the rate. The
+/// bytes in flight fill only a small part of the path, so growth by ACKs would take several round trips, and send
+/// bursts.
 bool DelayBasedController::paces_refill() const {
   return slow_start_.refilling() && min_rtt_.was_raised() && control_loop_delay_ <= Duration::zero() &&
          !loss_limited_ && !all_lost_ && !idle_;
 }
 
-/// Updates whether the window grows in pauses of a bursty link. It does if the pauses are longer than 1.5 times the
-/// reference (intended queue), because a queue of that length runs empty in them. Never for end-to-end connections,
+/// Updates whether the window grows in pauses of a bursty link. It grows if the pauses are longer than 1.5 times the
+/// target queueing delay, because the queue runs empty in such pauses. It never grows for end-to-end connections,
 /// because their window travels in ACKs.
 void DelayBasedController::update_bursty_link() {
   bursty_link_ = delivery_.is_bursty() && control_loop_delay_ <= Duration::zero() &&
@@ -69,7 +70,7 @@ DelayBasedController::AckGap DelayBasedController::ack_gap() const {
   return {from, from + delivery_.idle_gap()};
 }
 
-/// Returns by how many bytes the window has grown when the newest ACK is `lasted` ago.
+/// Returns the number of bytes by which the window has grown at `lasted` after the newest ACK.
 Bytes DelayBasedController::extrapolated(Duration lasted) const {
   if (paces_refill()) {
     const Bytes missing = std::max(delivery_.rate().in(base_delay()) - window_, Bytes{});

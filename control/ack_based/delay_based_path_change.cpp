@@ -13,23 +13,26 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// Share of the link's rate that the UE's recent mean must reach for a report to be compared. A lower mean includes an
-/// outage.
+/// Smallest ratio of the UE's recent mean rate to the link's rate at which a Node-B's report is compared with ACKs. A
+/// lower mean rate includes an outage.
 constexpr double min_rate_share = 0.7;
-/// Time, and number of base delays, for which reports must agree that the path is longer. For about this time the mean
-/// rates may still describe an earlier link.
+/// Shortest time in which all of a Node-B's reports must indicate a longer path before the base delay is raised. The
+/// time is also at least `unexplained_round_trips` base delays. For about 400 ms after a change, the mean rates may
+/// still describe the earlier link.
 constexpr Duration min_unexplained_for = milliseconds(400);
 constexpr std::int64_t unexplained_round_trips = 8;
-/// Share of a path that the bytes in flight must fill so that a silence of the ACKs shows no longer path.
+/// Share of a path's capacity in flight from which on a time without ACKs is no sign of a longer path.
 constexpr double filled = 0.8;
-/// Number and length of the longest gaps between ACKs that are usual: mean gaps, and time-weighted mean gaps.
+/// Numbers of mean gaps and of time-weighted mean gaps between ACKs. The longer of both products is the longest usual
+/// gap.
 constexpr std::int64_t usual_gaps = 3;
 constexpr std::int64_t usual_idle_gaps = 2;
 
 }  // namespace
 
-/// Accepts a longer path without a drain if it became longer in one step. The link still has the rate of before, so the
-/// path is refilled for it. A link whose rate varies has silences of its own, and so has a path that is full.
+/// Accepts a longer base delay without a drain if the path has become longer in one step. The path is then refilled for
+/// the earlier rate, because the link's rate has not changed. On a link whose rate varies, or on a full path, times
+/// without ACKs have other causes, so they are ignored there.
 void DelayBasedController::detect_longer_path(const AckSample& ack_sample, Duration silence) {
   if (in_slow_start() || bursty_link_ || cross_traffic_.has_competition() || !min_rtt_.known())
     return path_step_.forget();
@@ -54,9 +57,9 @@ void DelayBasedController::detect_longer_path(const AckSample& ack_sample, Durat
   slow_start_.refill(static_cast<double>((ack_sample.in_flight + ack_sample.delivered).count()));
 }
 
-/// Requests a drain if the path has become shorter, because a queue stood when the round trip fell below the base
-/// delay. ACKs that the shorter path lets arrive together show no rate. Several connections may have paths of different
-/// length behind the UE, so their round trips show no change.
+/// Requests a drain if a round trip is clearly shorter than the base delay, because the path has become shorter and now
+/// has a queue. Such ACKs give no sample of the rate, because they arrive together. Nothing is done with several
+/// connections, because their paths behind the UE may differ in length.
 void DelayBasedController::detect_shorter_path(const AckSample& ack_sample) {
   if (flows_ > 1 || in_slow_start() || draining() || !min_rtt_.known() || ack_sample.round_trip <= Duration::zero() ||
       ack_sample.round_trip >= base_delay())

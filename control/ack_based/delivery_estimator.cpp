@@ -99,8 +99,8 @@ void DeliveryEstimator::update_byte_mean(double& mean, double bytes) const {
   mean += (bytes - mean) * bytes / (bytes + mean_ * in_seconds(memory_));
 }
 
-/// Updates the exponential mean rates over `memory_`. mean_ follows the deliveries, but on_delivered() may keep it
-/// above them.
+/// Updates the exponential mean rates over `memory_`. An application-limited sample does not lower mean_, because
+/// on_delivered() sets a lower bound for it.
 void DeliveryEstimator::measure(Instant now, double bytes) {
   double decay = 1;
   if (now > last_) {

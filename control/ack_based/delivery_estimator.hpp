@@ -10,8 +10,9 @@
 namespace sluice::control {
 
 /// Estimates the delivery rate of one UE's radio link from its ACKs alone. ACKs cover all bytes that left the radio
-/// queue, but arrive delayed and often several at once. ACKs that arrive within 1 ms form a clump. A clump does not
-/// prove that the link sends in bursts. State and work are constant. Reads no clock; thread: its owner's.
+/// queue, but are delayed, and often several arrive at once. ACKs that arrive within 1 ms form a clump. Clumps can also
+/// be caused by the uplink, so they do not prove that the downlink sends in bursts. State and work are constant. Reads
+/// no clock; thread: its owner's.
 class DeliveryEstimator {
  public:
   /// Makes an estimator without samples. `memory` > 0 is the time constant of the mean rate. A gap between ACKs counts
@@ -71,13 +72,14 @@ class DeliveryEstimator {
   double aggregation_bytes_ = 0;  ///< bytes acknowledged in the current clump
   double ack_aggregation_ = 0;
   double ack_stretch_ = 0;
-  double gap_ = 0;          ///< mean gap between clumps of ACKs in s
-  double idle_gap_ = 0;     ///< time-weighted mean gap between clumps of ACKs in s
-  double byte_weight_ = 0;  ///< weight in 1/s that one delivered byte adds to the mean rate since the last time step
-  double delivered_ = 0;    ///< mean delivery rate in bytes/s, times weight_
-  double weight_ = 0;       ///< sum of the weights of the samples in `delivered_`; it approaches 1
-  double mean_ = 0;         ///< bytes/s
-  double floor_ = 0;        ///< lower bound of `mean_`, set by application-limited samples; zero: no bound
+  double gap_ = 0;       ///< mean gap between clumps of ACKs in s
+  double idle_gap_ = 0;  ///< time-weighted mean gap between clumps of ACKs in s
+  /// Amount in 1/s by which one delivered byte raises the mean rate; computed when the time last advanced.
+  double byte_weight_ = 0;
+  double delivered_ = 0;  ///< mean delivery rate in bytes/s, times weight_
+  double weight_ = 0;     ///< sum of the weights of the samples in `delivered_`; it approaches 1
+  double mean_ = 0;       ///< bytes/s
+  double floor_ = 0;      ///< lower bound of `mean_`, set by application-limited samples; zero: no bound
   HalfWindowExtreme<double, std::greater<>> max_rate_;
   bool busy_ = false;  ///< true if data was in flight since the last delivery, so the next gap describes the link
   bool first_aggregation_ = false;  ///< true if the current clump is the first after a pause

@@ -10,16 +10,16 @@
 namespace sluice::control {
 namespace {
 
-/// Time over which the smallest control loop delay is taken. It is the delay from a window that is sent to the first
-/// data that needs it.
+/// Time over which the minimum of the control loop delay is computed. That delay is the time from forwarding a window
+/// to the first data that needs this window.
 constexpr Duration control_loop_memory = std::chrono::seconds(10);
 /// Distance in µs up to which the data between two marks (recorded positions with their times) counts as sent at one
 /// time.
 constexpr std::int32_t mark_resolution = 2000;
 /// Extra delay after which a sender still counts as limited by the window, because the sender may be busy.
 constexpr Duration response_slack = std::chrono::milliseconds(5);
-/// Time since the sender last used a window at once. After this time, a late use shows that something else limits the
-/// sender.
+/// Time after which a sender no longer counts as window-limited. It starts when the sender last used a new window at
+/// once, and ends with a late use.
 constexpr Duration limited_for = std::chrono::milliseconds(500);
 
 std::uint32_t low_bits(Bytes position) {
@@ -108,8 +108,8 @@ EndToEndFlowEstimator::Acked EndToEndFlowEstimator::on_duplicate(Bytes segment) 
   return {delivered, Duration::zero()};
 }
 
-/// Returns the RTT of the acknowledged position and removes the marks (positions with times) before it. The value may
-/// be too large, which is harmless because the caller uses the minimum of many.
+/// Returns the RTT of the acknowledged position, and removes the marks (positions with times) before that position. The
+/// RTT may be too long; that does no harm, because the caller uses the minimum of many.
 Duration EndToEndFlowEstimator::take_rtt(std::uint32_t now, std::uint32_t ack) {
   std::size_t next = 0;
   while (next < used_ && distance(ack, marks_[next].end) < 0) ++next;
@@ -137,8 +137,8 @@ void EndToEndFlowEstimator::on_window(Instant now, Bytes edge, Bytes segment) {
   edge_ = edge;
 }
 
-/// Updates whether the window limits the sender. It does if the sender has used a new window within the expected time.
-/// It does not if the sender was late and has not used one in time for half a second.
+/// Updates whether the window limits the sender. If the sender has used a new window within response_timeout(), the
+/// window limits it. If the sender was late, and was never in time for half a second, the window does not limit it.
 void EndToEndFlowEstimator::update_window_limited(Instant now, Duration response_time) {
   if (response_time <= response_timeout()) {
     window_limited_ = true;

@@ -16,7 +16,7 @@ namespace sluice::control {
 /// Reads no clock; thread: its flow's.
 class EndToEndFlowEstimator {
  public:
-  /// Positions of the flow when its observation starts. Bytes in flight at that time are not timed.
+  /// Positions of the flow when its observation starts. No RTT is measured for the bytes in flight at that time.
   struct Start {
     Bytes acked;
     Bytes sent;  ///< ≥ acked
@@ -55,10 +55,11 @@ class EndToEndFlowEstimator {
   /// True if the window limits the sender: within the last half second the sender used a new window as soon as
   /// possible.
   [[nodiscard]] bool window_limited() const { return window_limited_; }
-  /// Records that the sender did not send for so long that it has no data, or cannot send. The window then no longer
+  /// Records that the sender has stopped sending, for lack of data or because it cannot send. The window then no longer
   /// limits it.
   void on_silence() { window_limited_ = false; }
-  /// Returns the longest time in which a sender that waits for a window uses a new one.
+  /// Returns the longest time from a new window to the first data that uses it, if the sender has waited for this
+  /// window.
   [[nodiscard]] Duration response_timeout() const;
 
  private:
@@ -75,7 +76,8 @@ class EndToEndFlowEstimator {
   void thin_out();
   /// Returns the RTT of position `ack` and removes the marks (positions with times) before it; zero if unknown.
   [[nodiscard]] Duration take_rtt(std::uint32_t now, std::uint32_t ack);
-  /// Updates whether the window limits the sender, which has used a window `response_time` after it was sent.
+  /// Updates whether the window limits the sender. `response_time` is the time from forwarding a window to the first
+  /// data that needed it.
   void update_window_limited(Instant now, Duration response_time);
 
   Bytes sent_;

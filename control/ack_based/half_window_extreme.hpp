@@ -6,7 +6,7 @@
 
 namespace sluice::control {
 
-/// Smallest value (largest with std::greater) of the recent past, in a few bytes of memory. A value counts for one to
+/// Smallest recent value (largest if Better is std::greater), kept in a few bytes of memory. A value counts for one to
 /// two times the duration `half`, and longer while no other value arrives. Reads no clock.
 template <typename Value, typename Better>
 class HalfWindowExtreme {

@@ -14,9 +14,9 @@ namespace {
 /// Multiplicative decrease and constant C of CUBIC (RFC 9438 sections 4.6 and 5.1).
 constexpr double beta = 0.7;
 constexpr double cubic_c = 0.4;
-/// Number of segments that may be lost beyond the tolerated loss before the bound on the bytes in flight is lowered.
-/// `excess_per_random_loss` is multiplied by the random loss and added, because the distances of random losses are
-/// uneven.
+/// Number of segments that may be lost beyond the tolerated loss before the bound on the bytes in flight is lowered. On
+/// a path with random loss, `excess_per_random_loss` times that loss is added, because random losses come at uneven
+/// distances.
 constexpr double excess_segments = 1;
 constexpr double excess_per_random_loss = 500;
 /// Tolerated loss as a share of all bytes: `tolerated`, plus a multiple of the path's random loss, up to
@@ -41,8 +41,8 @@ constexpr double random_loss_memory = 500;
 /// Number of mean distances between random losses without any loss, after which the estimate of random loss is halved.
 /// By chance only one of 3000 distances is as long.
 constexpr double absent_losses = 8;
-/// Number of delivered segments that are added to the result of each trial, because a few losses in a short trial are a
-/// rough measure.
+/// Number of delivered segments without loss that are added to the result of each trial. In a short trial a few losses
+/// would otherwise give too large an estimate of random loss.
 constexpr double min_trial = 50;
 /// Largest share of lost bytes that counts as random loss of the path. A path that loses more is overloaded.
 constexpr double max_random_loss = 0.05;
@@ -69,8 +69,8 @@ bool LossBound::on_acknowledged(const Sample& sample) {
   return lowered;
 }
 
-/// Measures rate and base delay of the path over a whole round trip, because such a rate is independent of bursts. The
-/// base delay may rise slowly only, because cross traffic may keep the queue full.
+/// Measures the path's rate and base delay over a whole round trip, so that bursts do not change the rate. The base
+/// delay rises slowly at most, because cross traffic may keep the queue full.
 void LossBound::measure_path(const Sample& sample) {
   earlier_rate_ = rate_;
   const double base_delay = in_seconds(sample.base_delay);
@@ -124,8 +124,9 @@ bool LossBound::end_round(const Sample& sample) {
   return true;
 }
 
-/// Evaluates a trial (a round with few bytes in flight) whose losses continued although no queue existed. They count as
-/// random and the bound returns to its floor, unless they are too many.
+/// Evaluates a trial (a round with few bytes in flight) in which losses continued although no queue existed. These
+/// losses count as random, and the bound returns to its floor (lowest value). If too many bytes were lost, the bound is
+/// lowered instead.
 bool LossBound::end_trial(const Sample& sample) {
   const double share = measured_lost_ / (measured_bytes_ + min_trial * segment_);
   random_loss_ = std::min(std::max(random_loss_, share), max_random_loss);

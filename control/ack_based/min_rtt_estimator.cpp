@@ -18,29 +18,30 @@ constexpr Duration slot = seconds(5);
 /// Time after the begin of a 5 s slot within which an ACK may begin a routine drain; two base delays if they are
 /// longer.
 constexpr Duration slot_begin = milliseconds(300);
-/// Interval of the drains that follow a drain which found a shorter base delay (round trip through an empty queue).
-/// They begin at multiples of this interval for all UEs.
+/// Interval of the additional drains after a drain that found a shorter base delay (round trip through an empty queue).
+/// For all UEs, additional drains begin at multiples of this interval.
 constexpr Duration short_slot = milliseconds(500);
 /// Time without a round trip near the base delay after which every slot of 5 s has a routine drain.
 constexpr Duration routine_drain_after = seconds(5);
-/// Time after a step of the path in which every slot has a routine drain.
+/// Time after the path has become longer in one step, in which every slot of 5 s has a routine drain.
 constexpr Duration unsettled_for = seconds(60);
 /// Largest number of slots per routine drain while round trips are near the base delay.
 constexpr std::uint8_t max_slots = 8;
 /// Largest time between two drains that confirm each other's longer base delay.
 constexpr Duration max_drain_distance = 2 * slot + seconds(1);
-/// Time in which every round trip exceeded the longest intended one. After it the base delay is replaced without a
-/// drain.
+/// Time after which the base delay is replaced without a drain, if every round trip in this time exceeded the longest
+/// intended one.
 constexpr Duration reset_after = seconds(20);
-/// Limit of the wait after a requested drain that has confirmed the base delay. The wait doubles each time up to this
-/// limit.
+/// Limit of the time after a drain that suspect() requested and that confirmed the base delay, before suspect() may
+/// request another one. The time doubles with each such drain up to this limit.
 constexpr Duration max_suspicion_wait = seconds(8);
-/// Longest time, plus two base delays, in which a drain must empty the queue. A longer drain has met an outage and is
-/// cancelled, except after slow start, which may have filled a slow link.
+/// Longest time, in addition to two base delays, in which a drain must empty the queue. A drain that takes longer has
+/// met an outage and is cancelled. The drain after slow start is never cancelled, because slow start may have filled a
+/// slow link.
 constexpr Duration longest_drain = seconds(1);
 /// Number of measured round trips after which a drain (the queue is emptied to measure the path) ends.
 constexpr std::uint8_t enough_probes = 4;
-/// Longest time for which a drain measures round trips whose ACKs may be delayed. After it the drain ends.
+/// Longest time for which a drain waits for ACKs that the UE has not delayed. The drain ends after this time.
 constexpr Duration longest_probing = milliseconds(200);
 /// Longest time for which a UE delays an ACK: 40 ms in Linux, plus one tick of its timer.
 constexpr Duration longest_delay = milliseconds(50);
@@ -123,7 +124,7 @@ void MinRttEstimator::suspect(Instant now, Duration round_trip) {
   extra_drain_at_ = candidate_at_ = now;
 }
 
-/// Returns true if a routine drain is due, which all UEs begin at the same times. At least one slot in
+/// Returns true if a routine drain is due. All UEs begin routine drains at the same times. At least one slot in
 /// `slots_per_drain_` has a drain, because even a confirmed base delay may contain the queue of other UEs.
 bool MinRttEstimator::is_routine(Instant now) const {
   if (slot_of(drain_began_) == slot_of(now) || !is_common(now, value_)) return false;

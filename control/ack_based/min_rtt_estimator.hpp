@@ -32,37 +32,37 @@ class MinRttEstimator {
 
   /// Lowers the base delay to the round trip `round_trip`, > 0, if that is shorter.
   void record(Duration round_trip);
-  /// Restarts both times after which a drain is due, because a round trip was as short as intended or the base delay
-  /// was confirmed.
+  /// Restarts the times `stale_for_` and `above_target_for_`, after which a drain is due or the base delay is replaced.
+  /// Called because a round trip was as short as intended, or the base delay was confirmed.
   void mark_fresh() { stale_for_ = above_target_for_ = Duration::zero(); }
-  /// Confirms the base delay, because it has just been measured, or a Node-B's report of the queue explains the round
-  /// trips. Skips the routine drain of this slot.
+  /// Confirms the base delay, because it has just been measured, or because the queue in a Node-B's report explains the
+  /// long round trips. Skips the routine drain of this slot.
   void confirm(Instant now) {
     if (!draining()) drain_began_ = now;
     mark_fresh();
   }
-  /// Adds a round trip that may be too long. `observed` is the observed time since the last ACK. If the round trip is
-  /// long, this time counts as time without a round trip near the base delay. `margin` is added to the limit of
-  /// is_near(), and `most` is the longest intended round trip.
+  /// Adds a round trip that may be longer than the base delay. `observed` is the observed time since the last ACK; it
+  /// counts as time without a round trip near the base delay if `round_trip` is long. `margin` is added to the limit of
+  /// is_near(). `most` is the longest intended round trip.
   void add_sample(Duration round_trip, Duration observed, Duration margin, Duration most);
   /// Returns for how long all round trips have exceeded the longest intended one.
   [[nodiscard]] Duration above_target_for() const { return above_target_for_; }
-  /// Accepts a longer base delay and ends a drain. The owner then restarts slow start, and calls clamp() when slow
-  /// start ends.
+  /// Accepts a longer base delay and ends a drain. After this call the owner restarts slow start, and calls clamp() at
+  /// its end.
   void raise(Duration value);
   /// True from raise(), which accepts a longer base delay, until clamp().
   [[nodiscard]] bool was_raised() const { return before_raise_ > Duration::zero(); }
   /// Subtracts `excess` from a base delay that raise() has set, because that delay contains transmission time. The
   /// result is at least the base delay before raise().
   void clamp(Duration excess);
-  /// Records that the path has become longer in one step. Each slot has a drain for a minute then, because such a path
-  /// becomes shorter again soon. A queue hides that.
+  /// Records that the path has become longer in one step. For a minute every slot of 5 s then has a routine drain. Such
+  /// a path often becomes shorter again soon, and a queue hides that without a drain.
   void mark_changed(Instant now) { changed_at_ = now; }
   /// Discards the base delay and all drain results, because the path may have changed.
   void forget();
 
-  /// Sets whether the base delay measured in slow start is valid. It is not if packets of slow start may have waited
-  /// for an outage or behind each other.
+  /// Sets whether the base delay measured in slow start is valid. It is invalid if packets of slow start may have
+  /// waited for an outage or behind each other.
   void mark_validated(bool validated) { unvalidated_ = !validated; }
   /// True until a drain has validated the base delay measured in slow start.
   [[nodiscard]] bool is_unvalidated() const { return unvalidated_; }
@@ -75,14 +75,14 @@ class MinRttEstimator {
   /// requested, or due because the base delay of slow start is not validated.
   [[nodiscard]] bool is_stale(Instant now) const;
 
-  /// Requests a drain at once, because the path may have become as long as this round trip. Has no effect for some time
+  /// Requests a drain at once, because the path's base delay may have become `round_trip`. Has no effect for some time
   /// after another requested drain.
   void suspect(Instant now, Duration round_trip);
-  /// True if a routine drain is due, because a 5 s slot with a drain has just begun. The drain may also replace one in
-  /// progress.
+  /// True if a routine drain is due, because a 5 s slot with a drain has just begun. The owner begins it even if
+  /// another drain is in progress.
   [[nodiscard]] bool is_routine(Instant now) const;
-  /// Begins a drain. `rtt` is the current round trip, ≥ 0. After this time a shared queue contains no bytes that other
-  /// UEs sent before their own drains.
+  /// Begins a drain. `rtt` is the current round trip, ≥ 0. Bytes that other UEs sent before their own drains have left
+  /// a shared queue after this time.
   void begin_drain(Instant now, Duration rtt);
   /// Ends a drain (emptied queue) without a result.
   void cancel_drain() {
@@ -131,8 +131,8 @@ class MinRttEstimator {
   /// are acknowledged.
   enum class Phase : std::uint8_t { none, drain, probe_rtt };
 
-  /// First wait after a requested drain that has confirmed the base delay, before another one is requested; the wait
-  /// doubles each time.
+  /// First waiting time between two requested drains if the first one has confirmed the base delay. The waiting time
+  /// doubles with each such drain.
   static constexpr Duration first_suspicion_wait = std::chrono::seconds(1);
 
   /// Returns the limit of is_near(): the base delay plus an eighth of it plus 1 ms.
@@ -144,7 +144,7 @@ class MinRttEstimator {
   /// Observed time in which every window-limited round trip exceeded the longest intended one.
   Duration above_target_for_{};
   Duration min_above_target_{};     ///< shortest round trip during the time `above_target_for_`
-  Instant changed_at_{};            ///< when the path last became longer in one step
+  Instant changed_at_{};            ///< time at which the path last became longer in one step
   Instant drain_began_{};           ///< begin of the last drain, or the instant of the last confirm()
   Instant empty_at_{};              ///< in phase probe_rtt: time from which on sent packets find the queue empty
   Instant others_drained_at_{};     ///< time at which bytes of other UEs that drain too have left a shared queue

@@ -7,14 +7,16 @@
 
 namespace sluice::control {
 
-/// Detects a longer path: measures by how much round trips exceed the time that the queue in a Node-B's reports takes.
-/// If enough reports in a row agree, the excess is a longer path. Reads no clock; thread: its owner's.
+/// Detects a longer path from a Node-B's reports. Each report shows how long a packet waits in the queue. Round trips
+/// that exceed this time plus the base delay are partly unexplained. If enough successive reports leave about equal
+/// parts unexplained, the path is longer by that part. Reads no clock; thread: its owner's.
 class PathChangeDetector {
  public:
   /// Discards the evidence of a longer path: a Node-B report explains the measured delay, or is unusable.
   void forget() { reports_ = 0; }
-  /// Records a Node-B's report whose queue leaves the part `unexplained` > 0 of the delay unexplained. Returns the
-  /// smallest of these parts once there are enough and they agree for `long_enough`; then restarts.
+  /// Records a Node-B's report whose queue does not explain the part `unexplained` > 0 of the measured delay. Returns
+  /// the smallest of these parts once there are enough reports and they agree for `long_enough`. Then detection
+  /// restarts.
   std::optional<Duration> on_report(Instant now, Duration unexplained, Duration long_enough);
 
   /// Calls `visit` with each state member and its name, for recorded decisions (control/decision_log/states.hpp).
@@ -23,7 +25,7 @@ class PathChangeDetector {
 
  private:
   Instant since_{};
-  Duration min_unexplained_{};  ///< approximate minimum of the delays that Node-B reports left unexplained
+  Duration min_unexplained_{};  ///< approximate minimum of the parts of the delay that Node-B reports did not explain
   std::uint32_t reports_ = 0;   ///< reports in a row
 };
 

@@ -11,26 +11,27 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// Shortest silence. A shorter step costs little, because the queue of the reference covers most of it.
+/// Shortest time without ACKs that counts as a silence. A shorter step of the path does little harm, because the target
+/// queue covers most of it.
 constexpr Duration shortest = milliseconds(5);
-/// Tolerance of a comparison of two times, as a part of the longer one.
+/// Divisor that gives the tolerance when two times are compared: an eighth of the longer one.
 constexpr std::int64_t tolerance = 8;
-/// Resolution of round trips.
+/// Resolution of measured round trips.
 constexpr Duration clock_tick = milliseconds(1);
-/// Least share of the earlier rate at which ACKs must arrive between the silences.
+/// Smallest ratio of the rate at which ACKs arrive between the two silences to the earlier rate.
 constexpr double min_rate_share = 0.6;
 
 }  // namespace
 
-/// True if the round trip became longer in a silence, by about its length.
+/// True if the round trip has become longer during the time without ACKs, by about the length of that time.
 bool PathStepDetector::is_first(const Sample& sample) const {
   if (newest_ <= Duration::zero() || !(sample.steady || is_suspected())) return false;
   const Duration longer = sample.round_trip - newest_;
   return std::chrono::abs(longer - sample.silence) <= sample.silence / tolerance + sample.usual;
 }
 
-/// True if the ACKs arrived at the earlier rate after the first silence, then fell silent again, and the round trip has
-/// not changed since.
+/// True if ACKs arrived at about the earlier rate after the first silence, and then a second silence followed. The
+/// round trip must not have changed since the first silence.
 bool PathStepDetector::is_second(const Sample& sample) const {
   if (std::chrono::abs(sample.round_trip - longer_) > longer_ / tolerance + sample.usual) return false;
   if (sample.now - until_ < std::max(shortest, sample.usual)) return false;

@@ -6,19 +6,19 @@ namespace sluice::control {
 namespace {
 
 constexpr Duration period = std::chrono::seconds(2);
-/// Number of successive periods that contradict the ACKs after which a Node-B's reports are distrusted;
-/// `agreeing_periods` is the number of agreeing ones after which they are trusted again.
+/// Number of successive periods that must contradict the ACKs before a Node-B's reports are distrusted.
+/// `agreeing_periods` is the number of successive periods without contradiction after which they are trusted again.
 constexpr std::uint8_t contradicted_periods = 2;
 constexpr std::uint8_t agreeing_periods = 5;
 
 /// Smallest number of acknowledged bytes in a period, so that the period is compared with the Node-B's reports.
 constexpr std::uint64_t min_acknowledged = 15'000;
-/// Share of the acknowledged bytes that a Node-B must have reported as transmitted. It is below 1, because some may
-/// have been transmitted before the period.
+/// Smallest ratio of the bytes that a Node-B reports as transmitted to the bytes acknowledged in one period. It is
+/// below 1, because some acknowledged bytes may have been transmitted before the period.
 constexpr double min_share = 0.75;
 
-/// True if the queue in a Node-B's report takes much longer than the measured round trip. The comparison has a margin,
-/// because rates change, and reports describe another instant.
+/// True if the link needs much longer to transmit the reported queue than the measured round trip. The comparison has a
+/// margin, because rates change, and because report and ACK describe different instants.
 bool is_implausible(Duration queued_for, Duration round_trip) {
   return queued_for > 2 * round_trip + std::chrono::milliseconds(100);
 }

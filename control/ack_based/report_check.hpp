@@ -18,8 +18,8 @@ class ReportCheck {
   /// Records that the UE has received `delivered` more IP bytes. `round_trip` is the RTT of the newest segment; zero:
   /// unknown.
   void on_acknowledged(Bytes delivered, Duration round_trip);
-  /// Records a Node-B report with the cumulative transmitted bytes, and the time that the reported queue takes at the
-  /// recent rate.
+  /// Records a Node-B report. `transmitted` is its cumulative count of transmitted bytes. `queued_for` is the reported
+  /// queue divided by the recent rate, that is, the time until the queue is transmitted.
   void on_report(Instant now, std::uint64_t transmitted, Duration queued_for);
   /// Discards all state, because the reports now come from another Node-B with new counters.
   void restart() { *this = ReportCheck{}; }

@@ -4,8 +4,8 @@
 
 namespace sluice::control {
 
-/// Returns seconds as a floating-point number, as to_seconds() does, except for the last bit. Each ACK needs several of
-/// these numbers, and a multiplication takes less time than the division in to_seconds().
+/// Returns seconds as a floating-point number. The result may differ from to_seconds() in the last bit. It is computed
+/// by a multiplication, which is faster than the division in to_seconds(), because each ACK needs several such numbers.
 [[nodiscard]] constexpr double in_seconds(Duration d) {
   return static_cast<double>(d.count()) * 1e-9;
 }

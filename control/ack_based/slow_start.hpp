@@ -9,8 +9,8 @@
 namespace sluice::control {
 
 /// Window of the ACK-based controller during slow start, and while the path is refilled after a drain has emptied it.
-/// It grows by the delivered bytes, so it doubles per round trip. Slow start ends if the rate stops growing. The owner
-/// also ends it if packets wait longer than intended. Reads no clock; thread: its owner's.
+/// The window grows by the delivered bytes, so it doubles per round trip. Slow start ends if the rate stops growing.
+/// The owner also ends it if packets wait longer than intended. Reads no clock; thread: its owner's.
 class SlowStart {
  public:
   /// Begins slow start with `window` > 0 bytes.
@@ -34,13 +34,13 @@ class SlowStart {
   /// Ends slow start, or the refill of an emptied path.
   void end() { phase_ = Phase::over; }
 
-  /// Raises the window to at least `in_flight`.
+  /// Raises the window to at least `in_flight` bytes.
   void raise_window(Bytes in_flight);
   /// Grows the window by `delivered` bytes.
   void on_delivered(Bytes delivered) { window_ += static_cast<double>(delivered.count()); }
-  /// True if the path is full: doubling the window in each of three rounds raised the rate by less than a quarter.
-  /// `delivered` is the rate and `round` the length of a round. A sample for which `uses_window` is false restarts the
-  /// test.
+  /// True if the path is full: in three successive rounds the delivery rate stayed below 1.25 times the rate of an
+  /// earlier round. This is BBR's test for a full pipe. `delivered` is the rate, and `round` the length of a round. A
+  /// sample that the window does not limit (`uses_window` is false) restarts the test.
   [[nodiscard]] bool is_full_pipe(Instant now, Rate delivered, Duration round, bool uses_window);
 
   /// Calls `visit` with each state member and its name, for recorded decisions (control/decision_log/states.hpp).
@@ -52,8 +52,9 @@ class SlowStart {
 
   double window_;
   Instant round_ends_{};  ///< end of the present round of is_full_pipe()
-  double full_bw_ = 0;    ///< rate in bytes/s that a round must exceed by a quarter, or it counts as one without growth
-  std::uint8_t full_bw_count_ = 0;  ///< successive rounds whose rate did not exceed `full_bw_` by a quarter
+  /// Rate in bytes/s with which rounds are compared; a round with less than 1.25 times this rate has no growth.
+  double full_bw_ = 0;
+  std::uint8_t full_bw_count_ = 0;  ///< number of successive rounds whose rate was below 1.25 times `full_bw_`
   Phase phase_ = Phase::searching;
 };
 

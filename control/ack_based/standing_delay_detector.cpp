@@ -8,15 +8,14 @@
 namespace sluice::control {
 namespace {
 
-/// Limit of a ratio: a round trip after the data in flight was halved, divided by the shortest one before. Below this
-/// limit the delay is a queue of this sender, which halves together with the data in flight.
+/// Ratio of two round trips: one measured after the data in flight was halved, and the shortest one before. Below this
+/// ratio the delay was a queue of this sender, because that queue shrinks with the data in flight.
 constexpr double standing_rtt_ratio = 0.9;
-/// Time for which round trips must stay longer than intended; also at least a number of round trips. A bursty link
-/// makes them long for a moment only.
+/// Shortest time for which round trips must stay longer than intended, besides a number of round trips. A shorter time
+/// may be one burst of a bursty link.
 constexpr Duration min_long = std::chrono::milliseconds(400);
 constexpr std::int64_t long_round_trips = 4;
-/// Share of the delivered bytes by which min_window() grows. This minimum of the window thus grows by that share per
-/// round trip.
+/// Bytes by which min_window() grows for each delivered byte; min_window() thus grows by this share per round trip.
 constexpr double growth = 0.25;
 
 }  // namespace

@@ -22,18 +22,19 @@ class StandingDelayDetector {
     Duration above_target_for;  ///< time since a round trip was last as short as the controller intends
   };
   /// Returns the round trip if it shows that the delay remains although the data in flight was halved, else nothing.
-  /// The segment was sent after that, and its round trip is at least 0.9 of the earlier ones. Round trips have also
-  /// been long for 0.4 s and four round trips. After a result detection restarts.
+  /// The acknowledged segment was then sent after the halving, and its round trip is at least 0.9 of the shortest
+  /// earlier one. Round trips must also have been long for 0.4 s and for four round trips. Detection restarts after a
+  /// result.
   std::optional<Duration> on_long(const Sample& sample);
-  /// Restarts detection, because a round trip is as short as intended, or does not measure this queue.
+  /// Restarts detection, because a round trip was as short as intended, or was not caused by this sender's queue.
   void restart() { max_in_flight_ = Bytes{}; }
 
-  /// Sets min_window() to the bytes in flight that the earlier rate needs, because a drain (emptied queue) has measured
-  /// the longer delay that on_long() returned.
+  /// Sets min_window() to the bytes in flight that keep the earlier rate over the longer path. Called when a drain
+  /// (emptied queue) has measured the longer delay that on_long() returned.
   void set_min_window();
-  /// Adapts min_window() to a round trip. It grows while round trips are about as long as `expected`, > 0, because more
-  /// bytes in flight then add no delay. At 1.5 times `expected` it becomes zero, because cross traffic fills a queue or
-  /// the link fades.
+  /// Adapts min_window() to a round trip. min_window() grows while round trips are about as long as `expected`, > 0,
+  /// because more bytes in flight then add no delay. At 1.5 times `expected` it becomes zero, because cross traffic
+  /// fills a queue or the link fades.
   void adapt(Duration round_trip, Duration expected, Bytes delivered);
   /// Returns the smallest number of bytes that the controller should keep in flight; zero if there is none.
   [[nodiscard]] double min_window() const { return min_window_; }
@@ -45,12 +46,14 @@ class StandingDelayDetector {
   static void fields(Self& self, Visit& visit);
 
  private:
-  Bytes max_in_flight_;     ///< most bytes in flight since round trips exceed the intended ones; zero: they do not
-  Duration min_rtt_{};      ///< shortest round trip since round trips exceed the intended ones
+  /// Most bytes in flight since round trips became longer than intended; zero if they are not.
+  Bytes max_in_flight_;
+  Duration min_rtt_{};      ///< shortest round trip since round trips became longer than intended
   double rate_ = 0;         ///< delivery rate while max_in_flight_ was in flight, bytes/s
   Instant halved_ = never;  ///< time at which at most half of `max_in_flight_` was in flight; `never`: not yet
-  double needed_ = 0;       ///< bytes in flight that the earlier rate needs, as computed at the newest detection
-  double min_window_ = 0;   ///< bytes, see min_window()
+  /// Bytes in flight with which the longer path carries the earlier rate, as computed at the newest detection.
+  double needed_ = 0;
+  double min_window_ = 0;  ///< bytes, see min_window()
 };
 
 }  // namespace sluice::control

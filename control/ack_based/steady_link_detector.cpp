@@ -11,11 +11,11 @@
 namespace sluice::control {
 namespace {
 
-/// Deviation of the rate from its mean up to which a link is steady; up to `varying` it is partly steady. The recorded
-/// links of Verizon and AT&T deviate by 0.1 or more in 99 % of their time.
+/// Largest deviation of the rate from its mean, as a share of the mean, at which a link is steady. Up to `varying` it
+/// is partly steady. The recorded links of Verizon and AT&T deviate by 0.1 or more in 99 % of their time.
 constexpr double steady = 0.04;
 constexpr double varying = 0.1;
-/// Time constants in s: this one of the mean rate, the next ones of the decay of the greatest deviation and of the
+/// Time constant of the mean rate in s. The next two are those of the decay of the greatest deviation and of the
 /// shortest round trip.
 constexpr double mean_memory = 0.5;
 constexpr double variation_memory = 2;

@@ -4,10 +4,10 @@
 
 namespace sluice::control {
 
-/// Detects a steady link: its rate hardly varies while the link limits the sender. On such a link the controller
-/// intends a shorter radio queue, which need not cover a rising rate. A rate is also steady if the sender has too
-/// little in flight. Therefore the owner also uses the shortest round trip. State and work are constant. Reads no
-/// clock; thread: its owner's.
+/// Detects a steady link: a link whose rate hardly varies while it limits the sender. On such a link the controller
+/// aims at a shorter radio queue, because the queue need not cover a rising rate. A sender with too few bytes in flight
+/// also sees a steady rate. Therefore the owner also checks the shortest round trip. State and work are constant. Reads
+/// no clock; thread: its owner's.
 class SteadyLinkDetector {
  public:
   /// Adds the mean delivery rate `rate` > 0 of a sample that the link limited. `observed` is the time since the
@@ -17,8 +17,8 @@ class SteadyLinkDetector {
   void on_round_trip(Duration observed, double round_trip);
   /// Ignores rates until the time `until`, because until then the sender's own changes determine the rate.
   void ignore_until(Instant until) { ignored_until_ = until; }
-  /// Returns how steady the link's rate of the last seconds is: 1 if it deviates by 4 % at most from its mean, 0 from
-  /// 10 % on.
+  /// Returns how steady the link's rate of the last seconds is: 1 if the rate deviates by at most 4 % from its mean, 0
+  /// if by 10 % or more.
   [[nodiscard]] double steadiness() const;
   /// Returns the shortest round trip of about the last 0.2 s, in s; zero while unknown.
   [[nodiscard]] double min_round_trip() const { return min_round_trip_; }
@@ -35,7 +35,8 @@ class SteadyLinkDetector {
 
   double mean_rate_ = 0;  ///< mean of the rates over 0.5 s, bytes/s; zero while unknown
   double variation_ =
-      initial_variation;  ///< greatest deviation of the rate from its mean, as a share of the mean, which decays
+      /// Greatest recent deviation of the rate from its mean, as a share of the mean; it decays with time.
+      initial_variation;
   double min_round_trip_ = 0;
   Instant ignored_until_{};
 };

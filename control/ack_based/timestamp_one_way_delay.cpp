@@ -15,21 +15,21 @@ constexpr Duration check_every = std::chrono::seconds(1);
 constexpr Duration check_again_every = std::chrono::seconds(4);
 /// Half of the time over which the minimum delay is taken, so a minimum counts for 5 to 10 s.
 constexpr Duration half_window = std::chrono::seconds(5);
-/// Ratio of elapsed time to the largest growth of the minimum delay. Clocks drift by a hundredth of this growth. A path
-/// that has become 40 ms longer is fully included after 40 s. An upload that fills a modem's buffer for a minute adds
-/// at most 60 ms to the minimum.
+/// Factor by which elapsed time exceeds the largest growth of the minimum delay: 1 ms per second. Clocks drift by a
+/// hundredth of that. If the path becomes 40 ms longer, the minimum includes this after 40 s. An upload that fills a
+/// modem's buffer for a minute adds at most 60 ms to the minimum.
 constexpr std::int64_t min_growth_divisor = 1000;
 /// Largest change of a segment's delay between two checks of the peer's clock, while the clock's rate is not confirmed.
 constexpr Duration max_delay_change = std::chrono::milliseconds(350);
-/// Largest change of a segment's delay between two checks of a confirmed clock. It is larger, because an upload may
-/// have filled a modem's buffer.
+/// Largest change of a segment's delay between two checks of a peer's clock whose rate is confirmed. It is longer than
+/// for an unconfirmed clock, because an upload may have filled a modem's buffer.
 constexpr Duration max_delay_change_confirmed = std::chrono::seconds(1);
-/// Change of a segment's delay from which on the peer's clock must have been set, because no segment waits that long
+/// Change of a segment's delay from which on the peer's clock counts as set to another time. No segment waits that long
 /// for an uplink.
 constexpr Duration clock_step = std::chrono::seconds(2);
 /// Longest delay of a segment that an outage may explain.
 constexpr Duration max_outage_delay = std::chrono::seconds(10);
-/// Time after the first segment that an outage delayed, in which the others of the outage arrive.
+/// Time after the first segment that an outage has delayed, in which the other delayed segments arrive.
 constexpr Duration outage_burst_time = std::chrono::seconds(1);
 
 /// Returns the time from one timestamp to another; negative if `to` is the earlier one.
@@ -37,10 +37,10 @@ Duration elapsed(std::uint32_t from, std::uint32_t to) {
   return tick * static_cast<std::int32_t>(to - from);
 }
 
-/// Growth of the minimum delay from one 5 s interval to the next that counts as a rise.
+/// Growth of the minimum delay between two successive 5 s intervals that counts as a rise.
 constexpr Duration min_rise = std::chrono::milliseconds(10);
-/// Number of rises in a row from which on the delay counts as unknown, because the clock may lose time. It is known
-/// again after five seconds without a rise.
+/// Number of successive rises of the minimum from which on the delay counts as unknown, because the peer's clock may be
+/// too slow. The delay is known again after five seconds without a rise.
 constexpr std::uint8_t most_rises = 3;
 /// Number of impossible delays after which the peer's clock is not used any more.
 constexpr std::uint8_t most_rejections = 2;
@@ -82,8 +82,9 @@ Duration TimestampOneWayDelay::excess_delay(Instant now, std::uint32_t ticks, Du
   return delay - min_delay_;
 }
 
-/// True if an outage may have delayed the segment, or the peer's clock was set. The segments of the next second show
-/// which. Until then the segment has no result, because an outage may stall the link to the peer too.
+/// True if the segment may have been delayed by an outage. Its large delay means that, or that the peer's clock was
+/// set. The segments of the next second decide between both. Until then the segment has no result, because the outage
+/// may also affect the link to the peer.
 bool TimestampOneWayDelay::may_be_outage(Instant now, Duration late) {
   if (late <= max_delay_change_confirmed || late > max_outage_delay || !in_milliseconds_) {
     outage_since_ = Instant{};
@@ -114,8 +115,8 @@ void TimestampOneWayDelay::record_min(Instant now, Duration delay) {
   min_at_ = now;
 }
 
-/// Checks whether a tick of the peer's clock is 1 ms. The ticks must equal the local time within 10 % and the possible
-/// change of the delay. Then measures from the newest timestamp, because ticks wrap.
+/// Checks whether a tick of the peer's clock is 1 ms: the ticks must match the local time within 10 % and the possible
+/// change of the delay. The next check measures from the newest timestamp, because timestamps wrap.
 void TimestampOneWayDelay::check_rate(Instant now, std::uint32_t ticks) {
   const Duration passed = now - checked_;
   if (passed < (in_milliseconds_ ? check_again_every : check_every)) return;

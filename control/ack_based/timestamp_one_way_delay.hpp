@@ -6,33 +6,34 @@
 
 namespace sluice::control {
 
-/// Measures the one-way delay of the segments from one connection's peer, beyond the minimum, by their timestamps
-/// (TSval, RFC 7323 section 3). For an ACK this is the time that it waits for the uplink. The queue towards the peer is
-/// not included. The peer's clock may start at any value. Its tick must be 1 ms: another tick, or a clock that was set,
-/// is detected within seconds. All-zero memory is a valid object without samples. State and work are constant. Reads no
-/// clock; thread: its owner's.
+/// Measures the one-way delay of segments from one connection's peer, beyond its minimum, with the segments' timestamps
+/// (TSval, RFC 7323 section 3). For an ACK this is the time that the ACK waits for the uplink. The queue towards the
+/// peer is not included. The peer's clock may start at any value, but its tick must be 1 ms. Another tick, or a clock
+/// that was set, is detected within seconds. All-zero memory is a valid object without samples. State and work are
+/// constant. Reads no clock; thread: its owner's.
 class TimestampOneWayDelay {
  public:
-  /// Returns the delay of a segment beyond the minimum of the last five to ten seconds. Negative if the clock's rate is
-  /// unknown, or if an outage may have kept the segment. The minimum grows by at most 1 ms per second. Also negative
-  /// after 15 s in which the minimum of each five seconds exceeded the one before by 10 ms. The clock may lose time
-  /// then. A queue for the uplink that grows for 15 s is unknown, too, until it stops growing.
-  /// `ticks`: the segment's timestamp, the newest so far. `first`: assumed delay of the very first segment, taken from
-  /// the peer's other connections, ≥ 0. `most`: largest possible delay of this segment by its round trip, ≥ 0. It
-  /// corrects an assumed delay that is larger.
+  /// Returns the delay of a segment beyond the minimum of the last five to ten seconds. The minimum grows by at most
+  /// 1 ms per second. Returns a negative value in three cases: the clock's rate is unknown, an outage may have delayed
+  /// the segment, or the minimum keeps rising. It keeps rising if the minimum of each five seconds exceeded the one
+  /// before by 10 ms, for 15 s. The clock may then be too slow, or the uplink queue may grow. The delay is known again
+  /// when the rise ends.
+  /// `ticks` is the segment's timestamp, the newest so far. `first` ≥ 0 is the assumed delay of the connection's first
+  /// segment, taken from the peer's other connections. `most` ≥ 0 is the largest delay that this segment can have
+  /// according to its round trip. An assumed delay above `most` is corrected.
   Duration excess_delay(Instant now, std::uint32_t ticks, Duration first = {}, Duration most = Duration::max());
-  /// Restarts the measurement, because the newest delay was longer than the round trip that contains it. A clock that
-  /// was set back causes that once. After the second time the clock counts as one that loses time, and its timestamps
-  /// are not used again.
+  /// Restarts the estimate, because the newest delay was longer than the round trip that contains it. A peer's clock
+  /// that was set back causes that once. After the second call the clock counts as too slow, and its timestamps are not
+  /// used again.
   void reject();
 
  private:
   /// True if an outage may have delayed the segment.
   [[nodiscard]] bool may_be_outage(Instant now, Duration late);
-  /// Starts the measurement with a first segment, which is assumed to have waited for `waited`.
+  /// Starts the estimate with a first segment, which is assumed to have waited for the time `waited`.
   void begin(Instant now, std::uint32_t ticks, Duration waited);
-  /// Corrects an assumed minimum delay with a segment that can have waited for at most `most`. The minimum is no longer
-  /// assumed once a segment has a smaller delay.
+  /// Lowers an assumed minimum delay if a segment shows that it is too large: the segment can have waited for at most
+  /// `most`. After a segment with a smaller delay, the minimum counts as measured.
   void correct(Duration delay, Duration most);
   /// Updates the minimum delay.
   void record_min(Instant now, Duration delay);

@@ -12,8 +12,8 @@
 #include "control/window_laws/law_tables.hpp"
 #include "control/window_laws/queue_view.hpp"
 
-/// Lists the fields that a decision log records, one list per type. The types are parameters of the controllers, their
-/// inputs and their results. Each parameter has its name in the configuration.
+/// Lists the fields that a decision log records, one list per type: parameters of controllers, their inputs and their
+/// results. A parameter's field has the name of its configuration key.
 namespace sluice::control {
 
 template <typename Self, typename T>
@@ -38,8 +38,8 @@ struct EnumWords<FlowControllerKind> {
 
 // --- parameters
 
-/// Replacement for config::Section. Parameters that describe their configuration keys to this class list their fields
-/// for a decision log.
+/// Replacement for config::Section in describe(): it visits a field for each configuration key. So parameters that
+/// describe their keys need no second list of fields for the decision log.
 template <typename Visit>
 struct DescribedFields {
   Visit& visit;

@@ -55,8 +55,9 @@ void LawTrace::add_owner(const LawOwner& owner) {
   fields("server_port", owner.server_port);
 }
 
-/// Ends the current line and passes it to the sink; returns true if the sink accepted it. If a line is lost, a reader
-/// cannot determine its controller. Therefore the state of every controller is recorded again before its next call.
+/// Ends the current line and passes it to the sink; returns true if the sink stored it. A reader cannot determine which
+/// controllers a lost line concerned. Therefore, after a loss, the state of every controller is recorded again before
+/// its next call.
 bool LawTrace::end_line() {
   line_.close('}');
   line_.end_line();

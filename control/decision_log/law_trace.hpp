@@ -21,7 +21,8 @@ class LineSink {
   [[nodiscard]] virtual bool put(std::string_view line) = 0;
 };
 
-/// Addresses that identify to which connections a recorded controller belongs: all of one UE, or a single one.
+/// Owner of a recorded controller, given by addresses and ports: one UE with all its connections, or a single
+/// connection.
 struct LawOwner {
   IpAddress ue;
 
@@ -92,7 +93,8 @@ class LawTrace {
     IpAddress ue;
     std::optional<std::uint16_t> ue_port;  ///< records only connections with this port at the UE, if set
   };
-  /// Numbers of the recorded controllers: the first number is `first`, each later one is greater by `step` ≥ 1.
+  /// Numbers that identify recorded controllers in the log: the first controller has the number `first`, each later one
+  /// a number greater by `step` ≥ 1.
   struct Numbers {
     std::uint32_t first = 1;
     std::uint32_t step = 1;
@@ -113,7 +115,8 @@ class LawTrace {
     if (followed == nullptr || !is_stated(law, *followed, identify)) return Call::apply(law, arguments...);
     return record_call<Call>(law, *followed, arguments...);
   }
-  /// Ends the recording of a controller that is about to be destroyed, or replaced at its address by another one.
+  /// Ends the recording of a controller. Called before the controller is destroyed, or replaced by another one at its
+  /// address.
   void left(const void* law);
 
   /// Returns the number of lines that were lost because the sink had no space for them. Thread: any.
@@ -136,7 +139,7 @@ class LawTrace {
   [[nodiscard]] Followed* followed_by(const void* law);
   /// Adds an entry for a controller; returns null if all entries are used.
   [[nodiscard]] Followed* follow(const void* law, std::string_view word);
-  /// True if controllers of this owner are recorded.
+  /// True if controllers of this owner are selected for recording.
   [[nodiscard]] bool wants(const LawOwner& owner) const;
   /// Begins a line with the controller's number and name, the time and the event.
   void begin_line(const Followed& followed, std::string_view event);

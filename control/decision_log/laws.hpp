@@ -11,9 +11,9 @@
 /// and types of its arguments, and the name of its result if it has one.
 namespace sluice::control {
 
-/// Describes a type of controller for the decision log. Origin holds the parameters from which it is constructed, and
-/// make() constructs it. word() returns its name in the log. outcome() visits the values it returns after a call. Calls
-/// lists its calls.
+/// Describes a type of controller for the decision log, in a specialization. The type Origin contains the parameters
+/// from which make() constructs the controller. word() returns the controller's name in the log. outcome() visits the
+/// values that the controller returns after a call. The type Calls lists the controller's calls.
 template <typename Law>
 struct TracedLaw;
 

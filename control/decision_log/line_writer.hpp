@@ -8,7 +8,7 @@
 namespace sluice::control {
 
 /// Writes one JSON object as a line into a buffer of the caller. Text that does not fit is omitted, and fits() then
-/// returns false. Numbers are written so that they read back as the same value. Thread: one.
+/// returns false. A reader of the line gets exactly the number that was written. Thread: one.
 class LineWriter {
  public:
   explicit LineWriter(std::span<char> room) : room_(room) {}

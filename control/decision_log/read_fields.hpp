@@ -50,8 +50,8 @@ struct FieldPlace {
 
 /// Limit of times in a decision log, in nanoseconds. The sum and the difference of two such times do not overflow.
 inline constexpr std::int64_t furthest = std::int64_t{1} << 61U;
-/// Limit of bytes and of bytes per second, beyond any link and its queue. Such a rate multiplied by the longest
-/// duration does not overflow.
+/// Limit of byte amounts and of rates in bytes per second. No link or queue reaches it, and such a rate times the
+/// longest duration does not overflow.
 inline constexpr double largest = 1e12;
 
 template <typename T>

@@ -26,13 +26,13 @@ struct ReplayTotals {
 };
 
 /// Replays a decision log: constructs its controllers from their recorded states, repeats every call and compares the
-/// outcomes. With changed parameters it shows what the controllers would have decided on the recorded inputs. The
-/// inputs stay as recorded, because the reaction of hosts and radio to other decisions is unknown. Reads no clock.
-/// Thread: one.
+/// outcomes. If parameters are changed, the outcomes are the decisions of the changed controllers on the recorded
+/// inputs. The inputs stay as recorded, because the reaction of hosts and radio to other decisions is unknown. Reads no
+/// clock. Thread: one.
 class Replay {
  public:
-  /// Parameter that is changed in every controller that has it, as name and value: "gain" = "1.5", "clamp.gain" =
-  /// "600", "reference" = "30ms".
+  /// Value that replaces a parameter in every controller that has this parameter. Examples of name and value are "gain"
+  /// = "1.5", "clamp.gain" = "600" and "reference" = "30ms".
   struct Change {
     std::string name;
     std::string value;

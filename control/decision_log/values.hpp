@@ -14,7 +14,7 @@ namespace sluice::control {
 template <typename Enum>
 struct EnumWords;
 
-/// Amount of bytes, held by reference, that may be Bytes::max() to state that there is no limit.
+/// Reference to an amount of bytes in which Bytes::max() means that there is no limit.
 template <typename Amount>
 struct OrUnlimited {
   Amount& amount;
@@ -22,7 +22,7 @@ struct OrUnlimited {
 template <typename Amount>
 OrUnlimited(Amount&) -> OrUnlimited<Amount>;
 
-/// Time, held by reference, that may be `never`.
+/// Reference to a time that may be `never`.
 template <typename When>
 struct OrNever {
   When& when;

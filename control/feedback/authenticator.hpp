@@ -19,8 +19,8 @@ enum class TagAlgorithm : std::uint8_t {
   aes_256_gmac   ///< tag by AES-256-GMAC with a key per session; the header must contain a session id
 };
 
-/// Shared secret with a number, so that keys can be rotated: configure the new key on both sides, switch the senders,
-/// then remove the old key.
+/// Shared secret with a key id, so that keys can be rotated. To rotate keys, configure the new key on both sides,
+/// switch the senders to it, then remove the old key.
 struct Key {
   std::uint32_t id = 0;
   std::vector<std::uint8_t> secret;  ///< bytes of the shared secret: at least 16, 32 recommended
@@ -35,9 +35,9 @@ struct Key {
 /// once. Thread: one.
 class Authenticator {
  public:
-  /// Prepares the keys. Throws std::invalid_argument if there is no key, an id repeats, or a secret is used with two
-  /// algorithms. A key shorter than 16 bytes is refused likewise. Throws std::runtime_error if the cryptographic
-  /// library fails.
+  /// Prepares the keys. Throws std::invalid_argument if there is no key, an id repeats, or a secret is too short.
+  /// Throws it also if a secret is used with two algorithms. Throws std::runtime_error if the cryptographic library
+  /// fails.
   explicit Authenticator(std::span<const Key> keys);
   ~Authenticator();
   Authenticator(Authenticator&&) noexcept;

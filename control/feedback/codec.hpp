@@ -43,8 +43,8 @@ struct Header {
   Duration period{};           ///< Ts: time until the sender's next regular message; 0 if the sender announces none
   Abilities takes;             ///< optional features that the sender of the datagram accepts
 
-  /// Longest interval between two reports of a UE, in a REPORT that omits unchanged UEs; 0 if no UE is omitted. An
-  /// omission record contains it, so it is known only after all records were read.
+  /// Longest interval between two reports of a UE, if the REPORT omits unchanged UEs; 0 if no UE is omitted. An
+  /// omission record contains this value, so it is known only after all records were read.
   Duration refresh{};
 };
 
@@ -82,11 +82,11 @@ inline constexpr std::size_t omission_size = 14;
 /// tag.
 [[nodiscard]] std::size_t fitting(std::span<const BearerReport> reports, std::size_t max_datagram);
 [[nodiscard]] std::size_t fitting(std::span<const BearerStatus> statuses, std::size_t max_datagram);
-/// Returns the number of datagrams in which Session::send_reports() sends these reports if each has `room` bytes for
-/// records (without header and tag). `leaves_out` is true if unchanged UEs are omitted.
+/// Returns the number of datagrams in which Session::send_reports() sends these reports. `room` is the number of bytes
+/// for records in one datagram, without header and tag. `leaves_out` is true if unchanged UEs are omitted.
 [[nodiscard]] std::uint64_t datagrams_of(std::span<const BearerReport> reports, std::size_t room, bool leaves_out);
-/// Returns the report with the values that its receiver decodes: rates in whole bit/s and nothing below zero. Used if
-/// reports are passed on without being encoded.
+/// Returns the report with the values that its receiver decodes: rates in whole bit/s, and zero instead of negative
+/// values. Used for reports that are passed on without being encoded.
 [[nodiscard]] BearerReport as_received(BearerReport report);
 [[nodiscard]] BearerStatus as_received(BearerStatus status);
 
@@ -114,8 +114,8 @@ class RecordHandler {
 
 /// Reads the header of a datagram without checking its tag. `datagram` excludes the tag.
 [[nodiscard]] Decoded decode_header(std::span<const std::uint8_t> datagram);
-/// Reads the records after a header. If `handler` is null it only checks them. Otherwise it passes each record as soon
-/// as it is read. A caller that must not process a part of the records checks them first.
+/// Reads the records after a header. If `handler` is null, only checks them; otherwise passes each record as soon as it
+/// is read. A handler that must not process records of an invalid datagram needs a check of all records first.
 [[nodiscard]] Failure decode_records(std::span<const std::uint8_t> records, const Header& header,
                                      RecordHandler* handler);
 

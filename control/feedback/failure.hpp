@@ -7,8 +7,8 @@
 
 namespace sluice::control::feedback {
 
-/// Table of the reasons for which a datagram is refused: X(name, text). Rows from `none` to `bad_tag` apply before the
-/// tag is verified. Later rows apply to authenticated datagrams only.
+/// Table of the reasons for which a datagram is refused: X(name, text). A datagram refused for a reason up to `bad_tag`
+/// is not authenticated. Later reasons apply to authenticated datagrams only.
 #define SLUICE_FEEDBACK_FAILURES(X)                                                                      \
   X(none, "accepted")                                                                                    \
   X(too_short, "shorter than a header and a tag")                                                        \

@@ -23,16 +23,16 @@ using SessionId = std::array<std::uint8_t, 16>;
 /// Computes and verifies AES-256-GMAC tags (NIST SP 800-38D) of whole datagrams, with one shared secret.
 ///
 /// Two datagrams with equal key and nonce would reveal the key, so the secret itself never signs. Each session has its
-/// own key, derived by HKDF-SHA-256 (RFC 5869). Its inputs are the secret, the session id, and the type, key id, sender
-/// and epoch of the header. The nonce of a datagram is its sequence number, and a number not greater than the last one
-/// is not signed. A sender that restarts draws another session id. Its numbers may then start again, whatever its clock
-/// shows.
+/// own key, derived by HKDF-SHA-256 (RFC 5869). Inputs of the derivation are the secret, the session id, and the type,
+/// key id, sender and epoch of the header. The nonce of a datagram is its sequence number. A datagram is not signed if
+/// its sequence number is not greater than the last signed one. A sender that restarts draws another session id, so its
+/// sequence numbers may start again even if its clock was set back.
 ///
 /// Thread: one.
 class GmacSessions {
  public:
-  /// Largest number of session keys that are cached, least recently used evicted first. An evicted key is derived again
-  /// when needed.
+  /// Largest number of session keys that are cached. If the cache is full, the least recently used key is evicted, and
+  /// derived again when needed.
   static constexpr std::size_t max_kept = 1024;
 
   /// Prepares the secret. Throws std::runtime_error if the cryptographic library fails.

@@ -10,7 +10,7 @@
 namespace sluice::control::feedback {
 namespace {
 
-/// True if the epoch (start time of its sender) is later than the local clock by more than ReplayGuard::lead.
+/// True if the epoch, which is its sender's start time, is later than the local clock by more than ReplayGuard::lead.
 bool is_ahead(std::uint64_t epoch, const ReceivedAt& at) {
   constexpr auto lead = static_cast<std::uint64_t>(ReplayGuard::lead.count());
   return epoch > at.wall_clock_ns && epoch - at.wall_clock_ns > lead;

@@ -35,26 +35,27 @@ struct ReceivedAt {
   std::uint64_t wall_clock_ns = 0;
 };
 
-/// Detects replayed datagrams: keeps the newest epoch of every sender and the sequence numbers received in it. Only
-/// authenticated datagrams may be passed to it.
+/// Detects replayed datagrams. Keeps the newest epoch of every sender and the sequence numbers received in that epoch.
+/// Only authenticated datagrams may be passed to it.
 ///
-/// No datagram is accepted twice, so an attacker gains nothing by recording datagrams. A holder of the key may claim
-/// any epoch and any number of senders. Two rules prevent that this excludes a legitimate sender.
+/// No datagram is accepted twice, so an attacker gains nothing by recording datagrams. But a holder of the key may
+/// claim any epoch, and may act as any number of senders. Two rules ensure that it cannot exclude a legitimate sender
+/// this way.
 ///
-/// First rule: a sender's newest epoch replaces the epoch before it, whose datagrams are refused from then on. An epoch
-/// of 2^64 − 1 would thus be the last. An epoch is the sender's clock at its start, or the last epoch plus one. So a
-/// legitimate epoch is not far ahead of the local clock. An epoch ahead by more than `lead` is kept separately. It
-/// replaces no other epoch, and is accepted only while the sender uses no other. If the local clock is wrong and all
-/// epochs are ahead, they are compared with each other as usual. An epoch that is no longer ahead keeps its received
-/// numbers.
+/// First rule: a newer epoch of a sender replaces the earlier one, and datagrams of the earlier epoch are refused from
+/// then on. A forged epoch of 2^64 − 1 would thus exclude the sender forever. A legitimate epoch is the sender's clock
+/// at its start, or its last epoch plus one. So it is not far ahead of the local clock. An epoch ahead by more than
+/// `lead` is therefore kept separately. It replaces no other epoch, and is accepted only while the sender uses no
+/// other. If the local clock is wrong and all epochs are ahead, newer ones replace earlier ones as usual. An epoch that
+/// is no longer ahead keeps its received sequence numbers.
 ///
-/// Second rule: if there are more senders than `max_senders`, the one without a datagram for the longest time is
-/// discarded. That time must be at least `forgettable`. From then on an unknown sender must have a greater epoch than
-/// any discarded sender had. Recorded datagrams of the discarded senders do not have one.
+/// Second rule: if there are more senders than `max_senders`, the sender with the longest time since its last datagram
+/// is discarded. That time must be at least `forgettable`. From then on an unknown sender must have a greater epoch
+/// than any discarded sender had. Recorded datagrams of the discarded senders have no such epoch.
 class ReplayGuard {
  public:
-  /// Largest lead of an epoch over the local clock that counts as normal. Clocks of machines differ, and local time may
-  /// be taken for universal time.
+  /// Largest time by which an epoch may normally be ahead of the local clock. Clocks of machines differ, and a
+  /// machine's clock may wrongly be set to local time instead of UTC.
   static constexpr Duration lead = std::chrono::hours(24);
   /// A sender is active if a datagram was received from it within this time.
   static constexpr Duration speaking = std::chrono::seconds(2);
@@ -67,14 +68,14 @@ class ReplayGuard {
   /// replayed, too_many_senders or malformed_header (epoch or sequence zero). A datagram of a new sender may cost a
   /// scan of all known senders.
   [[nodiscard]] Failure take(std::uint64_t sender, std::uint64_t epoch, std::uint64_t sequence, const ReceivedAt& at);
-  /// Returns the epoch because of which `epoch` of this sender is stale. It is a newer epoch of the sender, or the
-  /// greatest epoch of the discarded senders.
+  /// Returns the epoch that makes `epoch` of this sender stale: a newer epoch of the sender, or the greatest epoch of
+  /// the discarded senders.
   [[nodiscard]] std::uint64_t newer_epoch(std::uint64_t sender, std::uint64_t epoch) const;
   [[nodiscard]] std::size_t senders() const { return senders_.size(); }
 
  private:
-  /// Newest epoch of a sender, with the sequence numbers received in it. A sender has two: the newest epoch ahead of
-  /// the local clock, and the newest of all others.
+  /// Newest epoch of a sender, with the sequence numbers received in it. Two objects are kept per sender: one for
+  /// epochs ahead of the local clock, and one for all others.
   struct Newest {
     std::uint64_t epoch = 0;
     ReplayWindow window;
@@ -89,8 +90,8 @@ class ReplayGuard {
   using Senders = std::unordered_map<std::uint64_t, Sender>;
 
   [[nodiscard]] Failure take(Sender& known, std::uint64_t epoch, std::uint64_t sequence, const ReceivedAt& at) const;
-  /// Discards the sender without a datagram for the longest time. Returns false if each sender has sent one within
-  /// `forgettable`.
+  /// Discards the sender with the longest time since its last datagram. Returns false if that time is shorter than
+  /// `forgettable` for each sender.
   bool make_room(Instant now);
 
   std::size_t max_senders_;

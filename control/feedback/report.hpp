@@ -15,10 +15,10 @@ namespace sluice::control::feedback {
 
 enum class RadioState : std::uint8_t { normal = 0, outage = 1, handover = 2, released = 3 };
 
-/// State of the CLAMP agent at the Node-B, which computes a price from the length of the queue (TMC 2008 section 3).
+/// Price that the CLAMP algorithm at the Node-B computes from the length of the queue (TMC 2008 section 3).
 struct ClampPrice {
   Bytes mean_queue;  ///< q̄: mean queue length in bytes
-  Duration price{};  ///< p: price of the queue as a time; in seconds in the paper
+  Duration price{};  ///< p: price of the queue, which CLAMP expresses as a time
 };
 
 /// Radio queue of one UE as the Node-B reports it. All counters are cumulative since the sender's epoch began.
@@ -44,7 +44,7 @@ struct BearerReport {
 };
 
 /// True if two reports of a UE agree in all values of that UE, so that the second one may be omitted. The value
-/// active_users describes the cell and is not compared. The allowance is not compared while the queue is empty. The
+/// active_users describes the cell and is not compared. The allowance is not compared while the queue is empty; the
 /// earlier allowance then remains valid until `arrived` shows that it is used up.
 [[nodiscard]] inline bool same_but_for_others(const BearerReport& a, const BearerReport& b) {
   const auto queue = [](const BearerReport& r) { return std::tie(r.state, r.queue, r.queue_frames, r.buffer); };

@@ -7,8 +7,8 @@
 
 namespace sluice::control::feedback {
 
-/// One report of a UE's radio queue that was received and accepted. All fields but `bearer` order the reports of one
-/// sender. For a format without such fields, the source of the reports numbers them itself.
+/// One report of a UE's radio queue that was received and accepted. The fields after `bearer` give the order of the
+/// reports of one sender. If the message format has no such fields, the source of the reports numbers them itself.
 struct ReportArrival {
   BearerReport bearer;
   std::uint64_t sender = 0;    ///< id of the Node-B that sent the report, stable over its restarts

@@ -40,16 +40,16 @@ struct SourceCounter {
   std::string detail{};   ///< description of the newest event counted, appended to the warning
 };
 
-/// Settings of a report source. Each source uses those that apply to it, at least the local address, the keys and the
-/// clock.
+/// Settings of a report source. A source uses at least the local address, the keys and the clock, and ignores settings
+/// that do not apply to it.
 struct ReportSourceConfig {
   SessionConfig session;
   UdpEndpointConfig endpoint;
 };
 
-/// Source of reports about radio queues. It receives messages of one format, authenticates and decodes them, and passes
-/// every accepted report to a receiver. Messages are hostile input: a source checks bounds first, and counts each
-/// refused message under a reason. No network error ends it. Thread: that of its io_context.
+/// Receives reports about radio queues in one message format. Authenticates and decodes messages, and passes every
+/// accepted report to a receiver. Messages are hostile input: a source checks bounds first, and counts each refused
+/// message by reason. No network error stops the source. Thread: that of its io_context.
 class ReportSource {
  public:
   ReportSource() = default;
@@ -64,7 +64,7 @@ class ReportSource {
   /// the source's message format has no statuses.
   virtual void send_statuses(std::span<const BearerStatus> /*statuses*/, Instant /*now*/, Duration /*period*/) {}
 
-  /// Returns the address at which the source receives.
+  /// Returns the local address and port at which the source receives messages.
   [[nodiscard]] virtual boost::asio::ip::udp::endpoint local() const = 0;
   /// Returns the number of addresses to which statuses are sent.
   [[nodiscard]] virtual std::size_t destinations() const { return 0; }

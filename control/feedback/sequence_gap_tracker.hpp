@@ -7,9 +7,9 @@
 
 namespace sluice::control::feedback {
 
-/// Determines at the receiver from which sequence number on no datagram of a sender is missing. If a REPORT omits a UE,
-/// its last report is still valid, provided that all datagrams since then were received. Each accepted datagram is
-/// passed once. Thread: one.
+/// Determines at the receiver from which sequence number on no datagram of a sender is missing. A UE's last report
+/// stays valid while later REPORTs omit the UE, but only if all later datagrams were received. Each accepted datagram
+/// is passed once. Thread: one.
 class SequenceGapTracker {
  public:
   /// Records an accepted datagram, which may have been reordered.

@@ -44,8 +44,9 @@ struct SessionConfig {
 /// is known and not smaller, returns that epoch plus one.
 [[nodiscard]] std::uint64_t next_epoch(std::optional<std::uint64_t> previous, std::uint64_t wall_clock_ns);
 
-/// Describes a refused datagram whose epoch is before the newest one of its sender. It is a replayed recording, or the
-/// sender's clock was set back across a restart. A datagram of a discarded sender also counts as stale.
+/// Describes a refused datagram whose epoch is before the newest one of its sender. Either the datagram is a replayed
+/// recording, or the sender's clock was set back before a restart. A datagram of a discarded sender also counts as
+/// stale.
 struct StaleSender {
   std::uint64_t sender = 0;
   std::uint64_t epoch = 0;   ///< epoch of the refused datagram
@@ -54,7 +55,7 @@ struct StaleSender {
 /// Returns a sentence that describes the stale epoch and what the operator should do.
 [[nodiscard]] std::string to_string(const StaleSender& stale);
 
-/// Takes encoded datagrams to be sent: a socket, or a link of the virtual-time network.
+/// Receiver of encoded datagrams that are to be sent: a socket, or a link of the virtual-time network.
 class DatagramSink {
  public:
   /// Sends a datagram; the bytes are valid only during the call.
@@ -98,8 +99,8 @@ class Session {
   [[nodiscard]] std::size_t record_room(std::size_t octets) const {
     return octets - header_size - extension().size() - tag_size;
   }
-  /// Returns the optional features announced by all senders that were received in the last two seconds; none if there
-  /// was no sender.
+  /// Returns the optional features that all current senders have announced. A sender is current if a datagram was
+  /// received from it in the last two seconds. Returns no feature if there is no current sender.
   [[nodiscard]] Abilities peers_take(Instant now) const;
 
   /// Skips `datagrams` sequence numbers, so that receivers count them as lost. Used if numbers were assigned to reports
@@ -116,7 +117,7 @@ class Session {
  private:
   [[nodiscard]] std::span<const std::uint8_t> extension() const;
 
-  /// Records of the datagram that is being checked, all of a kind that its message type may contain.
+  /// Stores the records of the datagram that is being checked. All are of a kind that its message type may contain.
   struct Gathered final : RecordHandler {
     std::vector<BearerReport> reports;
     std::vector<BearerStatus> statuses;
@@ -128,8 +129,8 @@ class Session {
     void on_status(const Header&, const BearerStatus& status) override { statuses.push_back(status); }
   };
 
-  /// Two times for one optional feature: when a message that announces it was last received, and when one that does
-  /// not.
+  /// Times of one optional feature: when a message that announces it was last received, and when a message that does
+  /// not announce it was last received.
   struct Claimed {
     std::optional<Instant> by;
     std::optional<Instant> not_by;

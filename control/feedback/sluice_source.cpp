@@ -39,7 +39,7 @@ class SluiceSource final : public ReportSource, private RecordHandler {
   ReportReceiver& receiver_;
   Session session_;
   UdpEndpoint endpoint_;
-  /// Sequence number trackers of the Node-Bs that omit unchanged UEs from their reports, by sender id.
+  /// Objects that track the sequence numbers of Node-Bs that omit unchanged UEs from their reports, by sender id.
   std::unordered_map<std::uint64_t, SequenceGapTracker> suppressing_;
 };
 

@@ -91,7 +91,7 @@ void UdpEndpoint::learn(std::uint32_t key, const udp::endpoint& from, Instant no
   }
 }
 
-/// True if a sender that uses this key may be answered at the address `from`.
+/// True if messages may be sent to the address `from` of a sender that uses this key.
 bool UdpEndpoint::may_learn(std::uint32_t key, const udp::endpoint& from) const {
   const IpAddress address = address_of(from);
   return std::any_of(config_.learn.begin(), config_.learn.end(), [&](const LearnFrom& learn) {

@@ -16,10 +16,10 @@
 
 namespace sluice::control::feedback {
 
-/// States at which addresses the senders that use one key may be answered.
+/// States to which addresses messages may be sent, for senders that authenticate with one key.
 struct LearnFrom {
   std::uint32_t key = 0;            ///< id of the key that the sender uses
-  std::vector<IpPrefix> addresses;  ///< addresses that may be answered; empty permits none
+  std::vector<IpPrefix> addresses;  ///< addresses to which messages may be sent; empty permits none
 };
 
 struct UdpEndpointConfig {
@@ -36,17 +36,18 @@ struct UdpEndpointConfig {
 
 /// Counters of socket events and learned destinations; invalid datagrams are counted by the session.
 struct UdpCounters : SocketCounters {
-  std::uint64_t not_answered = 0;  ///< accepted datagrams from an address that their key's LearnFrom does not permit
+  /// Accepted datagrams whose source address the LearnFrom of their key does not permit as a destination.
+  std::uint64_t not_answered = 0;
   /// Accepted datagrams whose address was not learned, because `most_learned` addresses are learned already.
   std::uint64_t no_room_to_learn = 0;
 };
 
-/// One side of the feedback protocol on a UDP socket, IPv4 or IPv6. No network error ends it. Runs on the thread of the
-/// given io_context; every method is called there.
+/// One side of the feedback protocol on a UDP socket, IPv4 or IPv6. No network error stops it. Runs on the thread of
+/// the given io_context; every method is called there.
 ///
-/// Messages are sent to a learned destination while datagrams arrive from it, and for `learned_for` after the last one.
-/// Each message is sent to it once, however many senders use that address. This bounds the traffic that a holder of a
-/// key can cause, and its destinations.
+/// An address from which datagrams arrive becomes a learned destination. It remains one until `learned_for` after its
+/// last datagram. Each message is sent once to each destination, even if several senders use that address. This limits
+/// the traffic and the destinations that a holder of a key can cause.
 class UdpEndpoint final : private DatagramSink {
  public:
   /// Largest number of senders whose address is recorded; messages to other senders go to all destinations.
@@ -73,7 +74,7 @@ class UdpEndpoint final : private DatagramSink {
 
   /// Returns the address and port to which the socket is bound.
   [[nodiscard]] boost::asio::ip::udp::endpoint local() const { return socket_.local(); }
-  /// Returns all current destinations. Learned ones whose datagrams ended after the last message are still included.
+  /// Returns all current destinations. The result may include learned destinations that expire before the next message.
   [[nodiscard]] std::vector<boost::asio::ip::udp::endpoint> destinations() const;
   /// Returns the number of current destinations, configured and learned.
   [[nodiscard]] std::size_t destination_count() const { return config_.peers.size() + learned_.size(); }
@@ -98,7 +99,7 @@ class UdpEndpoint final : private DatagramSink {
   /// learned destinations, with the time of the last datagram from each
   std::map<boost::asio::ip::udp::endpoint, Instant> learned_;
 
-  /// address from which each sender was last received, by sender id
+  /// address from which the last datagram of each sender came, by sender id
   std::map<std::uint64_t, boost::asio::ip::udp::endpoint> places_;
 
   /// destination of the message being sent, if it goes to a single destination

@@ -23,11 +23,12 @@ struct SocketCounters {
   int last_error = 0;  ///< errno of the newest failed call
 };
 
-/// UDP socket of a source of reports, IPv4 or IPv6. No network error ends it. Runs on the thread of the given
+/// UDP socket of a source of reports, IPv4 or IPv6. No network error stops it. Runs on the thread of the given
 /// io_context; every method is called there.
 class UdpSocket {
  public:
-  /// Takes a datagram of at most `largest` + 1 bytes; one that is longer than `largest` was cut.
+  /// Function that processes a received datagram. At most `largest` + 1 bytes are passed; more than `largest` bytes
+  /// mean that the datagram was too long and may be truncated.
   using Handler =
       std::function<void(std::span<const std::uint8_t> datagram, const boost::asio::ip::udp::endpoint& from)>;
 
@@ -63,7 +64,7 @@ class UdpSocket {
   SocketCounters counters_;
   bool running_ = false;
 
-  /// queued handlers hold a weak reference and do nothing once this has expired
+  /// object to which queued handlers hold weak references; once it is destroyed they do nothing
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 

@@ -17,29 +17,30 @@ namespace sluice::control::feedback {
 
 /// Reports that are sent to one proxy, or to all proxies.
 struct RoutedReports {
-  /// sender id of the proxy that holds these UEs; none if the reports go to all proxies
+  /// sender id of the proxy to which these UEs are assigned; none if the reports go to all proxies
   std::optional<std::uint64_t> to;
   std::vector<BearerReport> reports;
 };
 
 /// Counts how often proxies gained or lost the assignment of a UE.
 struct ClaimCounters {
-  std::uint64_t begun = 0;  ///< number of claims by a proxy of UEs that no proxy held
+  std::uint64_t begun = 0;  ///< number of assignments of a UE to a proxy while no proxy had the UE
 
-  /// UEs claimed by one proxy while another one still held them, because the UE's path changed
+  /// number of assignments of a UE to a proxy while another proxy had it, because the UE's path changed
   std::uint64_t moved = 0;
-  std::uint64_t lapsed = 0;   ///< claims that expired because the holder sent no status of the UE for lease_time
+  /// Number of assignments that expired, because the proxy sent no status of the UE for lease_time.
+  std::uint64_t lapsed = 0;
   std::uint64_t refused = 0;  ///< statuses ignored because their UE had no entry and there was no space for one
 };
 
 /// Determines at the Node-B which of several proxies carries the traffic of each UE, from the proxies' status messages
-/// (PROTOCOL.md, "Several proxies"). A proxy gets a UE that no proxy holds if it has flows, a backlog or sent bytes of
-/// that UE. If a proxy has sent to a UE since its last status, it takes the UE from another proxy, because routers then
-/// use its path. Any status of the current holder extends its claim. Reads no clock; times passed in must not decrease.
-/// Thread: one.
+/// (PROTOCOL.md, "Several proxies"). An unassigned UE is assigned to a proxy whose status reports flows, a backlog or
+/// sent bytes of that UE. If another proxy has sent to the UE since its own last status, the UE is reassigned to it,
+/// because routers now use its path. Any status of the assigned proxy extends the assignment. Reads no clock; times
+/// passed in must not decrease. Thread: one.
 class UeOwnership {
  public:
-  /// Time after which a claim to a UE expires unless its holder sends a status of that UE.
+  /// Time after which the assignment of a UE to a proxy expires, unless that proxy sends a status of the UE.
   static constexpr Duration lease_time = std::chrono::seconds(2);
   /// Default of the largest number of UEs that are tracked at once.
   static constexpr std::size_t default_most_ues = 65'536;
@@ -49,7 +50,7 @@ class UeOwnership {
   /// Processes an authenticated status about a UE; `sender` is the sender id of its datagram. Returns true if this
   /// sender is now the proxy to which the UE's reports go.
   bool take(std::uint64_t sender, std::uint64_t epoch, const BearerStatus& status, Instant now);
-  /// Returns the sender id of the proxy that holds the UE now; nothing if none does.
+  /// Returns the sender id of the proxy to which the UE is assigned now; nothing if it is not assigned.
   [[nodiscard]] std::optional<std::uint64_t> holder(const IpAddress& ue, Instant now);
   /// Returns the reports grouped by destination. The first group has the reports for all proxies and may be empty; each
   /// other group is for one proxy. Valid until the next call.
@@ -59,7 +60,7 @@ class UeOwnership {
   [[nodiscard]] std::size_t ues() const { return ues_.size(); }
 
  private:
-  /// Values of the last status that a proxy sent about a UE.
+  /// Values of the last status message that a proxy sent about a UE.
   struct Word {
     std::optional<std::uint64_t> sender;  ///< sender id of the proxy; none if this entry is unused
     std::uint64_t epoch = 0;
@@ -68,8 +69,8 @@ class UeOwnership {
   };
   struct Ue {
     std::array<Word, 4> words;  ///< last status from each of up to four proxies; the oldest status is replaced
-    std::optional<std::uint64_t> holder;  ///< sender id of the proxy that holds the UE
-    Instant last_rx{};                    ///< time of the holder's last status of the UE
+    std::optional<std::uint64_t> holder;  ///< sender id of the proxy to which the UE is assigned
+    Instant last_rx{};                    ///< time of the last status of the UE from the proxy to which it is assigned
   };
 
   Ue* find_or_make(const IpAddress& ue, Instant now);

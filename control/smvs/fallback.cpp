@@ -20,7 +20,8 @@ ControlSource Fallback::on_report(Instant now, Duration period, feedback::RadioS
   return source_;
 }
 
-/// Returns how long after a report with this `period` the next report counts as late.
+/// Returns the time after a report after which the next report counts as late. `period` is the report period that the
+/// report states.
 Duration Fallback::patience(Duration period) const {
   const Duration step = std::clamp(period, Duration::zero(), std::max(parameters_.maximum, Duration::zero()));
   const auto periods = static_cast<std::int64_t>(std::clamp(parameters_.periods, 1U, max_periods));

@@ -11,9 +11,9 @@ namespace sluice::control {
 
 /// Names the input that determines how much the proxy sends towards a UE.
 enum class ControlSource : std::uint8_t {
-  congestion_control,  ///< sending follows ordinary congestion control: no report yet, reports late, or the radio link
-                       ///< released
-  feedback             ///< sending follows the allowance of the report-based controller
+  /// Ordinary congestion control limits sending: no report yet, reports late, or the radio link released.
+  congestion_control,
+  feedback  ///< the allowance of the report-based controller limits sending
 };
 
 /// Parameters of the fallback from Node-B reports to congestion control: when reports count as missing, and the
@@ -21,28 +21,30 @@ enum class ControlSource : std::uint8_t {
 struct FallbackParameters {
   std::uint32_t periods = 5;  ///< Number of report periods after which the next report counts as late, ≥ 1.
 
-  /// Shortest time without a report that counts as missing reports. With a Ts of 2 ms, scheduling jitter alone would
-  /// otherwise cause a fallback.
+  /// Shortest time without a report after which reports count as missing. With a report period of 2 ms, scheduling
+  /// jitter alone would otherwise cause a fallback.
   Duration minimum = std::chrono::milliseconds(20);
-  /// Longest time without a report until reports count as missing. The report itself claims its period. Without this
-  /// bound a report that claims a period of one day would control sending for a day. The default is two usual report
-  /// periods of base stations (1 s each).
+  /// Longest time without a report after which reports count as missing. Each report states its own period. Without
+  /// this bound a report that states a period of one day would control sending for days. The default is two usual
+  /// report periods of base stations (1 s each).
   Duration maximum = std::chrono::seconds(2);
   Bytes segment{1448};                  ///< segment size from which the congestion window after a fallback is computed
   std::uint32_t initial_segments = 10;  ///< smallest congestion window after a fallback, in segments (RFC 6928)
 };
 
-/// Decides for one bearer whether the Node-B's reports control its sending. Pure state machine: time is an argument.
+/// Decides for one bearer whether the Node-B's reports or congestion control limit the sending. State machine without a
+/// clock: time is an argument.
 class Fallback {
  public:
   explicit Fallback(FallbackParameters parameters = {}) : parameters_(parameters) {}
 
-  /// Records an authenticated report received at `now`. `period` is the report period Ts that it claims; `rate` is its
-  /// mean service rate b̄, for seed_window(). A report that the UE's radio link is released ends control by reports at
+  /// Records an authenticated report received at `now`. `period` is the report period that the report states; `rate` is
+  /// its mean service rate, for seed_window(). A report that the UE's radio link is released ends control by reports at
   /// once. Returns what limits sending now: reports or congestion control.
   ControlSource on_report(Instant now, Duration period, feedback::RadioState state, Rate rate);
   /// Extends the validity of the last report, received at `reported`, to the time `holds`. The Node-B omits a UE from
-  /// its reports while nothing changes. The validity ends FallbackParameters::maximum after the report at the latest.
+  /// its reports while the UE's state does not change. The validity ends FallbackParameters::maximum after the last
+  /// report at the latest.
   void on_omitted(Instant reported, Instant holds, Duration period);
   /// Falls back to congestion control if deadline() has passed. Returns the source that controls sending now.
   ControlSource check(Instant now);

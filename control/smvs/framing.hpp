@@ -5,8 +5,8 @@
 
 namespace sluice::control {
 
-/// Number of bytes, or rate, that counts whole IP packets, as the Node-B's reports do. TCP windows count payload only;
-/// class Framing converts between the two.
+/// Number of bytes, or rate, that counts whole IP packets, as the Node-B's reports do. TCP windows count payload only.
+/// Class Framing converts between both counts.
 template <typename Amount>
 class OnWire {
  public:

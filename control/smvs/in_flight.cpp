@@ -11,7 +11,7 @@ namespace sluice::control {
 namespace {
 
 /// Time constant in seconds with which the offset between the counters of proxy and Node-B adapts. It is long compared
-/// with jitter, and short enough to correct the error that 1 % of packet loss causes.
+/// with jitter, but short enough to follow the growth of the offset at 1 % packet loss.
 constexpr double drift_s = 0.1;
 
 /// Returns the default time after which bytes that have not arrived count as lost: two round trips and 20 ms.
@@ -54,9 +54,9 @@ void InFlight::on_sent(Instant now, Bytes amount) {
   ring_[newest_].total = total_;
 }
 
-/// Returns the age, in slices before the newest one, of the youngest slice whose number is at most `number`. If there
-/// is none, returns the age of the oldest slice. Two common cases skip the binary search, which touches one cache line
-/// per step: nothing was sent since that slice, or every slice contains bytes.
+/// Returns the age of the youngest slice whose number is at most `number`, counted in slices before the newest one. If
+/// there is none, returns the age of the oldest slice. A binary search touches one cache line per step. Two common
+/// cases skip it: nothing was sent since that slice, or every slice contains bytes.
 std::size_t InFlight::age_at(Duration::rep number) const {
   if (back(0).number <= number) return 0;
   const Duration::rep behind = back(0).number - number;

@@ -12,13 +12,11 @@ namespace sluice::control {
 /// Estimates the bytes that the proxy has sent towards one UE and that have not arrived at the Node-B. Retransmissions
 /// and forwarded packets count too. Reads no clock.
 ///
-/// The proxy counts the bytes injected, the Node-B those that arrived. The difference of both counters follows jitter
-/// correctly. The difference has a constant error, because packets may be lost or added on the way, and because the
-/// counters start at different values. The bytes injected within the last round trip are right on average, but ignore
-/// jitter. The
-/// estimate is therefore the difference plus an offset, which drifts within a fraction of a second to the value at
-/// which both estimates agree.
-/// It never exceeds the bytes injected within `lifetime`.
+/// Two estimates are combined. The first is the proxy's count of sent bytes minus the Node-B's count of arrived bytes.
+/// It follows jitter, but has a constant error: packets are lost or added on the way, and both counters start at
+/// different values. The second is the bytes sent within the last round trip. It is right on average, but ignores
+/// jitter. The result is the first estimate plus an offset. The offset adapts within a fraction of a second until both
+/// estimates agree on average. The result never exceeds the bytes sent within `lifetime`.
 class InFlight {
  public:
   /// Makes the estimator for a `round_trip` from the proxy to the Node-B and back, 2·τp. Bytes that have not arrived
@@ -27,20 +25,21 @@ class InFlight {
 
   /// Returns the age after which bytes sent to the Node-B no longer change the estimate, for the default lifetime.
   [[nodiscard]] static Duration horizon(Duration round_trip);
-  /// Sets the number of bytes that were sent before horizon(), the span that the history covers. Requires a new object.
+  /// Sets the number of bytes that were sent longer than horizon() ago, so that the history does not contain them.
+  /// Requires a new object.
   void begin_at(std::uint64_t total);
-  /// True if all bytes were sent longer than horizon() before `now`. A new object after begin_at(total()) is then
-  /// equivalent to this one.
+  /// True if all bytes were sent longer than horizon() before `now`. Then a new object, initialised by
+  /// begin_at(total()), is equivalent to this one.
   [[nodiscard]] bool is_past(Instant now) const;
 
   /// Records IP bytes sent towards the radio.
   void on_sent(Instant now, Bytes amount);
   /// Processes a report that was received at `now`. `arrived` is the Node-B's count of all bytes that have reached the
-  /// UE's queue. Returns the bytes in flight. A smaller count than before means that the Node-B has restarted; then the
-  /// measurement restarts.
+  /// UE's queue. Returns the bytes in flight. If `arrived` is smaller than before, the Node-B has restarted, and the
+  /// estimate restarts.
   Bytes on_report(Instant now, std::uint64_t arrived);
-  /// Restarts the measurement with the next report. After a handover another Node-B reports, whose counter has another
-  /// value.
+  /// Restarts the estimate with the next report, because that report comes from another Node-B after a handover, with
+  /// another counter.
   void restart() { synchronised_ = false; }
   /// Prefetches the members that on_report() reads.
   void prefetch() const {

@@ -8,7 +8,7 @@
 
 namespace sluice::control {
 
-/// Values of a report that determine how much may be sent to a UE, if the Node-B computes that itself.
+/// Values of a report that determine how much may be sent to a UE, if the Node-B computes the allowance.
 struct AllowanceReport {
   /// Bytes that the Node-B permits the proxy to send; absent if it computes no allowance.
   std::optional<Bytes> allowance;

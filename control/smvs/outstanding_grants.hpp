@@ -16,16 +16,16 @@ namespace sluice::control {
 /// data sent before it, so losses do not accumulate. Without statuses, only the allowances of the last round trip are
 /// counted. Reads no clock.
 ///
-/// Allowances that are on their way to the proxy are counted completely, although a proxy without data does not use
-/// them. The Node-B cannot detect that, and the proxy may use several allowances in one burst.
-/// tests/bench/figures/laws.md states the cost of counting only a part.
+/// An allowance on its way to the proxy is counted completely. A proxy without data does not use it, but the Node-B
+/// cannot detect that, and the proxy may use several allowances in one burst. tests/bench/figures/laws.md states the
+/// cost of counting only a part.
 class OutstandingGrants {
  public:
   explicit OutstandingGrants(Duration one_way_delay) : round_trip_(2 * one_way_delay) {}
 
-  /// Records an allowance that the Node-B sends to the proxy. `sequence` is Session::next_sequence() before the reports
-  /// of this step are sent, whichever datagram contains the allowance. At most 64 allowances are kept. `now` never
-  /// decreases.
+  /// Records an allowance that the Node-B sends to the proxy. `sequence` is the value of Session::next_sequence()
+  /// before the Node-B sends the reports of this step. It is used even if a later datagram contains the allowance. At
+  /// most 64 allowances are kept. `now` never decreases.
   void granted(Instant now, std::uint64_t sequence, Bytes allowance);
   /// Records an authenticated status message of the proxy about this UE. `arrived` is the current count of all bytes
   /// that have reached the UE's queue. A status that arrives after a newer one is ignored.

@@ -12,8 +12,8 @@ namespace sluice::control {
 
 /// Parameters of the controller that sets the receive window advertised to the server.
 struct ReceiveWindowParameters {
-  /// Target q0 of the proxy's buffer. A target in time is converted to bytes with the rate of the radio leg. Half of
-  /// its highest recent rate is used if that is more.
+  /// Target q0 of the proxy's buffer. A target in time is converted to bytes with the rate of the radio leg. If half of
+  /// the highest recent rate of the radio leg is larger, that is used instead.
   Reference reference = Reference::time(std::chrono::milliseconds(30));
   Bytes minimum_reference{3000};  ///< smallest q0 in bytes
   Bytes frame{40};                ///< size of a radio frame, for a reference in frames
@@ -23,7 +23,8 @@ struct ReceiveWindowParameters {
   Bytes maximum{16 * 1024 * 1024};
 };
 
-/// Input of the controller of the receive window. The proxy passes it for each ACK that it builds, and for each step.
+/// Input of the controller of the receive window. The proxy passes it at each ACK that the proxy sends to the server,
+/// and at each step of the radio controller.
 struct ReceiveWindowObservation {
   Bytes buffered;    ///< payload received from the server and not yet sent towards the radio
   Bytes advertised;  ///< bytes advertised to the server and not received: right edge − rcv_nxt
@@ -40,7 +41,8 @@ struct ReceiveWindowObservation {
 /// State of the controller of the receive window, for logs and metrics. All amounts are payload.
 struct ReceiveWindowState {
   double reference = 0;  ///< q0: target of the proxy's buffer in bytes
-  /// Target in bytes of data buffered in the proxy + advertised window + excess in the radio queue.
+  /// Target in bytes of a sum: data buffered in the proxy, plus the advertised window, plus the excess in the radio
+  /// queue.
   double target = 0;
   double predicted_error = 0;  ///< ŝ, the predicted excess over the target, in bytes
 };

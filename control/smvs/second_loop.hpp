@@ -7,33 +7,35 @@
 
 namespace sluice::control {
 
-/// Selects the controller of the window that is advertised to the server.
+/// Selects the controller of the receive window that the proxy advertises to the server.
 enum class SecondLoopLaw : std::uint8_t {
   balance,      ///< ReceiveWindowLoop: it controls the whole path from the server to the radio as one queue
   sliding_mode  ///< Smvs: it controls the proxy's buffer of one connection
 };
 
-/// Parameters of the receive window's controller. Those of the base class apply to both controllers. Those in `sliding`
-/// apply to the sliding-mode controller; its q0, frame size, smallest q0 and first allowance are replaced by values of
-/// the base class.
+/// Parameters of the receive window's controller. The members of the base class apply to both controllers. `sliding`
+/// applies to the sliding-mode controller only. Values of the base class replace q0, frame size, smallest q0 and first
+/// allowance in `sliding`.
 struct SecondLoopParameters : ReceiveWindowParameters {
   SecondLoopLaw law = SecondLoopLaw::balance;
   SmvsParameters sliding;
 };
 
 /// Returns the parameters of the sliding-mode controller for the proxy's buffer (TMC 2011, section 4.2, last
-/// paragraph). The proxy's sending window replaces b(k), and the server's round trip replaces 2τp. The bytes in flight
-/// to the buffer are those advertised and not arrived, because an edge is never retracted.
+/// paragraph). The bytes that the proxy sends towards the radio replace the service b(k), and the server's round trip
+/// replaces 2τp. The bytes in flight to the buffer are those advertised and not arrived, because an advertised right
+/// edge is never retracted.
 [[nodiscard]] SmvsParameters sliding_mode(const SecondLoopParameters& parameters);
 
 /// Input of the sliding-mode controller of the receive window at the end of a step. All amounts are payload of one
 /// connection.
 struct SecondLoopObservation {
   Instant now;
-  Bytes buffered;              ///< bytes received and not yet sent towards the radio
-  Bytes advertised;            ///< bytes advertised to the server and not received: right edge − rcv_nxt
-  std::uint64_t received = 0;  ///< bytes received from the server so far; a decrease restarts the measurement
-  Duration server_rtt{};       ///< RTT to the server; zero while unknown
+  Bytes buffered;    ///< bytes received and not yet sent towards the radio
+  Bytes advertised;  ///< bytes advertised to the server and not received: right edge − rcv_nxt
+  /// Bytes received from the server so far; if it decreases, the controller restarts its rate estimate.
+  std::uint64_t received = 0;
+  Duration server_rtt{};  ///< RTT to the server; zero while unknown
 };
 
 /// Converts the input for the receive window to the input of Smvs, with the proxy's buffer as the queue.

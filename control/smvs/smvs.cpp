@@ -21,12 +21,12 @@ std::size_t steps_of_delay(const SmvsParameters& parameters) {
 constexpr double largest_allowance = 1e12;
 constexpr double fastest = 1e14;  ///< largest service rate that is accepted, in bytes/s
 
-/// Largest step back in time of an observation that is ignored as reordered. An older observation comes from a clock
-/// that was reset.
+/// Largest time by which an observation may be older than the last one and still count as reordered, so that it is
+/// ignored. An even older observation comes from a clock that was reset.
 constexpr Duration largest_step_back = std::chrono::seconds(1);
 
-/// Returns the predicted queue in bytes, never below zero. The paper's model is linear and gives negative queues. A
-/// negative queue would let the first data after a pause exceed the target by b̄·2τp in one burst.
+/// Returns the predicted queue in bytes, never below zero. The paper's linear model can give negative queues. With a
+/// negative queue, the first burst after a pause could exceed the target by b̄·2τp.
 double predicted_queue(double queue_and_in_flight, double drained_meanwhile) {
   return std::max(0.0, queue_and_in_flight - drained_meanwhile);
 }
@@ -100,7 +100,7 @@ double Smvs::first_allowance(const SmvsObservation& observation) const {
   return static_cast<double>((parameters_.initial_allowance - observation.queue).count()) - in_flight(observation);
 }
 
-/// Returns the bytes that will reach the queue before the bytes granted now reach it.
+/// Returns the bytes that will reach the queue before the bytes granted in this step do.
 double Smvs::in_flight(const SmvsObservation& observation) const {
   if (parameters_.prediction == Prediction::measured) return static_cast<double>(observation.in_flight.count());
   const Duration horizon = parameters_.step * static_cast<std::int64_t>(2 * delay_steps_);

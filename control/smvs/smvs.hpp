@@ -14,7 +14,7 @@
 
 namespace sluice::control {
 
-/// Selects how the controller obtains the bytes in flight to the queue, the sum in eq. 34.
+/// Selects how the controller determines the bytes in flight to the queue, which are the sum in eq. 34 of the paper.
 enum class Prediction : std::uint8_t {
   measured,  ///< bytes in flight are measured: injected and not arrived (SmvsObservation::in_flight); correct for idle
              ///< flows too
@@ -22,8 +22,8 @@ enum class Prediction : std::uint8_t {
   commanded
 };
 
-/// Selects how a step that ends with an empty queue changes the mean service rate b̄. The server had nothing left to
-/// send. So the rate served in that step is below the rate that the link could have served.
+/// Selects how a step that ends with an empty queue changes the mean service rate b̄. In such a step no data was left
+/// to send, so the measured rate is below the rate that the link offers.
 enum class EmptyQueue : std::uint8_t {
   hold,   ///< the rate of a step with an empty queue may raise b̄ but never lowers it
   follow  ///< the rate of a step with an empty queue enters b̄ like the rate of any other step, as in the paper
@@ -45,9 +45,9 @@ struct SmvsParameters {
 
   /// Length of the window of the smallest and largest η, ≥ Ts. One burst of the link affects these for this time.
   Duration eta_window = std::chrono::milliseconds(100);
-  /// φ: half width of the boundary layer, in which sat(ŝ/φ) replaces sgn(ŝ); 0 = sgn, as in the paper. With frames of a
-  /// few dozen bytes, bursts of tens of kilobytes make η2 much larger than ε·Ts. With sgn the queue then swings by η2
-  /// in each direction.
+  /// φ: half width of the boundary layer, in which sat(ŝ/φ) replaces sgn(ŝ); 0 = sgn, as in the paper. Half the
+  /// difference of ηu and ηl is the switching amplitude η2. If bursts of the link are much larger than a frame, η2 is
+  /// much larger than ε·Ts. With sgn the queue then oscillates by η2 in each direction.
   Reference boundary_layer = Reference::time(std::chrono::milliseconds(40));
   Prediction prediction = Prediction::measured;
   EmptyQueue empty_queue = EmptyQueue::hold;
@@ -59,20 +59,20 @@ struct SmvsParameters {
   Duration restart_after_idle = std::chrono::seconds(10);
 };
 
-/// Checks the parameters against Proposition 1 (eqs. 37–43) and the rules of section 5.2. Rules that depend on the link
-/// are checked if given: `mean` is the service rate b̄, `variation` the period Tb of bandwidth variation. Returns the
-/// broken rules.
+/// Checks the parameters against Proposition 1 (eqs. 37–43) and the rules of section 5.2. Returns the broken rules.
+/// `mean` is the service rate b̄, and `variation` the period Tb with which the bandwidth varies. Rules that need a
+/// missing value are not checked.
 [[nodiscard, gnu::cold, gnu::noinline]] std::vector<Violation> validate(const SmvsParameters& parameters,
                                                                         std::optional<Rate> mean = {},
                                                                         std::optional<Duration> variation = {});
 
 /// Converts the parameters to steps of length `period` > 0, the period of the Node-B's reports. Values per step are
-/// scaled. A target queue in time changes by the difference of the step lengths, because it must last for a round trip
-/// and a step. Returns nothing if the result breaks a rule.
+/// scaled. A target queue in time changes by the difference of both step lengths, because the queue must last for a
+/// round trip and a step. Returns nothing if the result breaks a rule.
 [[nodiscard]] std::optional<SmvsParameters> in_steps_of(const SmvsParameters& parameters, Duration period);
 
-/// Input of the controller at the end of a step, for one UE. Counters are cumulative. If one decreases, its sender has
-/// restarted, and the measurement restarts.
+/// Input of the controller at the end of a step, for one UE. Counters are cumulative. If a counter decreases, its
+/// sender has restarted, and the controller restarts its rate estimate.
 struct SmvsObservation {
   Instant now;                ///< time at which queue and counters were read, on any steady clock
   Bytes queue;                ///< q(k): bytes in the radio queue
@@ -91,7 +91,7 @@ struct SmvsObservation {
   double reference_factor = 1;
 };
 
-/// State of the controller for logs, plots and metrics. Amounts in bytes, those of η per step Ts.
+/// State of the controller for logs, plots and metrics. Amounts are in bytes; ηl and ηu are in bytes per step Ts.
 struct SmvsState {
   Rate rate;                   ///< b(k), the service rate of the last step
   Rate mean_rate;              ///< b̄, the mean service rate
@@ -103,28 +103,30 @@ struct SmvsState {
   std::uint64_t steps = 0;
 };
 
-/// Returns q0 in bytes at the service rate `mean`, multiplied by `part`, but at least the smallest reference.
+/// Returns q0 in bytes at the service rate `mean`, multiplied by `part`, but at least
+/// SmvsParameters::minimum_reference.
 [[nodiscard]] double smvs_reference(const SmvsParameters& parameters, Rate mean, double part = 1);
 
 /// Sliding-mode variable-structure controller of the radio queue of one UE (eqs. 17–36). Each step computes how many
-/// bytes the proxy may send in the next step. Node-B and proxy use this class alike. Reads no clock.
+/// bytes the proxy may send in the next step. The class is used both at the Node-B and at the proxy. Reads no clock.
 class Smvs {
  public:
   /// Makes a controller with parameters that pass validate() without errors; throws std::invalid_argument otherwise.
   explicit Smvs(const SmvsParameters& parameters);
 
-  /// Executes one step. Returns the bytes that may be sent in the next Ts, which replace the unused rest of the
+  /// Executes one step. Returns the bytes that may be sent in the next step, which replace the unused rest of the
   /// previous allowance. Steps may have irregular length, because a report can be late, or early after a sharp change.
-  /// b(k) is computed over the actual length. An observation that is not newer than the last one returns the last
-  /// allowance again. One that is more than a second older comes from a reset clock, and the measurement restarts.
+  /// The rate b(k) is computed over the actual length. For an observation that is not newer than the last one, the last
+  /// allowance is returned again. If it is more than a second older, the clock was reset, and the rate estimate
+  /// restarts.
   Bytes step(const SmvsObservation& observation);
 
   [[nodiscard]] const SmvsState& state() const { return state_; }
   [[nodiscard]] const SmvsParameters& parameters() const { return parameters_; }
-  /// Sets the mean service rate, for a controller that replaces another one. Zero makes the rate unknown.
+  /// Sets the mean service rate of a controller that replaces another one. Zero makes the rate unknown.
   void seed(Rate mean);
-  /// Restarts the measurement, because the clock or the counters of the observations restart (Node-B restart,
-  /// handover). b̄ is kept.
+  /// Restarts the rate estimate, because the clock or the counters of the observations restart (Node-B restart,
+  /// handover). The mean rate b̄ is kept.
   void restart();
 
   /// Calls `visit` with each state member and its name, for recorded decisions (control/decision_log/states.hpp).

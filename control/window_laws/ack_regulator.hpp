@@ -15,13 +15,14 @@ struct AckRegulatorParameters {
   Bytes segment{1448};   ///< size of the flow's largest segment, > 0
 };
 
-/// Checks the ranges, and that the buffer can take the data that one ACK brings during slow start. Returns the broken
+/// Checks the ranges, and that the buffer has space for the data that one ACK causes in slow start. Returns the broken
 /// rules.
 [[nodiscard, gnu::cold, gnu::noinline]] std::vector<Violation> validate(const AckRegulatorParameters& parameters);
 
 /// Phase of the sender's congestion control, as the Ack Regulator estimates it.
 enum class SourcePhase : std::uint8_t {
-  /// The source sends two bytes for every acknowledged one; assumed until ACKs for one buffer size are withheld.
+  /// The source sends two bytes for every acknowledged one. This phase is assumed until ACKs for one whole buffer are
+  /// withheld.
   slow_start,
   avoidance,  ///< the source sends one byte for every acknowledged one; no buffer space is reserved for its extra
               ///< segment per window
@@ -29,18 +30,19 @@ enum class SourcePhase : std::uint8_t {
 };
 
 /// Ack Regulator of one flow, in bytes (Chan & Ramjee, MobiCom 2002, as described in INFOCOM 2004). It never rewrites
-/// an ACK. It withholds an ACK while the buffer has no space for the data that this ACK causes. All positions are
-/// StreamPosition's. Reads no clock; thread: its flow's.
+/// an ACK. It withholds an ACK while the buffer has no space for the data that this ACK causes. All positions are those
+/// of StreamPosition. Reads no clock; thread: its flow's.
 ///
 /// A released ACK of position `a` allows the source to send up to a + W. W is the source's window, estimated as the
-/// largest distance so far between arrived and acknowledged data. That data fits the free buffer iff a ≤ arrived + free
-/// − W. A count of expected packets would accumulate errors; positions do not. In congestion avoidance W grows by a
-/// segment per window, for which no space is reserved. When W exceeds pipe and buffer, that segment finds the buffer
-/// full and is dropped, and the source halves W once.
+/// largest distance so far between arrived and acknowledged data. The data that the ACK allows fits in the buffer if
+/// and only if a ≤ arrived + free − W. Positions are used, because a count of expected packets would accumulate errors.
+/// In congestion avoidance W grows by a segment per window, for which no space is reserved. Once W exceeds the capacity
+/// of pipe and buffer, the additional segment finds the buffer full and is dropped. The source then halves W once.
 ///
 /// Interpretation of the paper: INFOCOM 2004 states the algorithm's inputs and its deliberate drop, but not its steps.
-/// The MobiCom paper is not available. In congestion avoidance, W counts as larger than pipe and buffer if the extra
-/// segment finds the buffer full. In slow start the sign is that ACKs for one buffer size are withheld.
+/// The MobiCom paper is not available. In congestion avoidance, W counts as larger than pipe and buffer if the
+/// additional segment finds the buffer full. In slow start, W counts as larger if ACKs for one whole buffer are
+/// withheld.
 class AckRegulator {
  public:
   /// Makes a regulator with parameters that pass validate() without errors; throws std::invalid_argument otherwise.
@@ -83,7 +85,8 @@ class AckRegulator {
   Bytes window_;           ///< W: estimated window of the source in bytes
   Bytes round_end_;        ///< position whose acknowledgement to the server ends the current round trip
   Bytes window_at_round_;  ///< W when the current round trip began
-  Bytes recovery_end_;  ///< highest position that had arrived at the last drop; its acknowledgement ends the recovery
+  /// Highest position that had arrived at the last drop; once it is acknowledged, the recovery ends.
+  Bytes recovery_end_;
 };
 
 }  // namespace sluice::control

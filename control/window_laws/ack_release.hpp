@@ -7,8 +7,9 @@
 
 namespace sluice::control {
 
-/// Selects which withheld ACKs a controller releases. ACKs are released oldest first; one that has just arrived is the
-/// newest. The owner keeps the ACKs in order of arrival and reports each sent one to the controller.
+/// Selects which withheld ACKs a controller releases. ACKs are released oldest first, and an ACK that has just arrived
+/// is the newest. The owner of the controller stores the ACKs in order of arrival, and reports each ACK it sends to the
+/// controller.
 struct AckRelease {
   Bytes up_to = Bytes::max();  ///< position up to which every withheld ACK is released
   std::size_t at_least = 0;    ///< minimum number of the oldest withheld ACKs to release, even if `up_to` excludes them
@@ -16,9 +17,9 @@ struct AckRelease {
   [[nodiscard]] static constexpr AckRelease all() { return {}; }
 };
 
-/// Recovery rule for controllers that withhold ACKs, in case data was lost on its way to the queue. Each time an event
-/// finds the data queue empty, 2 ACKs are released, then 4, 8 and so on.
-/// It restarts at 2 once the queue has held data (Chan & Ramjee, INFOCOM 2004, section IV-C).
+/// Recovery rule for controllers that withhold ACKs, needed if data was lost on its way to the queue. Each time an
+/// event finds the data queue empty, 2 ACKs are released, then 4, 8 and so on. After data was in the queue, the number
+/// restarts at 2 (Chan & Ramjee, INFOCOM 2004, section IV-C).
 class EmptyQueueRelease {
  public:
   /// Returns how many of the withheld ACKs to release now. `queue_empty` is true if the data queue is empty.

@@ -9,12 +9,12 @@
 
 namespace sluice::control {
 
-/// Counts the flows observed within a sliding time window, in constant memory. The window has 16 slices, each with the
-/// number of flows last observed in it. A flow expires with its slice, so the window is exact to 1/16. Each flow's
-/// owner stores a Mark for it, such as in an entry of a 5-tuple table. Reads no clock; thread: its owner's.
+/// Counts the flows observed within a sliding time window, in constant memory. The window consists of 16 slices. Each
+/// slice counts the flows whose latest packet it contains. A slice expires as a whole, so the window is exact to 1/16.
+/// The owner of a flow stores a Mark for it, for example in a table of 5-tuples. Reads no clock; thread: its owner's.
 class ActiveFlows {
  public:
-  /// State of one flow: the slice of the counting interval in which it was last observed.
+  /// State of one flow: the slice of the time window that contains its latest packet.
   class Mark {
     friend class ActiveFlows;
     Duration::rep slice_ = none;
@@ -24,8 +24,8 @@ class ActiveFlows {
   /// Counts flows that were observed within the last `window` > 0.
   explicit ActiveFlows(Duration window);
 
-  /// Records a packet of the flow. Times before the latest recorded one count as the latest. `weight` ≥ 0 is what the
-  /// flow adds to weight() from now on.
+  /// Records a packet of the flow. If `now` is before the latest recorded time, that latest time is used. `weight` ≥ 0
+  /// is the amount that the flow adds to weight() from now on.
   void seen(Instant now, Mark& mark, double weight = 1);
   /// Stops counting a flow, because it has ended.
   void left(Mark& mark);
@@ -43,7 +43,7 @@ class ActiveFlows {
     double weight = 0;
   };
 
-  /// Returns the slice of the window with that number, or null if it has expired.
+  /// Returns the slice of the window with the number `number`, or null if that slice has expired.
   [[nodiscard]] Slice* find(Duration::rep number);
   [[nodiscard]] static std::size_t index(Duration::rep number);
   [[nodiscard]] bool is_within(const Slice& slice, Instant now) const;

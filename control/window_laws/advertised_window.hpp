@@ -14,11 +14,10 @@ namespace sluice::control {
 ///   kept. It never moves left (RFC 9293 section 3.8.6), unless the receiver itself retracts it.
 /// - While the controller shrinks the window, ACKs carry the distance to the kept edge, rounded up. A later ACK may
 ///   therefore announce an edge that is lower by less than a unit. RFC 7323 section 2.4 requires senders to accept
-///   this, because a receiver that rounds does the same. The receiver offers more than is written here, so it accepts
-///   everything that was sent up to any edge. If the rounded-up edge were kept, each ACK would move the edge, and the
-///   sum would reach several packets.
+///   this. The receiver accepts all data up to any announced edge, because the receiver itself offers more. The
+///   rounded-up edge is not kept, because each ACK would then move the edge further.
 /// - A duplicate ACK repeats the window of the previous ACK, because otherwise the sender does not count it as a
-///   duplicate (RFC 5681 section 2). A closed window is the exception, because it must be able to open.
+///   duplicate (RFC 5681 section 2). If that window was closed, the duplicate ACK may open it.
 ///
 /// Windows in SYN segments are never scaled and must not be passed to this class. Reads no clock; thread: its flow's.
 class AdvertisedWindow {
@@ -31,8 +30,8 @@ class AdvertisedWindow {
   /// is the controller's window in bytes after `ack`; a negative one counts as 0.
   [[nodiscard]] std::uint16_t field(Bytes ack, std::uint16_t offered, Bytes window);
 
-  /// Records a right edge from an ACK whose window this object did not write: an ACK of the handshake, or one before
-  /// the controller was created.
+  /// Records a right edge from an ACK whose window this object did not write. Such an ACK belongs to the handshake, or
+  /// was sent before the controller was created.
   void advertise(Bytes edge);
 
   /// Returns the bytes that a window field represents at this connection's window scale.
@@ -54,8 +53,8 @@ class AdvertisedWindow {
   std::uint16_t offered_ = 0;
   std::uint16_t field_ = 0;
   Bytes edge_;  ///< furthest right edge that was advertised to the sender
-  /// Furthest right edge that the controller's window gives; it is below `edge_` by less than one unit of the window
-  /// scale.
+  /// Furthest right edge that the controller's window gives. It is less than one unit of the window scale below
+  /// `edge_`, because of rounding.
   Bytes kept_;
 };
 

@@ -11,12 +11,14 @@
 
 namespace sluice::control {
 
-/// Parameters of CLAMP's access-router agent.
+/// Parameters of CLAMP's agent at the queue, which the paper places in the access router.
 struct ClampPriceParameters {
   Reference target = Reference::bytes(Bytes(5500));  ///< a: queue length above which the price is positive
-  double slope = 1;       ///< b: slope of the price, 0 < b < π/2; the queue converges to (k·τ + a)/b for k flows
-  double forgetting = 2;  ///< decay of the queue's mean in 1/s, > 0: the past has weight e^{−2·I} after I seconds
-  Bytes frame{40};        ///< size of a radio frame, for a target in frames, > 0
+  double slope = 1;  ///< b: slope of the price, 0 < b < π/2; the queue converges to (k·τ + a)/b for k flows
+  /// Decay of the queue's mean in 1/s, > 0: after I seconds, earlier samples have the weight e^{−2·I} with the default
+  /// 2.
+  double forgetting = 2;
+  Bytes frame{40};  ///< size of a radio frame, for a target in frames, > 0
 
   /// largest price, > 0; it bounds the price in an outage, when the rate is zero
   Duration largest = std::chrono::seconds(10);
@@ -25,8 +27,8 @@ struct ClampPriceParameters {
 /// Checks ranges and Theorem 1 (stable iff b < π/2).
 [[nodiscard, gnu::cold, gnu::noinline]] std::vector<Violation> validate(const ClampPriceParameters& parameters);
 
-/// Access-router agent of CLAMP, which computes the price of one radio queue at the Node-B (Andrew, Hanly & Mukhtar,
-/// TMC 2008, section 4.1). Reads no clock; thread: its queue's.
+/// Agent of CLAMP that computes the price of one radio queue at the Node-B (Andrew, Hanly & Mukhtar, TMC 2008, section
+/// 4.1). The paper places this agent in the access router. Reads no clock; thread: its queue's.
 ///
 /// Interpretation of the paper: the available copy has lost the minus sign of e^{−2·I}; I is the time since the
 /// previous arrival.
@@ -38,8 +40,8 @@ class ClampPriceAgent {
   /// Records a packet that entered the queue, which then holds `queue` bytes: q̄(n) = e^{−2I}·q̄(n−1) + (1 −
   /// e^{−2I})·Q(n). The first packet sets q̄ = Q.
   void on_arrival(Instant now, Bytes queue);
-  /// Returns the mean queue q̄ and the price p = max((b·q̄ − a)/μc, 0), eq. 13, in the form of a report. `output` is μc,
-  /// the measured rate of the queue's output. If it is 0, any excess over the target has the largest price.
+  /// Returns the mean queue q̄ and the price p = max((b·q̄ − a)/μc, 0), eq. 13, in the form of a report. `output` is
+  /// μc, the measured rate at which data leaves the queue. If it is 0, a queue above the target has the largest price.
   [[nodiscard]] feedback::ClampPrice price(Rate output) const;
 
  private:

@@ -13,12 +13,12 @@
 namespace sluice::control {
 namespace {
 
-/// Largest ν, the number of packets over which a flow's rate is measured. Fewer packets suffice at any rate.
+/// Largest ν, the number of packets over which a flow's rate is measured. Fewer packets are enough at any rate.
 constexpr std::size_t max_rate_packets = 65'536;
 constexpr double min_round_trip_s = 0.001;
 /// Smallest window in segments. A receiver acknowledges every second segment (RFC 9293 section 3.8.6.3), and rounding
-/// of the window field leaves two segments whole. With a smaller window a flow may stop. A flow without data gets no
-/// ACK, so its window would stay closed.
+/// of the window field leaves two segments whole. With a smaller window a flow may stop sending. It then gets no ACKs,
+/// so its window would stay closed.
 constexpr int fewest_segments = 2;
 
 double min_window(const ClampWindowParameters& parameters) {
@@ -117,7 +117,8 @@ void ClampWindow::advance(double size, double change, bool limited) {
   if (state_.window >= largest) state_.slow_start = false;
 }
 
-/// Ends slow start and halves the window. The queue measured now is the effect of the window one round trip ago.
+/// Ends slow start and halves the window. The queue measured now was caused by the window of one round trip ago, which
+/// was half as large.
 void ClampWindow::end_slow_start() {
   state_.slow_start = false;
   state_.window = std::max(state_.window / 2, min_window(parameters_));

@@ -27,7 +27,7 @@ struct ClampWindowParameters {
 /// Checks the ranges of the parameters.
 [[nodiscard, gnu::cold, gnu::noinline]] std::vector<Violation> validate(const ClampWindowParameters& parameters);
 
-/// State of the window agent for observers.
+/// State of the window agent, for logs and metrics.
 struct ClampWindowState {
   Rate rate;              ///< μ̂: measured rate of the flow
   Duration round_trip{};  ///< d̂: estimated round trip of the flow
@@ -39,14 +39,14 @@ struct ClampWindowState {
 /// Window agent of CLAMP for one flow (TMC 2008, sections 4.2 and 4.3). The paper places it in the receiver, but it
 /// works at any point that the flow's data passes. Reads no clock; thread: its flow's.
 ///
-/// Interpretation of the paper, whose available copy has lost the symbols of the clipping: Δw is clipped to +10 kB,
-/// because clipping w would make no sense. The sum of μ̂ has ν + 1 terms over ν intervals, as in the paper's example
-/// μ̂(t₂) = (s₁ + s₂)/(t₂ − t₁). Slow start halves w with the packet that ends it, in the paper with the next one. d̂
-/// keeps its first value while μ̂ is zero.
+/// Interpretation of the paper, whose available copy has lost the symbols of the clipping: Δw is clipped to +10 kB. The
+/// sum of μ̂ has ν + 1 terms over ν intervals, as in the paper's example μ̂(t₂) = (s₁ + s₂)/(t₂ − t₁). In slow start
+/// the packet that ends slow start halves w; in the paper the next packet does. d̂ keeps its first value while μ̂ is
+/// zero.
 ///
-/// Two differences to the paper: the packets of μ̂ are kept in at most 16 groups, so with ν > 15 the sum spans between
-/// 15/16 of ν and ν. A window that does not limit the sender does not grow (RFC 7661). Otherwise a flow that sends
-/// little would accumulate a large window, and later fill the queue with it.
+/// Two differences to the paper: the packets of μ̂ are kept in at most 16 groups, so for ν > 15 the sum covers 15/16 of
+/// ν to ν packets. And w does not grow while it does not limit the sender (RFC 7661). Otherwise a flow that sends
+/// little would get a large window, and could fill the queue later.
 class ClampWindow {
  public:
   /// Makes an agent in slow start. `first_round_trip` is the time from the SYN-ACK to the first data; below 1 ms it
@@ -55,8 +55,8 @@ class ClampWindow {
   ClampWindow(const ClampWindowParameters& parameters, Duration first_round_trip);
 
   /// Records a data packet of `size` bytes. `price` is p, the newest price received from the Node-B. `offered` is the
-  /// receiver's own window in bytes. Returns the window for the next ACKs, min(w, `offered`), eq. 17. `limited` is true
-  /// if w limits the sender, as far as is known.
+  /// receiver's own window in bytes. `limited` is true if the window w limits the sender, as far as is known. Returns
+  /// the window for the next ACKs, min(w, `offered`), eq. 17.
   Bytes on_data(Instant now, Bytes size, Duration price, Bytes offered, bool limited = true);
   /// Records a third duplicate ACK, which ends slow start because it indicates a loss. Recovery itself is left to TCP.
   void on_loss();

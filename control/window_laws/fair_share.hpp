@@ -32,12 +32,12 @@ void describe(Section& s, FairShareParameters& p) {
 /// Returns the window of each of `flows` ≥ 1 flows: floor(B/n) packets of `packet` bytes, at least one.
 [[nodiscard]] Bytes fair_share_window(Bytes buffer, Bytes packet, double flows);
 
-/// Window with which TCP flows share a base station evenly (Pilosof et al., INFOCOM 2003, section V): floor(B/n)
-/// packets for each of n flows of either direction.
-/// Passing ACKs carry min(advertised, floor(B/n)). One object per queue. Reads no clock; thread: its owner's.
+/// Window with which TCP flows share a base station's buffer B evenly: floor(B/n) packets for each of n flows of either
+/// direction (Pilosof et al., INFOCOM 2003, section V). The proxy writes min(advertised, floor(B/n)) into ACKs that it
+/// forwards. One object per queue. Reads no clock; thread: its owner's.
 ///
 /// Interpretation of the paper: it counts flows by addresses and ports, and does not state when a flow without packets
-/// stops counting. Here a flow counts for FairShareParameters::idle, exact to 1/16.
+/// stops counting. Here a flow counts for FairShareParameters::idle after its last packet, exact to 1/16.
 class FairShare {
  public:
   /// Makes a share with parameters that pass validate() without errors; throws std::invalid_argument otherwise.

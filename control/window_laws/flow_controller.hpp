@@ -23,7 +23,7 @@ struct FlowControllerText {
   std::string_view text;
   bool both_ways = false;  ///< true if the window is also written into ACKs towards the UE, see LawHooks::both_ways
 
-  /// true if the controller works without reports of the Node-B, provided that the buffer size B is configured
+  /// true if the controller works without reports of the Node-B once the buffer size B is configured
   bool needs_buffer_only = false;
 };
 inline constexpr std::array flow_controller_table = {

@@ -9,12 +9,12 @@
 namespace sluice::control {
 namespace {
 
-/// Largest number of packets of one ACK that CLAMP counts one by one. An ACK of more packets fills a hole, and most of
-/// its data arrived long before.
+/// Largest number of packets of one ACK that CLAMP counts one by one. An ACK of more packets fills a hole, so most of
+/// its data arrived earlier.
 constexpr int max_packets_per_ack = 64;
 
-/// Returns one flow's share of the radio buffer, or all of it for controllers of a single flow. It is at least two
-/// segments, with which ACKs keep arriving.
+/// Returns one flow's share of the radio buffer, or the whole buffer if the controller serves a single flow. The result
+/// is at least two segments, because with less the receiver delays ACKs.
 Bytes share(const QueueView& queue, Bytes segment) {
   return std::max(Bytes(static_cast<double>(queue.buffer.count()) / std::max(queue.flows, 1.0)), segment * 2);
 }
@@ -29,7 +29,8 @@ ClampWindowParameters clamp_of(const LawParameters& parameters, const LawStart& 
 /// Size in segments that is assumed for B, the radio buffer, until the Node-B's first report.
 constexpr int first_segments = 10;
 
-/// Longest time for which CLAMP attributes the queue to the controller that it has replaced.
+/// Longest time after CLAMP has replaced another controller, in which the queue counts as the queue of that other
+/// controller.
 constexpr Duration longest_wait_for_drain = std::chrono::seconds(1);
 
 /// Upper limit in seconds of the queueing delay of a stalled link. It keeps the conversion to a duration within range.
@@ -57,8 +58,8 @@ void ClampLaw::seed(Bytes window, const QueueView& queue) {
   draining_until_ = never;
 }
 
-/// Returns the price for CLAMP's window agent. It is the reported price, or a smaller one while the queue that the
-/// previous controller built drains.
+/// Returns the price for CLAMP's window agent. This is the reported price, or a smaller one while the queue of the
+/// previous controller drains.
 Duration ClampLaw::price(Instant now, const QueueView& queue) {
   if (start_ == Start::over) return queue.price;
   if (draining_until_ == never) draining_until_ = now + longest_wait_for_drain;

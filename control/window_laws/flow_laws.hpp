@@ -19,22 +19,22 @@ namespace sluice::control {
 struct LawParameters {
   /// B: buffer of a UE's radio queue. If zero, the reported size is used, or 64 KiB if reports contain none.
   Bytes buffer;
-  /// Longest time that any controller may withhold an ACK, > 0. It is below the shortest retransmission timeout in use
-  /// (200 ms). A longer time would cause retransmissions.
+  /// Longest time for which any controller may withhold an ACK, > 0. It is below the shortest retransmission timeout in
+  /// use (200 ms), because a longer time would cause retransmissions.
   Duration max_ack_delay = std::chrono::milliseconds(150);
 #define X(name, key, type, text) type name;
   SLUICE_LAW_PARAMETERS(X)
 #undef X
 };
 
-/// CLAMP's window agent as the controller of one flow. It processes acknowledged bytes as arrived data, because the UE
-/// has just received them.
+/// CLAMP's window agent as the controller of one flow. It treats acknowledged bytes as arrived data, because the UE has
+/// just received them.
 ///
-/// When CLAMP replaces another controller it begins with its own equilibrium: the bytes on the path plus the target
-/// queue. The Node-B computes the price from a mean queue, which contains the previous controller's queue for seconds.
-/// That price would close the window because of a queue that no longer exists, and the window reopens only by τ per
-/// round trip. So the window is fixed until the old queue has drained, at most one second. Then the price is computed
-/// from the current queue until the mean queue has decreased to that.
+/// When CLAMP replaces another controller, its first window is the bytes on the path plus CLAMP's target queue. The
+/// Node-B's price depends on a mean queue, which still contains the previous controller's queue for seconds. With that
+/// price the window would close, and reopen only by τ per round trip. So the window stays fixed until the old queue has
+/// drained, for at most one second. After that, CLAMP uses a price computed from the current queue until the reported
+/// mean is as low as the current queue.
 class ClampLaw : public LawHooks {
  public:
   ClampLaw(const LawParameters& parameters, const LawStart& start);
@@ -52,7 +52,7 @@ class ClampLaw : public LawHooks {
   [[nodiscard]] Duration price(Instant now, const QueueView& queue);
 
   Bytes segment_;
-  Reference target_;  ///< a of the price: queue above which it is positive
+  Reference target_;  ///< a in the formula of the price: length of the queue above which the price is positive
   double slope_;
   Bytes frame_;
   Instant draining_until_ = never;

@@ -16,8 +16,8 @@ constexpr double slowest_decay = 0.999;
 constexpr Duration shortest_interval = std::chrono::milliseconds(1);
 /// Average number of flows (eq. 9) below which the average counts as zero.
 constexpr double nothing = 1e-6;
-/// Fraction of an even share of the link. A flow that uses less counts as the share that it uses, not as one flow. A
-/// starting flow uses more within a few round trips.
+/// Share of the link, relative to an even share, below which a flow counts only as the share that it uses. Other flows
+/// count as one. A starting flow exceeds this share within a few round trips.
 constexpr double little = 0.125;
 
 double share(const GwaParameters& parameters, const GwaObservation& seen, double flows) {

@@ -23,27 +23,27 @@ enum class GwaPolicy : std::uint8_t {
 struct GwaParameters {
   GwaPolicy policy = GwaPolicy::fcfs;
   Bytes buffer{200'000};  ///< B: size of the router's buffer, > 0; not used by bandwidth_aware
-  /// Λ: weight of the past in the number of flows, 0 ≤ λ ≤ 0.999. With a large λ ended flows count for longer, which
+  /// The weight λ of the past in the number of flows, 0 ≤ λ ≤ 0.999. With a large λ ended flows count for longer, which
   /// makes windows smaller.
   double decay = 0.9;
   Duration interval = std::chrono::seconds(1);  ///< Δ: interval between two updates of the number of flows, ≥ 1 ms
 };
 
 /// Checks the ranges and, if `rate` and `round_trip` are given, eq. 8. By eq. 8, full use of a link of `rate` needs a
-/// buffer of `rate`·`round_trip`, for the longest round trip of its flows.
+/// buffer of `rate`·`round_trip`, where `round_trip` is the longest of its flows.
 [[nodiscard, gnu::cold, gnu::noinline]] std::vector<Violation> validate(const GwaParameters& parameters, Rate rate = {},
                                                                         Duration round_trip = {});
 
 /// Estimates the number N of active flows by eq. 9: N(t) = λ·N(t−Δ) + (1−λ)·n(t−Δ, t). Here n is the number of flows
 /// observed in an interval Δ. Reads no clock; thread: its owner's.
 ///
-/// Interpretation of the paper: eq. 9 alone is late for new flows, and the sum of the windows could exceed the buffer.
+/// Interpretation of the paper: eq. 9 alone includes new flows late, so the sum of the windows could exceed the buffer.
 /// So N is at least the number of flows observed within Δ, and at least one.
 ///
-/// Interpretation of the paper: bandwidth_aware (BA) divides the available bandwidth, and other flows use the share of
-/// a flow that sends little. The paper does not state how this is measured. Here a flow that took less than an eighth
-/// of an even share in a whole interval counts as the share that it took. It counts as one flow again when it takes
-/// more. The other policies count each flow as one, because it may fill its part of the buffer at any time.
+/// Interpretation of the paper: bandwidth_aware (BA) divides the available bandwidth, and other flows get the unused
+/// share of a flow that sends little. The paper does not state how this is measured. Here a flow that used less than an
+/// eighth of an even share in a whole interval counts as the share that it used. It counts as one flow again once it
+/// uses more. The other policies count each flow as one, because it may fill its part of the buffer at any time.
 class GwaFlowCount {
  public:
   /// State of one flow that is counted, stored by the flow's owner.
@@ -51,7 +51,7 @@ class GwaFlowCount {
     friend class GwaFlowCount;
     ActiveFlows::Mark last_;
     Duration::rep interval_ = -1;  ///< number of the current interval
-    double taken_ = 0;             ///< bytes of the flow that left over the link in the current interval
+    double taken_ = 0;             ///< bytes of the flow that the link has sent in the current interval
     double weight_ = 1;
     bool whole_ = false;  ///< true if the flow existed when the current interval began
   };
@@ -89,13 +89,13 @@ struct GwaObservation {
   double flows = 1;               ///< N: number of active flows, ≥ 1
   Rate rate;                      ///< rate of the link, of which each flow gets the N-th part; for bandwidth_aware
   Duration round_trip{};          ///< round trip of the flow without queueing, for bandwidth_aware
-  Bytes upstream = Bytes::max();  ///< φ that the previous router on the path has written into the ACK
+  Bytes upstream = Bytes::max();  ///< φ that the ACK contains, written by the previous router on the path
 };
 
 /// Returns φ, the window that the network offers to one flow (Gerla et al., ETT 2002, section 5). It is the smaller of
-/// the φ received from the previous router and this router's own value. That is B/N − q (round_robin), (B − q)/N (fcfs)
-/// or b·RTT (bandwidth_aware, eq. 10), rounded down, ≥ 0. The window to advertise is min(φ, the receiver's own), eq. 2.
-/// `parameters` must pass validate().
+/// two values: the φ received from the previous router, and this router's value. This router's value is B/N − q
+/// (round_robin), (B − q)/N (fcfs) or b·RTT (bandwidth_aware, eq. 10), rounded down, ≥ 0. The window to advertise is
+/// min(φ, the receiver's own), eq. 2. `parameters` must pass validate().
 [[nodiscard]] Bytes gwa_window(const GwaParameters& parameters, const GwaObservation& seen);
 
 }  // namespace sluice::control

@@ -20,10 +20,11 @@ struct FlowCounting {
   bool by_use = false;  ///< true: a flow that uses little of the link counts as the share that it uses, not as one flow
 };
 
-/// Functions that a per-flow window controller may define, one object per flow. The defaults do nothing; a controller
-/// hides the ones it needs. The proxy calls them for split and for end-to-end connections. For an end-to-end connection
-/// the window is written into ACKs, and released ACKs are forwarded. For a split one the window limits the bytes in
-/// flight on the radio leg. No ACK is withheld then, because the proxy holds the data itself.
+/// Functions that a per-flow window controller may define; one object exists per flow. The defaults do nothing, and a
+/// controller hides those that it needs. The proxy calls them for split and for end-to-end connections. For an
+/// end-to-end connection the proxy writes the window into ACKs and forwards the released ACKs. For a split connection
+/// the window limits the bytes in flight on the radio leg. No ACK is withheld there, because the proxy can withhold the
+/// data itself.
 struct LawHooks {
   /// True if the window is also written into ACKs towards the UE, because flows of both directions share the buffer
   /// that the controller divides.

@@ -8,20 +8,20 @@
 
 namespace sluice::control {
 
-/// Estimates how many bytes of one flow have left a FIFO queue that it shares, from the bytes of all flows that have
-/// left. A mark records the flow's position together with the number of all bytes that had entered the queue. Between
-/// two marks the flow's bytes count as evenly spread. Memory is constant: with more bytes in the queue the marks lie
-/// farther apart. Reads no clock; thread: its flow's.
+/// Estimates how many bytes of one flow have left a FIFO queue that several flows share. The input is the number of
+/// bytes of all flows that have left. A mark records the flow's position, and how many bytes of all flows had entered
+/// the queue at that time. Between two marks the flow's bytes count as evenly spread. Memory is constant: with more
+/// bytes in the queue the marks lie farther apart. Reads no clock; thread: its flow's.
 class QueueMarks {
  public:
   /// Starts the flow at position 0, after `total` bytes of all flows have entered the queue.
   explicit QueueMarks(std::uint64_t total = 0) { marks_[0].total = total; }
 
-  /// Records that data of the flow up to position `end` was sent, and that its last byte is number `total` of all bytes
-  /// sent. Totals never decrease. A retransmission has no new end and changes nothing.
+  /// Records that data of the flow up to position `end` was sent. `total` is the number of all bytes sent up to and
+  /// including this data; it never decreases. A retransmission has no new end and changes nothing.
   void sent(std::uint64_t total, Bytes end);
-  /// Returns the flow's position when `total` bytes of all flows have left the queue. Removes older marks, unless
-  /// `forget` is false. If it is true, `total` must not decrease between calls.
+  /// Returns the flow's position when `total` bytes of all flows have left the queue. If `forget` is true, removes
+  /// older marks, and `total` must not decrease between calls.
   [[nodiscard]] Bytes passed(std::uint64_t total, bool forget = true);
 
  private:

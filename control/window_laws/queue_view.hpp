@@ -8,16 +8,16 @@ namespace sluice::control {
 
 /// State of one UE's radio queue after a report, for the controllers of its flows.
 struct QueueView {
-  Bytes queue;       ///< IP bytes in the queue, as reported
-  Bytes buffer;      ///< B, > 0: capacity of the queue for all flows together
-  Rate mean_rate;    ///< running mean of the queue's service rate; zero while unknown
-  Rate best_rate;    ///< largest service rate of the last second, which is assumed to be the capacity of the link
-  double flows = 1;  ///< N, ≥ 1: number of flows that share the queue, as the controller counts them
-  Duration price{};  ///< p: CLAMP's price of the queue
+  Bytes queue;                      ///< IP bytes in the queue, as reported
+  Bytes buffer;                     ///< B, > 0: capacity of the queue for all flows together
+  Rate mean_rate;                   ///< running mean of the queue's service rate; zero while unknown
+  Rate best_rate;                   ///< largest service rate of the last second, used as the capacity of the link
+  double flows = 1;                 ///< N, ≥ 1: number of flows that share the queue, as the controller counts them
+  Duration price{};                 ///< p: CLAMP's price of the queue
   Bytes advertised = Bytes::max();  ///< φ: window that GWA offers to each flow, if the Node-B computes it
   bool dropped = false;             ///< true if the queue has dropped packets since the previous report
 
-  /// Fraction of an IP packet that the amounts and rates here count. It is below 1 if they count only payload.
+  /// Share of each IP packet that the amounts and rates in this struct count. It is below 1 if they count only payload.
   double counted_share = 1;
 };
 
@@ -26,7 +26,7 @@ struct FlowView {
   Bytes left;             ///< position up to which the flow's data has left the queue
   Bytes arrived;          ///< position up to which the flow's data has reached the queue
   Bytes sent;             ///< position up to which the flow's data was sent towards the queue
-  Duration round_trip{};  ///< smallest RTT seen, without queueing; zero while unknown
+  Duration round_trip{};  ///< smallest RTT so far, which counts as the RTT without queueing; zero while unknown
 
   [[nodiscard]] Bytes queued() const { return arrived - left; }
   /// True if no data of the flow is in the queue or in flight to it.
@@ -40,7 +40,7 @@ struct AckView {
   Bytes newly;           ///< bytes that this ACK acknowledges for the first time
   Bytes offered;         ///< receive window in bytes that the UE advertises in the ACK
   bool limited = true;   ///< true if the controller's window limited the sender, as far as is known
-  bool in_loss = false;  ///< true if the sender is in loss recovery, or about to be
+  bool in_loss = false;  ///< true if the sender is in loss recovery, or enters it with this ACK
 };
 
 }  // namespace sluice::control

@@ -11,9 +11,11 @@ namespace sluice::control {
 
 /// Selects one of the three forms of the Window Regulator.
 enum class WindowRegulation : std::uint8_t {
-  fixed,       ///< WRS: the window is the buffer
-  dynamic,     ///< WRD: the window is the buffer plus the bytes that have left the queue and are not acknowledged
-  ack_buffer,  ///< WRB: as WRD, and ACKs that would not move the right edge are withheld until it can move
+  fixed,  ///< WRS: the window is the buffer
+  /// WRD: the window is the buffer plus the bytes on the air, which have left the queue and are not acknowledged.
+  dynamic,
+  /// WRB: the window of WRD; an ACK that would not move the right edge is withheld until the edge can move.
+  ack_buffer,
 };
 
 /// Parameters of the Window Regulator for one flow.
@@ -26,20 +28,21 @@ struct WindowRegulatorParameters {
 /// Checks ranges and eqs. 2 and 3 of the paper: a buffer of less than two segments runs empty between ACKs.
 [[nodiscard, gnu::cold, gnu::noinline]] std::vector<Violation> validate(const WindowRegulatorParameters& parameters);
 
-/// The Window Regulator (Chan & Ramjee, INFOCOM 2004, figures 3 to 5) of one flow, in bytes. All positions are
-/// StreamPosition's. Reads no clock; thread: its flow's.
+/// The Window Regulator (Chan & Ramjee, INFOCOM 2004, figures 3 to 5) of one flow, in bytes. All positions are those of
+/// StreamPosition. Reads no clock; thread: its flow's.
 ///
 /// Y is the data on the air: the highest position that left the queue minus the highest acknowledged one. So a
 /// retransmission or duplicate ACK adds nothing, and a delayed ACK counts all bytes that it covers. For WRD and WRB the
-/// right edge is always "position that left the queue + B". This gives eq. 3: never more than B in the queue. With a
-/// window scale the edge is lower by the rounding of AdvertisedWindow.
+/// right edge is always "position that left the queue + B". This gives eq. 3: the queue never has more than B bytes.
+/// With a window scale the edge is lower by the rounding of AdvertisedWindow.
 ///
 /// Interpretation of figure 5: Ba is the current content of the ACK buffer, which the figure never lowers. Taken
-/// literally, W = Y + B + Ba grows by a packet with every ACK after a dequeue, without bound. That contradicts eq. 3
-/// and the text, in which W converges. In bytes Ba is what the withheld ACKs acknowledge. An ACK is withheld while its
-/// window would be smaller than the last one. With an ACK per packet this equals the figure's "one ACK per dequeue".
-/// With delayed ACKs the buffer is not used twice as fast as it fills. The paper does not cover an empty queue with
-/// nothing on the air. No ACK is withheld then, because no event would release it.
+/// literally, W = Y + B + Ba would grow by a packet with every ACK after a dequeue, without bound. That contradicts eq.
+/// 3 and the text, in which W converges. Here Ba is the number of bytes that the withheld ACKs acknowledge. An ACK is
+/// withheld while its window would be smaller than the last one. If the receiver acknowledges each packet, this equals
+/// the figure's "one ACK per dequeue". With delayed ACKs, one ACK per dequeue would empty the ACK buffer twice as fast
+/// as it fills. The paper does not cover an empty queue with nothing on the air. No ACK is withheld in that state,
+/// because no event would release it.
 class WindowRegulator {
  public:
   /// Makes a regulator with parameters that pass validate() without errors; throws std::invalid_argument otherwise.
