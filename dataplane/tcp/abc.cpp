@@ -7,14 +7,14 @@
 
 namespace sluice::tcp {
 
-/// Grows as Reno does while no feedback has arrived, because without an ABC queue no feedback sets the window.
+/// Grows the window as Reno does until the first ABC feedback arrives. On a path without an ABC queue none arrives.
 void Abc::on_ack(CongestionWindow& all, const AckEvent& event, const PathView& path) {
   if (window == 0) NewReno::on_ack(all, event, path);
 }
 
-/// Applies the window rule of the ABC paper, and takes the lower of two windows, each at most twice the bytes in
-/// flight. The second window responds to losses, which are the only signal of queues without ABC. There is no slow
-/// start, because the marks for acceleration double the window per round.
+/// Applies the window rule of the ABC paper (Accel-Brake Control). The result is the smaller of two windows, each at
+/// most twice the bytes in flight. One follows the ABC marks. The other responds to losses, because queues without ABC
+/// signal congestion only by losses. There is no slow start, because accelerate marks double the window per round.
 void Abc::on_feedback(CongestionWindow& all, const MarkFeedback& feedback, const AckEvent& event,
                       const PathView& path) {
   const auto size = static_cast<float>(path.mss);

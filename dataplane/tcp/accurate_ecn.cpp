@@ -63,9 +63,9 @@ void Receiver::count_mark(const Segment& segment) {
   if (AccurateEcn* const state = accurate_ecn()) state->on_segment(segment.ecn);
 }
 
-/// Processes the count of marks in an ACK. Returns true if the window must be reduced as for an ECN echo. A congestion
-/// control that responds to the number of marks gets that number instead. An ACK that acknowledges nothing new is
-/// ignored, because its count may be old.
+/// Processes the number of marked packets that an ACK reports. Returns true if the caller must reduce the window as for
+/// an ECN echo. If the congestion control responds to the number of marks, passes the number to it and returns false.
+/// An ACK that acknowledges nothing new is ignored, because its number may be outdated.
 bool Sender::handle_ace(AccurateEcn& state, const Segment& segment, const AckEvent& event) {
   if (event.delivered == 0) return false;
   const std::uint32_t packets = (event.delivered + mtu_.mss - 1) / mtu_.mss;

@@ -6,11 +6,11 @@
 
 namespace sluice::tcp {
 
-/// Counters of a connection with accurate ECN feedback (RFC 9768). They are kept outside the endpoint, because most
+/// Counters of a connection with accurate ECN feedback (RFC 9768). They are stored outside the endpoint, because most
 /// connections need none. The ACE field of every ACK counts the packets that arrived with CE, modulo 8. The sender thus
 /// gets the number of marked packets. The AccECN option is neither sent nor read.
 ///
-/// The object must not move, because the connection holds a pointer to it, and must outlive the connection.
+/// The object must not move, because the connection has a pointer to it. The object must outlive the connection.
 class AccurateEcn {
  public:
   static constexpr std::uint8_t first_count = 5;  ///< initial value of both counters (RFC 9768 section 3.2.1)
@@ -20,7 +20,8 @@ class AccurateEcn {
   /// Records whether both hosts negotiated accurate ECN in the handshake.
   void agree(bool both) { agreed_ = both; }
   [[nodiscard]] bool agreed() const { return agreed_; }
-  /// True if outgoing data may be ECN-capable, because nothing on the path has changed the ECN field of the handshake.
+  /// True if outgoing data may be ECN-capable: the peer uses accurate ECN, and the path has not changed the ECN field
+  /// during the handshake.
   [[nodiscard]] bool may_mark() const { return agreed_ && intact_; }
 
   // --- receiving ---
@@ -42,11 +43,12 @@ class AccurateEcn {
 
   // --- sending ---
 
-  /// Processes the ACE field of a SYN-ACK, which reports the ECN field with which this host's SYN arrived. The SYN was
-  /// sent as Not-ECT.
+  /// Processes the ACE field of a SYN-ACK. The field reports the ECN field with which this host's SYN arrived; the SYN
+  /// was sent as Not-ECT.
   void syn_arrived(std::uint8_t ace) { intact_ = ace == not_capable; }
-  /// Processes the ACE field of the segment that completes the handshake (RFC 9768 table 4). Without data (`bare`) the
-  /// field reports how this host's SYN-ACK arrived. With data it may already count CE marks.
+  /// Processes the ACE field of the segment that completes the handshake (RFC 9768 table 4). If the segment has no data
+  /// (`bare`), the field reports the ECN field with which this host's SYN-ACK arrived. With data it may already count
+  /// CE marks.
   void syn_ack_arrived(std::uint8_t ace, bool bare);
   /// Processes the ACE field of an ACK that newly acknowledges `packets` packets. Returns how many packets were marked
   /// since the last processed ACK. The field wraps if many packets are acknowledged. Then the result is the largest

@@ -9,8 +9,8 @@
 
 namespace sluice::tcp {
 
-/// Processes the ACK of a segment on the slow path. Returns false if the rest of the segment must be ignored. The
-/// caller then handles an acknowledged FIN, which may close the connection.
+/// Processes the ACK of a segment on the slow path. Returns false if the caller must ignore the rest of the segment. A
+/// FIN that the segment acknowledges is left to the caller, because its handling may close the connection.
 bool Sender::process_ack(const Segment& segment, Instant now, AckSample* ack_sample) {
   if (!segment.flags.ack()) return false;
   // RFC 5961 section 5.2.
@@ -69,8 +69,8 @@ bool Sender::process_ack(const Segment& segment, Instant now, AckSample* ack_sam
   return true;
 }
 
-/// True if the segment acknowledges everything sent and no recovery, probe or ECN reduction is in progress. The SACK
-/// scoreboard needs no update then.
+/// True if the segment acknowledges everything sent, and no recovery, probe or ECN reduction is in progress. The SACK
+/// scoreboard then needs no update.
 bool Sender::answers_all(const Segment& segment) const {
   if (segment.ack != snd_.nxt || segment.ack == snd_.una || segment.sack_count != 0) return false;
   if (segment.window == 0 || snd_.wnd == 0 || has_recovery_state() || paced()) return false;
@@ -78,9 +78,10 @@ bool Sender::answers_all(const Segment& segment) const {
          !uses_ecn() && !bits_.reduced;
 }
 
-/// True if the congestion window may grow. It may not during fast recovery, which sets the window itself, nor after an
-/// ECN mark. SACKed bytes alone are a sign of loss, so they do not count before the hole is filled. On a path known to
-/// reorder they count (RFC 8985 section 6.2), because loss detection then waits for the missing segment.
+/// True if the congestion window may grow. During fast recovery it must not, because recovery itself sets the window;
+/// after an ECN mark it must not either. Bytes that were only SACKed indicate a loss, so they do not grow the window
+/// until the hole is filled. On a path known to reorder they do (RFC 8985 section 6.2), because loss detection then
+/// waits for the missing segment.
 bool Sender::window_may_grow(const AckEvent& event, Recovery repairing) const {
   if (bits_.window_source != WindowSource::congestion_control || congestion_.is_model_based() || bits_.reduced)
     return false;
@@ -89,7 +90,7 @@ bool Sender::window_may_grow(const AckEvent& event, Recovery repairing) const {
 }
 
 /// True for a duplicate ACK (RFC 5681 section 2). While the peer's window is closed no ACK counts as duplicate, because
-/// each answers a segment that the peer has refused.
+/// each ACK then answers a segment that the peer has refused.
 bool Sender::is_duplicate_ack(const Segment& segment) const {
   return segment.ack == snd_.una && segment.payload_len == 0 && !segment.flags.fin() && queue().outstanding() &&
          snd_.wnd != 0 && std::uint32_t{segment.window} << snd_shift() == snd_.wnd;

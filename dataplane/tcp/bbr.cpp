@@ -20,7 +20,8 @@ constexpr double drain_gain = 1 / high_gain;
 /// Window gain of ProbeBW, for ACKs that are delayed or arrive together (section 4.2.3.2).
 constexpr double steady_window_gain = 2;
 constexpr std::array<double, 8> cycle = {1.25, 0.75, 1, 1, 1, 1, 1, 1};  // pacing gains of ProbeBW (section 4.3.4.1)
-constexpr double margin = 0.99;  ///< share of the bandwidth that is used, so that no queue persists (as in Linux)
+/// Share of the measured bandwidth at which the sender paces; below 1, so that no queue persists (as in Linux).
+constexpr double margin = 0.99;
 /// Smallest growth of the bandwidth per round for which the pipe does not count as full (section 4.3.2.2).
 constexpr double full_growth = 1.25;
 constexpr std::uint8_t full_rounds = 3;

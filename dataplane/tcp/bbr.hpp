@@ -21,8 +21,8 @@ class Bbr {
   enum class Mode : std::uint8_t { startup, drain, probe_bandwidth, probe_rtt };
   /// Starts a connection. The seed determines where in the cycle of pacing gains ProbeBW begins (section 4.3.4.2).
   void start(const ModelStart& start);
-  /// Starts the model from a measured window and smoothed RTT, as if the bandwidth were known. There is no Startup
-  /// phase then.
+  /// Starts the model from a measured window and smoothed RTT. The bandwidth then counts as known, so there is no
+  /// Startup phase.
   void seed(std::uint32_t cwnd, Duration srtt);
 
   /// Processes an ACK; returns the window in bytes (section 4.2.3).
@@ -32,7 +32,7 @@ class Bbr {
   /// Handles a timeout or fast recovery that turned out to be spurious.
   void on_undo();
   /// Handles the first transmission after a time with nothing in flight; returns the window. `app_limited` is true if
-  /// there was nothing to send (section 4.3.4.4).
+  /// the application had no data to send (section 4.3.4.4).
   [[nodiscard]] std::uint32_t on_restart(bool app_limited, Instant now, std::uint32_t cwnd);
 
   [[nodiscard]] Rate pacing_rate() const { return pacing_rate_; }
@@ -81,7 +81,7 @@ class Bbr {
   std::uint8_t phase_ = 0;        ///< index in the cycle of pacing gains
   std::uint8_t full_rounds_ = 0;  ///< rounds without bandwidth growth
   bool full_pipe_ = false;
-  bool conserve_ = false;  ///< true: packet conservation, which sends no more than is delivered
+  bool conserve_ = false;  ///< true: packet conservation, so that no more bytes are sent than are delivered
   bool idle_restart_ = false;
   bool rtt_seen_ = false;
   bool probe_rtt_round_done_ = false;

@@ -27,8 +27,8 @@ class Bbr3 {
 
   /// Starts a connection (section 5.2.1). The seed determines the random waits between bandwidth probes.
   void start(const ModelStart& start);
-  /// Starts the model from a measured window and smoothed RTT, as if the bandwidth were known, so there is no Startup
-  /// phase.
+  /// Starts the model from a measured window and smoothed RTT. The bandwidth then counts as known, so there is no
+  /// Startup phase.
   void seed(std::uint32_t cwnd, Duration srtt);
 
   /// Processes an ACK; returns the window in bytes (section 5.2.3).
@@ -38,7 +38,7 @@ class Bbr3 {
   /// Handles a timeout or fast recovery that turned out to be spurious (section 5.5.11.2).
   void on_undo();
   /// Handles the first transmission after a time with nothing in flight; returns the window. `app_limited` is true if
-  /// there was nothing to send (section 5.4.1).
+  /// the application had no data to send (section 5.4.1).
   [[nodiscard]] std::uint32_t on_restart(bool app_limited, Instant now, std::uint32_t cwnd);
 
   [[nodiscard]] Rate pacing_rate() const { return pacing_rate_; }
@@ -57,7 +57,7 @@ class Bbr3 {
  private:
   /// Phase of the bandwidth probe to which the current delivery-rate samples belong (BBR.ack_phase, section 5.3.3.9).
   enum class Feedback : std::uint8_t { none, refilling, starting, coming, stopping };
-  /// Phase to which on_undo() returns after a spurious loss.
+  /// Phase to which on_undo() returns if the loss that ended this phase was spurious.
   enum class Left : std::uint8_t { nothing, startup, up };
 
   static constexpr double startup_gain = 2.77;      ///< pacing gain of Startup (BBR.StartupPacingGain)
@@ -127,8 +127,9 @@ class Bbr3 {
   std::uint32_t initial_cwnd_ = 0;
   /// Bytes to be acknowledged in ProbeBW_UP until the long-term bound rises by one segment.
   std::uint32_t acked_per_step_ = 0;
-  std::uint32_t up_acked_ = 0;   ///< bytes counted towards acked_per_step_
-  std::uint32_t lost_runs_ = 0;  ///< contiguous runs of lost bytes in this round of losses
+  std::uint32_t up_acked_ = 0;  ///< bytes counted towards acked_per_step_
+  /// Number of contiguous runs of lost bytes in the current round of losses (LossBounds).
+  std::uint32_t lost_runs_ = 0;
   std::uint32_t draw_ = 0;
   Mode mode_ = Mode::startup;
   RecoveryKind recovery_ = RecoveryKind::none;

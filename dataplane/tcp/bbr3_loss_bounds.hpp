@@ -14,7 +14,7 @@ namespace sluice::tcp {
 class LossBounds {
  public:
   static constexpr std::uint32_t unbounded = UINT32_MAX;
-  static constexpr double beta = 0.7;  ///< BBR.Beta: smallest share of a limit that remains after a reduction
+  static constexpr double beta = 0.7;  ///< BBR.Beta: share of a limit that a reduction leaves at least
   /// BBR.Headroom: share of the long-term bound of bytes in flight that is left to other flows.
   static constexpr double headroom = 0.15;
 

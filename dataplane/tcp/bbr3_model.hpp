@@ -70,7 +70,7 @@ class LeastRtt {
     if (srtt > Duration::zero()) value_ = srtt;
     at_ = probe_at_ = now;
   }
-  /// Sets the minimum to the smoothed RTT if no minimum is known. restart() then sets the times.
+  /// Sets the minimum to the smoothed RTT if no minimum is known yet. The caller then sets the times with restart().
   void seed(Duration srtt) {
     if (value_ == unknown) value_ = srtt;
   }

@@ -85,8 +85,8 @@ void Bbr3::update_cycle(const ModelAck& ack, std::uint32_t cwnd) {
   }
 }
 
-/// True if BBR must probe for more bandwidth now (section 5.3.3.8): two to three seconds after the last probe, or
-/// earlier if Reno would have filled the pipe by now.
+/// True if BBR must probe for more bandwidth now (section 5.3.3.8). This is two to three seconds after the last probe,
+/// or earlier if a Reno flow needs less time to fill the pipe.
 bool Bbr3::time_to_probe(const ModelAck& ack, std::uint32_t cwnd) const {
   if (ack.now > cycle_began_ + probe_wait_) return true;
   return rounds_since_up_ >= std::min(target_inflight(cwnd) / ack.mss, reno_rounds);
@@ -99,8 +99,8 @@ bool Bbr3::time_to_cruise(const ModelAck& ack) const {
   return ack.in_flight <= inflight(max_bandwidth_.value(), 1, ack.mss);
 }
 
-/// True if ProbeBW_UP must end (section 5.3.3.7). After a probe with excess losses the next one only reaches the bound
-/// (section 5.3.3.6).
+/// True if ProbeBW_UP must end (section 5.3.3.7). If the last probe had excess losses, this probe ends as soon as the
+/// bytes in flight reach the long-term bound (section 5.3.3.6).
 bool Bbr3::time_to_go_down(const ModelAck& ack, std::uint32_t cwnd) {
   if (probe_too_high_ && ack.sample.prior_in_flight >= bounds_.inflight_longterm()) {
     precautionary_ = true;
@@ -113,7 +113,7 @@ bool Bbr3::time_to_go_down(const ModelAck& ack, std::uint32_t cwnd) {
   return full_pipe_.full();
 }
 
-/// True if the window was full and no smaller than the long-term bound.
+/// True if the whole window was in flight in this or the last round, and the window is not below the long-term bound.
 bool Bbr3::limited_by_longterm(std::uint32_t cwnd) const {
   return (window_full_ || window_was_full_) && cwnd >= bounds_.inflight_longterm();
 }
@@ -137,8 +137,8 @@ void Bbr3::probe_longterm_upward(const ModelAck& ack, std::uint32_t cwnd) {
   if (rounds_.started()) steepen_longterm(cwnd, ack.mss);
 }
 
-/// Evaluates the samples that answer a bandwidth probe (AdaptLongTermModel()). Returns true if it has begun
-/// ProbeBW_REFILL.
+/// Evaluates the delivery-rate samples of data that was sent in a bandwidth probe (AdaptLongTermModel()). Returns true
+/// if it has begun ProbeBW_REFILL.
 bool Bbr3::adapt_long_term(const ModelAck& ack, std::uint32_t cwnd) {
   if (feedback_ == Feedback::starting && rounds_.started()) feedback_ = Feedback::coming;
   if (feedback_ == Feedback::stopping && rounds_.started()) {

@@ -27,7 +27,8 @@ void Endpoint::abort() {
   set_close_reason(CloseReason::aborted);
 }
 
-/// Closes the connection after too many unanswered transmissions; a RST informs the peer if it still exists.
+/// Closes the connection after too many unanswered transmissions. A RST informs the peer, in case it still has the
+/// connection.
 void Endpoint::give_up() {
   if (state() == State::syn_sent) {
     close(CloseReason::timed_out);
@@ -43,11 +44,11 @@ void Sender::request_reset() {
 }
 
 /// Sends the reset. A peer accepts a reset only at exactly the next sequence number that it expects (RFC 5961 section
-/// 3.2). This number is SND.NXT if everything in flight arrives before the reset. The peer may still expect SND.UNA
-/// after a timeout, a loss, an unanswered tail loss probe, or with a window below SND.NXT. Then a reset with SND.UNA is
-/// sent before the one with SND.NXT; the peer ignores or challenges the inexact one. If a loss is not known, the peer
-/// answers with a challenge ACK. The host at the address of this endpoint answers that with a reset, because it has no
-/// such connection.
+/// 3.2). This number is SND.NXT if everything in flight arrives before the reset. After a timeout, a loss or an
+/// unanswered tail loss probe, or with a window below SND.NXT, the peer may still expect SND.UNA. In these cases a
+/// reset with SND.UNA is sent before the one with SND.NXT. The peer ignores or challenges the one that does not match.
+/// If this endpoint does not know of a loss, the peer sends a challenge ACK. The other host, which has no such
+/// connection, then answers the challenge ACK with a reset.
 bool Sender::emit_reset(Instant now, Output& output) {
   Segment segment = header(snd_.una);
   segment.flags.bits |= Flags::rst_bit;

@@ -55,9 +55,9 @@ struct AckEvent {
   std::uint32_t in_flight = 0;     ///< bytes in flight before this ACK (pipe of RFC 6675)
   std::int32_t small = 0;     ///< number of packets below SendQueue::small bytes that the ACK removed from the queue
   bool duplicate = false;     ///< true for a duplicate ACK (RFC 5681 section 2, RFC 6675 section 2)
-  bool cwnd_limited = false;  ///< true if the congestion window limited the sender
-  /// True if the acknowledgement number lies inside a segment, where no receiver ends an ACK.
-  /// Bytes from SND.UNA to the right edge of a SACK block that lies inside a segment; 0: there is no such block.
+  bool cwnd_limited = false;  ///< true if the congestion window limited the sender before this ACK
+  /// Distance in bytes from SND.UNA to the right edge of a SACK block, if that edge lies inside a segment; 0 if there
+  /// is no such block.
   std::uint32_t misplaced_sack = 0;
   bool misplaced = false;
 
@@ -91,9 +91,9 @@ struct PathView {
   std::uint32_t flight_size = 0;  ///< SND.NXT - SND.UNA
 };
 
-/// Returns half of the bytes that the window had in flight when a loss was detected, at least two segments. Bytes
-/// beyond the window do not count (RFC 5681 section 3.2 step 2). They come from Limited Transmit, or were sent while
-/// reordered segments were awaited.
+/// Returns half of the bytes that were in flight under the window when a loss was detected, at least two segments.
+/// Bytes in flight beyond the window do not count (RFC 5681 section 3.2 step 2). They were sent by Limited Transmit, or
+/// while the sender waited for reordered segments.
 [[nodiscard]] inline std::uint32_t half_of_flight(const CongestionWindow& window, const PathView& path) {
   return std::max(std::min(path.flight_size, window.cwnd) / 2, 2 * path.mss);
 }
@@ -106,8 +106,8 @@ struct CongestionHooks {
   static constexpr bool model_based = false;  ///< true if a model of the path sets the window, see ModelBased
   static constexpr bool scalable = false;     ///< true if on_feedback() responds to ECN marks
 
-  /// Increases the window in congestion avoidance after new data arrived (event.delivered), if the window was the
-  /// limit.
+  /// Increases the window in congestion avoidance. Called when new data was delivered (event.delivered) while the
+  /// window limited the sender.
   void on_ack(CongestionWindow&, const AckEvent&, const PathView&) {}
   /// Sets ssthresh when loss recovery begins. The caller sets the window to ssthresh.
   void on_congestion(CongestionWindow&, const PathView&) {}
@@ -117,8 +117,7 @@ struct CongestionHooks {
   void on_undo() {}
   /// Called when everything outstanding at the start of recovery has been acknowledged.
   void on_recovery_exit(CongestionWindow&, const PathView&) {}
-  /// Called if the window was not the limit, or sending paused. Such time must not count as time in which the window
-  /// grows.
+  /// Called if the window did not limit the sender, or sending paused. The window must not grow for such time.
   void on_idle() {}
   /// Called for an ACK with accurate ECN feedback, before on_ack(), whether or not the window limits the sender.
   void on_feedback(CongestionWindow&, const MarkFeedback&, const AckEvent&, const PathView&) {}
@@ -151,16 +150,18 @@ struct Cubic : CongestionHooks {
   }
   void on_undo();
 
-  float w_max = 0;       ///< window in segments just before the last reduction
-  float k = no_epoch;    ///< time in seconds at which the cubic reaches w_max; no_epoch before congestion avoidance
-  float w_est = 0;       ///< window that Reno would have (section 4.3); before an epoch, w_max of the epoch that ended
-  float cwnd_prior = 0;  ///< window in segments before the last reduction, for the slope of w_est
-  float fraction = 0;    ///< bytes of growth not yet in cwnd; before an epoch, cwnd_prior of the epoch that ended
+  float w_max = 0;     ///< window in segments just before the last reduction
+  float k = no_epoch;  ///< time in seconds at which the cubic reaches w_max; no_epoch before congestion avoidance
+  /// Window of a Reno flow on this path (W_est, section 4.3); before an epoch, w_max of the epoch that ended.
+  float w_est = 0;
+  float cwnd_prior = 0;  ///< window in segments just before the last reduction, which determines how fast w_est grows
+  /// Bytes of window growth that are not yet in cwnd; before an epoch, cwnd_prior of the epoch that ended.
+  float fraction = 0;
   std::uint32_t epoch = 0;  ///< start of this congestion avoidance stage, tick::ms
 
  private:
-  /// Saves w_max and cwnd_prior for on_undo(). They are saved in members that are only used during an epoch, which has
-  /// ended.
+  /// Saves w_max and cwnd_prior for on_undo(). They are stored in w_est and fraction, which are unused until the next
+  /// epoch begins.
   void keep() {
     w_est = w_max;
     fraction = cwnd_prior;
@@ -174,7 +175,7 @@ struct Cubic : CongestionHooks {
 struct HyStart : CongestionHooks {
   static constexpr std::uint32_t none = UINT32_MAX;
 
-  /// Returns the bytes by which the window grows where standard slow start grows by `usual`. Sets ssthresh when slow
+  /// Returns the bytes by which the window grows now; standard slow start grows it by `usual`. Sets ssthresh when slow
   /// start is over.
   [[nodiscard]] std::uint32_t growth(CongestionWindow& window, const AckEvent& event, const PathView& path,
                                      std::uint32_t usual);
@@ -191,9 +192,9 @@ struct HyStart : CongestionHooks {
   void judge();
 };
 
-/// Prague (draft-briscoe-iccrg-prague-congestion-control). The window shrinks by half of the average share of marks, at
-/// most once per virtual round, and grows by a segment per virtual round. A virtual round is no shorter than 25 ms, so
-/// that flows with short round trips do not displace others. A loss is handled as in Reno.
+/// Prague (draft-briscoe-iccrg-prague-congestion-control). At most once per virtual round, the window shrinks by half
+/// of the average share of marked packets. Per virtual round it grows by one segment. A virtual round is at least 25 ms
+/// long, so that flows with short round trips do not displace others. A loss is handled as in Reno.
 struct Prague : CongestionHooks {
   static constexpr float beta = 0.5F;
   static constexpr bool scalable = true;
@@ -222,13 +223,14 @@ struct Prague : CongestionHooks {
   void cut(CongestionWindow& window, const PathView& path);
 };
 
-/// ABC sender (Goyal et al., NSDI 2020). The sender answers a packet that an ABC queue marks for acceleration with two
-/// packets, and one marked for braking with none. For fairness each packet also adds its part of one segment per round.
+/// ABC sender (Accel-Brake Control; Goyal et al., NSDI 2020). An ABC queue marks each packet with accelerate or brake.
+/// For an accelerated packet the sender sends two packets, and for a braked one none. For fairness each packet also
+/// adds its part of one segment per round.
 ///
 /// Marks of ABC: the paper marks `accelerate` as ECT(1) and `brake` as ECT(0), and the receiver echoes each in the NS
 /// bit. Here all packets are sent as ECT(1), a brake is CE, and the ACE field of RFC 9768 counts the brakes. Packets
-/// that an ACK delivers without a brake mark accelerate. The sum over a round equals that of the paper, and a lost ACK
-/// does not change it. CE marks of other queues count as brakes.
+/// that an ACK delivers without a brake mark count as accelerated. Over a round the sum is that of the paper, even if
+/// an ACK is lost. CE marks of other queues count as brakes.
 struct Abc : NewReno {
   static constexpr bool scalable = true;
 
@@ -238,7 +240,7 @@ struct Abc : NewReno {
   void on_feedback(CongestionWindow&, const MarkFeedback&, const AckEvent&, const PathView&);
 
   float window = 0;   ///< window that the ABC marks determine, in bytes (w_abc); 0 before the first feedback
-  float ceiling = 0;  ///< window after losses in bytes, growing as Reno's does; 0 if there was no loss
+  float ceiling = 0;  ///< window in bytes after a loss, which grows as Reno's does; 0 if there was no loss
 };
 
 /// Base of the congestion controls in which a model of the path (PathModel) sets the window, instead of losses and
@@ -251,7 +253,7 @@ class Bbr;
 class Bbr3;
 class Copa;
 
-/// ModelBased congestion control with the model `Which`. Code that needs no specific model uses only the base class.
+/// ModelBased congestion control with the model `Which`. Code that works with every model uses only the base class.
 template <class Which>
 struct ModelBasedCc : ModelBased {
   using Model = Which;
@@ -274,7 +276,7 @@ class CongestionControl {
  public:
   /// Starts in slow start with a window of `cwnd` bytes.
   void start(CongestionAlgorithm algorithm, std::uint32_t cwnd);
-  /// Continues from a measured window: cwnd = ssthresh = `cwnd`, without history.
+  /// Continues from a measured window: sets cwnd and ssthresh to `cwnd` and discards earlier state.
   void seed(std::uint32_t cwnd);
 
   [[nodiscard]] std::uint32_t cwnd() const { return window_.cwnd; }
@@ -282,23 +284,23 @@ class CongestionControl {
 
   /// Sets the window that proportional rate reduction allows during recovery; at least `least` bytes.
   void reduce_to(std::uint32_t cwnd, std::uint32_t least) { window_.cwnd = std::max(cwnd, least); }
-  /// Returns ssthresh as a share of the bytes in flight when recovery began: ssthresh / RecoverFS of RFC 6937.
+  /// Returns the ratio of ssthresh to the bytes in flight when recovery began: ssthresh / RecoverFS of RFC 6937.
   [[nodiscard]] float reduction() const {
     return std::visit([](const auto& algorithm) { return std::decay_t<decltype(algorithm)>::beta; }, algorithm_);
   }
 
-  /// True if a model sets the window through follow(). Only the event functions on_timeout() and undo() then change it.
+  /// True if a model sets the window through follow(). Then only follow(), on_timeout() and undo() change the window.
   [[nodiscard]] bool is_model_based() const { return std::holds_alternative<ModelBased>(algorithm_); }
   void follow(std::uint32_t cwnd) { window_.cwnd = cwnd; }
 
   /// Returns the congestion window before the last reduction.
   [[nodiscard]] std::uint32_t prior_cwnd() const { return prior_.cwnd; }
 
-  /// True if on_feedback() responds to ECN marks where accurate feedback is available.
+  /// True if on_feedback() responds to the number of ECN marks, on connections with accurate ECN feedback.
   [[nodiscard]] bool scalable() const {
     return std::visit([](const auto& algorithm) { return std::decay_t<decltype(algorithm)>::scalable; }, algorithm_);
   }
-  /// Returns the ECN codepoint of new data where accurate feedback is available.
+  /// Returns the ECN codepoint of new data on connections with accurate ECN feedback.
   [[nodiscard]] std::uint8_t codepoint() const { return scalable() ? ecn_scalable : ecn_capable; }
 
   void on_feedback(const MarkFeedback& feedback, const AckEvent& event, const PathView& path);
@@ -307,14 +309,15 @@ class CongestionControl {
   /// Handles an echoed ECN mark (RFC 3168) by reducing the window as on_congestion() does. undo() does not reverse this
   /// reduction.
   void on_mark(const PathView& path);
-  /// Handles a retransmission timeout. `first` is true for the first timeout of its segment. If `answered` is true, a
-  /// recovery has already reduced the window for this data. ssthresh then stays, because it is reduced once per window
-  /// of data (RFC 5681 section 4.3).
+  /// Handles a retransmission timeout. `first` is true for the first timeout of its segment. `answered` is true if a
+  /// recovery has already reduced the window for this data. Then ssthresh is not changed, because it is reduced only
+  /// once per window of data (RFC 5681 section 4.3).
   void on_timeout(const PathView& path, bool first, bool answered = false);
   /// Ends a recovery. `reduced` is true if rate reduction has already lowered the bytes in flight to ssthresh (RFC
-  /// 6937). Otherwise the window is set by RFC 6582.
+  /// 6937). If `reduced` is false, sets the window by RFC 6582.
   void on_recovery_exit(const PathView& path, bool reduced);
-  /// Reverses the last reduction, which was not needed. cwnd and ssthresh are then at least their values before it.
+  /// Reverses the last reduction, because it was not needed. Afterwards cwnd and ssthresh are at least as large as
+  /// before that reduction.
   void undo();
   /// Reduces the window to at most `restart` bytes after an idle period longer than the RTO (RFC 5681 section 4.1).
   void on_idle(std::uint32_t restart);

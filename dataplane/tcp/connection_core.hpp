@@ -15,12 +15,12 @@ namespace sluice::tcp {
 /// options that the handshake negotiated.
 ///
 /// Invariants: a connection without a configuration is closed, and `on_fast_path()` is true only in ESTABLISHED. The
-/// send queue is part of this class because it holds the pointer to the RecoveryState. The receiver keeps out-of-order
-/// data in that RecoveryState.
+/// send queue is part of this class because it has the pointer to the RecoveryState, in which the receiver also stores
+/// out-of-order data.
 ///
 /// First of the classes that an Endpoint consists of: ConnectionCore, Timers, Receiver, Sender, Handshake, Endpoint.
-/// Each one is the base of the next, so all share one `this` pointer and no call passes a reference to another part.
-/// Each one has private state and calls only the classes before it.
+/// Each class is the base of the next, so all share one `this` pointer and no call passes a reference to another part.
+/// Each class has private state and calls only the classes before it.
 class ConnectionCore {
  public:
   ConnectionCore(const ConnectionCore&) = delete;
@@ -30,14 +30,15 @@ class ConnectionCore {
   [[nodiscard]] CloseReason close_reason() const { return bits_.close_reason; }
   /// True if the connection is established and there is no loss, reordering, probe or pending FIN.
   [[nodiscard]] bool on_fast_path() const { return bits_.on_fast_path; }
-  /// True if both FINs are acknowledged or the connection has ended otherwise. Only an ACK can still be sent then.
+  /// True if both FINs are acknowledged or the connection has ended in another way. The endpoint then sends at most
+  /// ACKs.
   [[nodiscard]] bool is_over() const { return bits_.state == State::time_wait || bits_.state == State::closed; }
   /// True if both FINs are acknowledged.
   [[nodiscard]] bool has_finished() const {
     return bits_.state == State::time_wait ||
            (bits_.state == State::closed && bits_.close_reason == CloseReason::finished);
   }
-  /// True if the endpoint holds a RecoveryState, the state that only recovery, reordering and urgent data need.
+  /// True if the endpoint has a RecoveryState, the state that is needed only for recovery, reordering and urgent data.
   [[nodiscard]] bool has_recovery_state() const { return send_.recovery_state() != nullptr; }
   /// True if both hosts negotiated the TCP timestamps option in the handshake.
   [[nodiscard]] bool uses_timestamps() const { return bits_.use_timestamps; }
@@ -57,7 +58,8 @@ class ConnectionCore {
   /// Returns the ECN counters of a connection that agreed on accurate ECN feedback (RFC 9768); null on others.
   [[nodiscard, gnu::cold, gnu::noinline]] AccurateEcn* accurate_ecn() const;
 
-  /// Begins a connection with `config`, closed and without options. The RecoveryState must have been dropped.
+  /// Begins a connection with `config`: its state is closed, and no options are negotiated. The RecoveryState must have
+  /// been dropped.
   void reset(const EndpointConfig& config) {
     config_ = &config;
     bits_ = Bits();
@@ -87,8 +89,8 @@ class ConnectionCore {
   [[nodiscard]] std::uint16_t payload_within(std::uint16_t mss) const {
     return beside_options(std::max(mss, smallest_mss));
   }
-  /// Returns `mss` less the bytes of the TCP options in every segment, at least 1 byte. If the result exceeds the
-  /// port's MTU, the owner's output refuses the segment.
+  /// Returns `mss` less the bytes of the TCP options in every segment, at least 1 byte. If a segment with that 1 byte
+  /// exceeds the port's MTU, the owner's output refuses it.
   [[nodiscard]] std::uint16_t beside_options(std::uint16_t mss) const {
     const unsigned options = bits_.use_timestamps ? timestamp_option : 0;
     return static_cast<std::uint16_t>(mss > options ? mss - options : 1);
@@ -107,19 +109,19 @@ class ConnectionCore {
       give_back_recovery_state();
   }
   [[gnu::cold, gnu::noinline]] void give_back_recovery_state();
-  /// True if the scoreboard has no sacked or lost packet, no segment is held out of order, and no SACK block is to be
-  /// reported. Retransmissions may still be in flight.
+  /// True if the RecoveryState is no longer needed: no packet is sacked or marked lost, no segment is stored out of
+  /// order, and no SACK block is due. Retransmissions may still be in flight.
   [[nodiscard]] bool can_release_recovery_state() const;
 
   [[nodiscard]] const SendQueue& queue() const { return send_; }
   SendQueue& queue() { return send_; }
-  /// Returns the send queue for a change of its scoreboard, which requires a RecoveryState.
+  /// Returns the send queue, for changing its SACK scoreboard. Requires a RecoveryState.
   SendQueue& scoreboard() {
     ensure_recovery_state();
     return send_;
   }
 
-  /// Increments a counter that saturates.
+  /// Increments a counter, which stays at its largest value once it has reached it.
   static void count(std::uint16_t& counter) {
     if (counter < UINT16_MAX) ++counter;
   }

@@ -13,10 +13,11 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr Duration min_rtt_window = 10s;  ///< period over which Copa takes the minimum RTT
-constexpr int oscillation_rounds = 4;     ///< period over which Copa takes RTTmax, in round trips
+constexpr Duration min_rtt_window = 10s;  ///< time over which Copa computes the minimum RTT
+constexpr int oscillation_rounds = 4;     ///< time over which Copa computes the maximum RTT (RTTmax), in round trips
 constexpr int empty_rounds = 5;  ///< round trips in which a flow without competition empties the queue once (section 3)
-constexpr double nearly_empty = 0.1;  ///< share of the oscillation below which the queue counts as empty
+/// Share of the RTT's range (RTTmax − RTTmin) below which the queueing delay counts as zero.
+constexpr double nearly_empty = 0.1;
 
 /// Rounds in which the window must keep its direction before the velocity doubles.
 constexpr std::uint32_t same_rounds_needed = 3;
@@ -82,7 +83,7 @@ void Copa::judge_mode(const ModelAck& ack) {
   inverse_delta_ = saved_inverse_delta_ = default_inverse_delta;
 }
 
-/// Adapts 1/delta like Reno's window, once per round trip in competitive mode (section 2.2).
+/// Updates 1/delta once per round trip in competitive mode, in the way in which Reno updates its window (section 2.2).
 void Copa::adapt_delta() {
   const bool loss = loss_in_round_;
   loss_in_round_ = false;
@@ -117,7 +118,7 @@ bool Copa::below_target(std::uint32_t cwnd, std::uint32_t mss) const {
   return packets * to_seconds(queueing()) <= inverse_delta_ * to_seconds(standing_.value());
 }
 
-/// Returns the window after this ACK. The window does not grow while it does not limit the sender.
+/// Returns the window after this ACK. The window does not grow unless it limits the sender.
 std::uint32_t Copa::move(const ModelAck& ack, std::uint32_t cwnd) {
   const std::uint32_t least = min_segments * ack.mss;
   const bool up = below_target(cwnd, ack.mss);

@@ -15,14 +15,14 @@ namespace sluice::tcp {
 /// delay. A flow thus keeps few packets in the queue and empties it every five round trips. If the queue does not
 /// empty, other traffic fills it, and Copa reduces delta to compete.
 ///
-/// Differences from the paper: the velocity resets as soon as the window must change direction, instead of at the end
-/// of a round. No ACK changes the window by more than it acknowledged. Both limit the effect of a velocity that grew
-/// over many rounds before the path changed. A timeout returns to slow start.
+/// Two differences from the paper limit the effect of a velocity that grew over many rounds before the path changed.
+/// The velocity resets as soon as the window must change direction, instead of at the end of a round. No ACK changes
+/// the window by more bytes than it acknowledges. A third difference: a timeout returns to slow start.
 class Copa {
  public:
   /// Starts a connection.
   void start(const ModelStart& start);
-  /// Continues from a measured window and RTT, as if the path were known.
+  /// Continues from a measured window and RTT, without slow start.
   void seed(std::uint32_t cwnd, Duration srtt);
 
   /// Processes an ACK; returns the window in bytes (section 2.1).
@@ -35,8 +35,8 @@ class Copa {
   /// prevents a burst.
   [[nodiscard]] std::uint32_t on_restart(bool app_limited, Instant now, std::uint32_t cwnd);
 
-  /// Returns the pacing rate, which is twice window / RTTstanding. The window then remains the limit, and no burst
-  /// arises (section 2.1).
+  /// Returns the pacing rate, which is twice window / RTTstanding. At this rate the window limits the sender, not the
+  /// pacing, and no burst arises (section 2.1).
   [[nodiscard]] Rate pacing_rate() const { return pacing_rate_; }
   [[nodiscard]] static bool limits_itself() { return false; }
 
@@ -46,7 +46,7 @@ class Copa {
   /// Returns 1/delta: the packets that the flow aims to keep in the queue.
   [[nodiscard]] double packets_in_queue() const { return inverse_delta_; }
   [[nodiscard]] double velocity() const { return velocity_; }
-  /// Returns RTTmin or RTTstanding; zero before the first sample.
+  /// Returns RTTmin, and standing_rtt() returns RTTstanding. Both are zero before the first sample.
   [[nodiscard]] Duration min_rtt() const { return least_.value(); }
   [[nodiscard]] Duration standing_rtt() const { return standing_.value(); }
 
@@ -75,7 +75,7 @@ class Copa {
   double inverse_delta_ = default_inverse_delta;
   double saved_inverse_delta_ = default_inverse_delta;  ///< value of 1/delta before the last reduction or timeout
   double velocity_ = 1;
-  double fraction_ = 0;            ///< fraction of a byte of window growth carried over
+  double fraction_ = 0;            ///< fraction of a byte of window growth that is added at the next ACK
   std::uint32_t round_cwnd_ = 0;   ///< congestion window in bytes at the start of this round
   std::uint32_t same_rounds_ = 0;  ///< consecutive rounds in which the window kept its direction
   Direction direction_ = Direction::none;

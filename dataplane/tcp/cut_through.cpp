@@ -16,7 +16,7 @@ bool Endpoint::can_cut_through(const Endpoint& from, const Segment& segment, Ins
   return has_window_for(segment.payload_len, now);
 }
 
-/// True if this endpoint can send the segment in the frame in which it arrived at another endpoint. Windows are not
+/// True if this endpoint can send the segment in the frame in which another endpoint received it. Windows are not
 /// checked here.
 inline bool Sender::can_forward(const Segment& segment) const {
   if (!on_fast_path() || queue().unsent() || snd_.nxt != segment.seq || !cuts_through_size(segment.payload_len))
@@ -35,7 +35,8 @@ Bytes Endpoint::cut_through_bytes(const Endpoint& from) const {
   return Bytes(usable_window(from.rcv_adv() - from.rcv_nxt()));
 }
 
-/// Returns how many of `offered` bytes the peer's window and the congestion window permit on the fast path.
+/// Returns how many of `offered` bytes the peer's window and the congestion window permit to send now. Requires the
+/// fast path.
 inline std::int64_t Sender::usable_window(std::int32_t offered) const {
   const std::int64_t window = std::min(window_edge() - snd_.nxt, offered);
   const std::int64_t cwnd =
@@ -55,9 +56,9 @@ void Endpoint::cut_through(const Segment& segment, packet::Packet&& frame, Insta
   queue().push_sent(std::move(frame), now);
 }
 
-/// Counts forwarded data that this endpoint did not queue: first `before` bytes, then the `last` bytes of the last
-/// segment. The bytes still count against the receive window, as in splice_from(). As in splice_from(), the decision
-/// about a window update is made before the last segment is subtracted.
+/// Counts received data that another endpoint forwards, so that this endpoint does not queue it. `last` is the number
+/// of bytes in the last segment, and `before` the number in all segments before it. The bytes count against the receive
+/// window. The decision about a window update is made before `last` is subtracted, as in splice_from().
 inline void Receiver::let_pass(std::uint32_t before, std::uint32_t last) {
   if (bits_.window_updates == WindowUpdates::sparing || bits_.ack_now) [[likely]] {
     room_ -= std::min(room_, before + last);
@@ -68,7 +69,8 @@ inline void Receiver::let_pass(std::uint32_t before, std::uint32_t last) {
   room_ -= std::min(room_, last);
 }
 
-/// Accounts for `count` segments from `first` to `last` that were forwarded without being queued here.
+/// Accounts for `count` received segments from `first` to `last`, which another endpoint forwards, so that they are not
+/// queued here.
 inline void Receiver::receive_cut_through(const Segment& first, const Segment& last, std::uint32_t count, Instant now) {
   rcv_.nxt = last.seq + last.payload_len;
   schedule_ack(count, now);

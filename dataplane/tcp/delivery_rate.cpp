@@ -13,7 +13,8 @@
 namespace sluice::tcp {
 namespace {
 
-/// State of the connection when a segment was sent, kept in scratch64_c of the segment's note. Times are in tick::us.
+/// State of the connection when a segment was sent, stored in scratch64_c of the segment's note (PacketNote). Times are
+/// in tick::us.
 struct Stamp {
   std::uint32_t delivered_at = 0;
   std::uint32_t first_sent : 31 = 0;
@@ -21,14 +22,15 @@ struct Stamp {
 };
 static_assert(sizeof(Stamp) == sizeof(packet::PacketNote::scratch64_c));
 
-/// Further state when a segment was sent, kept in scratch64 of its note. Only for segments that were sent once.
+/// Further state of the connection when a segment was sent, stored in scratch64 of the segment's note. Only segments
+/// that were sent once have it.
 struct FlightStamp {
   std::uint32_t in_flight = 0;  ///< bytes in flight (pipe) including this segment
   std::uint32_t lost = 0;       ///< total of bytes marked lost when this segment was sent
 };
 static_assert(sizeof(FlightStamp) == sizeof(packet::PacketNote::scratch64));
 
-constexpr std::uint32_t half = 0x7fffffff;  ///< mask of the bits of a tick that Stamp::first_sent holds
+constexpr std::uint32_t half = 0x7fffffff;  ///< mask of the bits of a tick that Stamp::first_sent contains
 
 }  // namespace
 

@@ -9,16 +9,16 @@
 
 namespace sluice::tcp {
 
-/// First point at which losses exceeded the tolerated share, in bytes in flight. Loss detection is delayed, so the
-/// bytes in flight are those when the lost segments were sent (draft-ietf-ccwg-bbr-06 section 5.5.10.2).
+/// First point, in bytes in flight, at which losses exceeded the tolerated share. Loss detection is late, so the bytes
+/// in flight are those at the time when the lost segments were sent (draft-ietf-ccwg-bbr-06 section 5.5.10.2).
 struct ExcessLoss {
   std::uint32_t in_flight = 0;  ///< bytes in flight up to the segment whose loss exceeded the share
   bool found = false;
   bool app_limited = false;  ///< true if the application limited the sender when that segment was sent
 };
 
-/// Delivery-rate sample of one acknowledgement (draft-cheng-iccrg-delivery-rate-estimation-00 section 3.1.3). Equals
-/// Linux' tcp_rate.c, but counts bytes.
+/// Delivery-rate sample of one acknowledgement (draft-cheng-iccrg-delivery-rate-estimation-00 section 3.1.3). The
+/// values are those of Linux' tcp_rate.c, but in bytes instead of packets.
 struct RateSample {
   std::uint32_t delivered = 0;        ///< bytes delivered over the sample's interval
   std::uint32_t interval = 0;         ///< longer one of the send interval and the ACK interval, tick::us
@@ -38,27 +38,28 @@ struct RateSample {
   bool app_limited = false;  ///< true if the application limited the sender when the newest delivered segment was sent
   bool retransmitted = false;  ///< true if the newest delivered segment had been retransmitted
 
-  /// True if the rate is usable, because the interval is no shorter than the minimum RTT.
+  /// True if the rate is usable: the interval of the sample is at least the minimum RTT.
   [[nodiscard]] bool valid() const { return interval != 0; }
   [[nodiscard]] Rate rate() const { return Rate::of(Bytes(delivered), Duration(std::int64_t{interval} << 10)); }
 };
 
-/// Delivery-rate estimator (draft-cheng-iccrg-delivery-rate-estimation-00 section 3). Each segment in flight keeps the
-/// state at its transmission in its note: scratch32, scratch64_c and, if it was sent once, scratch64. For a
-/// retransmission the note has no space for the bytes in flight. So the delivery or loss of a retransmission counts in
-/// rates, but not in ExcessLoss.
+/// Delivery-rate estimator (draft-cheng-iccrg-delivery-rate-estimation-00 section 3). The note of each segment in
+/// flight stores the state at its transmission: in scratch32, scratch64_c and, if it was sent once, scratch64. The note
+/// of a retransmitted segment has no space for the bytes in flight. So the delivery or loss of a retransmission counts
+/// in rates, but not in ExcessLoss.
 class DeliveryRate {
  public:
-  /// Sets the share of the bytes in flight above which losses are in excess. With zero, any loss is in excess.
+  /// Sets the share of the bytes in flight that may be lost. Losses above it are in excess. With zero, any loss is in
+  /// excess.
   void set_tolerated_loss(float share) { tolerated_loss_ = share; }
 
-  /// Records that a segment is sent, first or again (section 3.2). `in_flight` is the pipe without it. `idle` is true
-  /// if nothing was outstanding before.
+  /// Records that a segment is sent or retransmitted (section 3.2). `in_flight` is the number of bytes in flight
+  /// without this segment. `idle` is true if nothing was outstanding before.
   void on_sent(packet::PacketNote& note, Instant now, std::uint32_t in_flight, bool idle);
 
   /// Records a segment that an ACK or SACK reports as delivered for the first time (section 3.3).
   void on_delivered(const packet::PacketNote& note);
-  /// Records that `bytes` of a segment were acknowledged, while the rest of the segment was not.
+  /// Records that the first `bytes` bytes of a segment were acknowledged, and the rest not.
   void on_part_delivered(std::uint32_t bytes);
   /// Records that a segment, or its newest retransmission, is marked lost.
   void on_lost(const packet::PacketNote& note);
@@ -69,8 +70,8 @@ class DeliveryRate {
   /// the sample invalid.
   [[nodiscard]] RateSample take(Instant now, Duration min_rtt);
 
-  /// Marks samples as application-limited (section 3.4) until everything in flight now is delivered. Their rate is that
-  /// of the application, not of the path.
+  /// Marks samples as application-limited (section 3.4) until everything in flight now is delivered. The rate of such a
+  /// sample is that of the application, not of the path.
   void limit_by_application(std::uint32_t in_flight);
   [[nodiscard]] bool limited_by_application() const { return limited_; }
 
@@ -99,7 +100,7 @@ class DeliveryRate {
   std::uint32_t prior_lost_ = 0;
   std::uint32_t newly_lost_ = 0;
   std::uint32_t lost_runs_ = 0;
-  SeqNum lost_end_;  ///< sequence number after the segment that was lost last, valid if newly_lost_ > 0
+  SeqNum lost_end_;  ///< sequence number after the segment that was most recently marked lost, valid if newly_lost_ > 0
   ExcessLoss excess_;
 };
 

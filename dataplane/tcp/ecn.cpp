@@ -19,21 +19,21 @@ void Sender::mark_ecn(Segment& segment) {
   bits_.cwr_due = false;
 }
 
-/// Sets CWR to be sent with a later segment, because the segment with CWR was not sent.
+/// Records that CWR must be sent with a later segment, because the output did not send the segment with CWR.
 void Sender::cwr_stays_due(const Segment& segment) {
   bits_.cwr_due = segment.flags.cwr() && accurate_ecn() == nullptr;
 }
 
-/// Processes the ECN field of arriving data: CWR ends the echo of earlier marks, and a CE mark starts a new one (RFC
-/// 3168 section 6.1.3).
+/// Processes the ECN field of arriving data (RFC 3168 section 6.1.3). After a CE mark every ACK carries ECE; the peer's
+/// CWR ends that.
 void Receiver::on_ce_mark(const Segment& segment) {
   if (accurate_ecn() != nullptr) return;  // count_mark() has counted it
   if (segment.flags.cwr()) bits_.ece_due = false;
   if (segment.ecn == congestion_experienced) bits_.ece_due = true;
 }
 
-/// Reduces cwnd at once after an ECN echo that leaves nothing in flight, because no round trip remains over which to
-/// spread the reduction. The reduction is relative to the bytes in flight before this ACK.
+/// Reduces cwnd at once if the ACK with an ECN echo leaves nothing in flight. The reduction cannot be spread over a
+/// round trip then. It is relative to the bytes in flight before this ACK.
 void Sender::reduce_at_once(const AckEvent& event) {
   PathView view = path(event.now);
   view.flight_size = event.in_flight;
@@ -41,10 +41,11 @@ void Sender::reduce_at_once(const AckEvent& event) {
   congestion_.on_recovery_exit(view, true);
 }
 
-/// Handles an ECN echo like a loss: once per window of data, spread over the round trip by PRR. If a loss has already
-/// reduced cwnd, only CWR is sent. The peer repeats its echo until CWR arrives, so the ACK that reaches
-/// loss_recovery_.point may still carry an old echo. With accurate ECN an increased count is the echo, and no CWR is
-/// needed. Returns true if cwnd was reduced at once. That ACK must then not increase cwnd (RFC 3168 section 6.1.2).
+/// Handles an ECN echo like a loss: cwnd is reduced once per window of data, and PRR spreads the reduction over the
+/// round trip. If a loss has already reduced cwnd, only CWR is sent. The peer repeats its echo until CWR arrives. So
+/// the ACK that reaches loss_recovery_.point may still carry an old echo. With accurate ECN an increased count of marks
+/// is the echo, and no CWR is needed. Returns true if cwnd was reduced at once. The caller must then not increase cwnd
+/// for this ACK (RFC 3168 section 6.1.2).
 bool Sender::on_ecn_echo(const Segment& segment, const AckEvent& event) {
   const bool uses_cwnd = bits_.window_source == WindowSource::congestion_control;
   if (bits_.reduced && snd_.una >= loss_recovery_.point) {

@@ -8,8 +8,8 @@
 
 namespace sluice::tcp {
 
-/// True if only data, a FIN or an ACK can be due: there is no recovery, probe, ECN reduction, pacing or packet to cut.
-/// This includes connections that open or close normally.
+/// True if only data, a FIN or an ACK can be due. There is then no recovery, probe, ECN reduction or pacing, and no
+/// packet must be cut. Connections that open or close normally are included.
 bool Sender::sends_plainly() const {
   return state() >= State::established && !bits_.reset_due && !uses_ecn() && !bits_.small_path && !bits_.probe_due &&
          !bits_.tail_due && bits_.recovery == Recovery::none && snd_.wnd != 0 && !has_recovery_state() && !paced();
@@ -94,8 +94,8 @@ void Sender::emit_ack_with_more(Instant now, Output& output) {
   clear_duplicates();
 }
 
-/// Sends up to 8 additional ACKs that report all out-of-order data. One ACK has too few SACK blocks for a burst with
-/// many holes.
+/// Sends up to 8 additional ACKs, so that SACK blocks report all out-of-order data. One ACK has too few SACK blocks for
+/// a burst with many holes.
 void Sender::emit_all_runs(Segment segment, Instant now, Output& output) const {
   constexpr int most = 8;
   packet::Cursor from;

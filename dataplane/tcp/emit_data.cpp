@@ -16,7 +16,7 @@ constexpr std::uint32_t sack_block = 8;
 
 }  // namespace
 
-/// Returns the result of can_send_now() for cases that its inline part cannot decide.
+/// Computes the result of can_send_now() for cases that the inline part of that function cannot decide.
 bool Sender::finds_something_to_send() const {
   if (state() < State::established) return false;
   if (timeout_in_doubt() && bits_.doubt == Doubt::retransmission_sent && !bits_.retransmit_first) return false;
@@ -24,9 +24,9 @@ bool Sender::finds_something_to_send() const {
   return may_send_new() || may_split();
 }
 
-/// True if a retransmission is permitted now. It must fit the peer's current window, but a part of the oldest segment
-/// may exceed it. With a zero window only data is sent that fits the bytes which window scaling rounds off (RFC 7323
-/// section 2.4). on_refusal() probes a closed window.
+/// True if a retransmission is permitted now: the packet fits the peer's current window. A part of the oldest segment
+/// may exceed the window. With a zero window a packet may be sent only if it is smaller than the unit of the window
+/// scale (RFC 7323 section 2.4). on_refusal() probes a closed window.
 bool Sender::may_retransmit(packet::Cursor position) const {
   const packet::PacketNote& note = position.note();
   const bool oldest = position == queue().front();
@@ -35,8 +35,8 @@ bool Sender::may_retransmit(packet::Cursor position) const {
   return bits_.retransmit_first || fits_cwnd(note.payload_len);
 }
 
-/// Passes a packet to the output and subtracts its IP packet size from `left`. Returns false if it exceeds `left` or
-/// the output refuses it.
+/// Passes a packet to the output and subtracts the size of its IP packet from `left`. Returns false if that size
+/// exceeds `left`, or if the output refuses the packet.
 inline bool Sender::transmit(Segment& segment, packet::Cursor position, Instant now, Output& output, Bytes& left) {
   segment.payload_len = position.note().payload_len;
   if (left < min_unbounded && Bytes(output.wire_size(segment.payload_len)) > left) return false;
@@ -86,8 +86,8 @@ inline bool Sender::emit_next(Segment& segment, Instant now, Output& output, Byt
   return true;
 }
 
-/// Returns the next packet to retransmit. While a test decides whether a timeout was spurious, only the oldest segment
-/// is retransmitted.
+/// Returns the next packet to retransmit. While the F-RTO test decides whether a timeout was spurious, only the oldest
+/// segment is retransmitted.
 packet::Cursor Sender::next_retransmission() const {
   return !timeout_in_doubt() || bits_.retransmit_first ? queue().next_retransmission() : packet::Cursor();
 }
@@ -159,8 +159,8 @@ bool Sender::retransmit(packet::Cursor position, Instant now, Output& output, By
   return true;
 }
 
-/// Sends a tail loss probe (RFC 8985 section 7.3). The peer's window limits it, but not cwnd. The probe is dropped if a
-/// SACK or a timeout has made it unnecessary while it waited for an allowance.
+/// Sends a tail loss probe (RFC 8985 section 7.3). The peer's window limits the probe, but cwnd does not. The probe is
+/// dropped if a SACK or a timeout has made it unnecessary while it waited for an allowance.
 void Sender::emit_tail_probe(Instant now, Output& output, Bytes& left) {
   const packet::Cursor next = queue().unsent();
   bits_.tail_retransmitted = !next || snd_.nxt + next.note().payload_len > window_edge();
@@ -193,8 +193,8 @@ void Sender::restart_after_idle(Instant now) {
   if (tick::ms_duration(tick::ms(now) - snd_.last_sent) > rto()) congestion_.on_idle(initial_window());
 }
 
-/// Adds the SACK blocks that fit beside the payload. If the caller limits the bytes (an allowance), data segments carry
-/// none, because every byte counts.
+/// Adds the SACK blocks that fit beside the payload. If the caller limits sending by an allowance, data segments carry
+/// no SACK blocks, because their bytes count against the allowance.
 void Sender::fill_sacks(Segment& segment) const {
   if (!uses_sack()) return;
   const auto blocks = sack_generator().blocks();

@@ -23,29 +23,30 @@ struct EndpointCounters : SenderCounters {
 /// One TCP connection as a value (RFC 9293). Closed when constructed, and not movable. Reads no clock, does no I/O, and
 /// allocates no memory; only its RecoveryStatePool may allocate.
 ///
-/// Use of an endpoint: receive() takes one segment, emit() sends everything that is due, and next_deadline() returns
-/// when on_timer() must be called next. The caller calls emit() after on_timer(). Only emit() sends, so a caller can
+/// Use of an endpoint: receive() processes one segment, emit() sends everything that is due, and next_deadline()
+/// returns when on_timer() must be called. The caller calls emit() after on_timer(). Only emit() sends, so a caller can
 /// process a burst of segments and send once. Received payload stays in its packets, which are linked through their
 /// notes. Not thread-safe. EndpointConfig must outlive the connection.
 ///
-/// The endpoint has no data members. Its base classes Timers, Receiver, Sender and Handshake hold the state and the
+/// The endpoint has no data members. Its base classes Timers, Receiver, Sender and Handshake contain the state and the
 /// rest of the interface. Endpoint passes segments, timers and calls of emit() to them. It contains what needs several
 /// of them: which segments are acceptable, the fast path, and the end of a connection.
 class Endpoint : public Handshake {
  public:
   // --- receiving ---
 
-  /// Processes one segment. Returns the result of is_plausible(segment) before the call. `payload` is empty, or holds
-  /// exactly segment.payload_len bytes with note().payload_len and payload_sum set. Its checksum has been verified and
-  /// no other reference to the buffer exists. After the call `payload` is empty, because bytes that are not kept are
-  /// dropped. If `ack_sample` is not null and the segment acknowledges data, the sample is filled in.
+  /// Processes one segment. Returns the value that is_plausible(segment) had before the call. `payload` is empty, or
+  /// contains exactly segment.payload_len bytes, with note().payload_len and payload_sum set. The checksum of the
+  /// payload must be verified, and its buffer must have no other reference. After the call `payload` is empty, because
+  /// bytes that are not kept are dropped. If `ack_sample` is not null and the segment acknowledges data, fills in the
+  /// sample.
   bool receive(const Segment& segment, packet::Packet&& payload, Instant now, AckSample* ack_sample = nullptr);
   /// Fast path for a pure ACK that acknowledges new data on an established connection without loss, reordering or a
   /// pending FIN (header prediction). Equivalent to receive(). Returns false and changes nothing if the segment does
   /// not qualify.
   bool receive_pure_ack(const Segment& segment, Instant now, AckSample* ack_sample = nullptr);
-  /// True if the segment carries the next data in order, acknowledges nothing new and offers an open window. The
-  /// connection must be established, without loss, reordering or a pending FIN.
+  /// True if the segment carries the next data in order, acknowledges nothing new and offers an open window. Also
+  /// requires an established connection without loss, reordering or a pending FIN.
   [[nodiscard]] bool takes_next(const Segment& segment) const;
   /// Receives the payloads of a GRO run (packet::is_contiguous()). takes_next() must be true for its first segment, and
   /// its bytes must fit advertised(). `last` is the last segment. Equivalent to receive() with each segment in turn.
@@ -54,38 +55,42 @@ class Endpoint : public Handshake {
   /// the payload counts as lost on the path. Returns is_plausible() as receive() does.
   bool receive_without_payload(const Segment& segment, Instant now, AckSample* ack_sample = nullptr);
   /// True if the segment's numbers fit this connection. A sender that cannot observe the connection is unlikely to
-  /// guess them (RFC 5961 section 1). So a caller may use other parts of the segment than its data, such as its IP
-  /// header. The sequence number lies in the window or at most max(receive room, 1 MiB) below RCV.NXT, where
-  /// retransmissions begin. The timestamp is not older than TS.Recent. The segment acknowledges outstanding data or
-  /// repeats the newest acknowledgement. A reset must carry exactly RCV.NXT. Always false during the handshake.
+  /// guess them (RFC 5961 section 1). So a caller may also trust other parts of the segment, such as its IP header. All
+  /// these conditions must hold:
+  /// - The sequence number lies in the window, or at most max(receive room, 1 MiB) below RCV.NXT, where retransmissions
+  ///   begin.
+  /// - The timestamp is not older than TS.Recent.
+  /// - The segment acknowledges outstanding data, or repeats the newest acknowledgement.
+  /// - If the segment is a reset, its sequence number is exactly RCV.NXT.
+  /// The result is always false during the handshake.
   [[nodiscard]] bool is_plausible(const Segment& segment) const;
 
   // --- data between the two endpoints of a relay ---
 
   /// Moves all in-order data of `from` to this endpoint's send queue; equivalent to read() and write() in turn. The
   /// bytes still count against the receive window of `from`, because they still use memory, until set_receive_room()
-  /// grants space again. No window update is sent for them. The exception are prompt WindowUpdates, with which one may
-  /// be scheduled first. Requires that both endpoints are on the fast path, and that received and written data have
-  /// equal sequence numbers.
+  /// grants space again. No window update is sent for them, except that prompt WindowUpdates may schedule one before
+  /// the move. Requires that both endpoints are on the fast path. Also requires that received and sent data have equal
+  /// sequence numbers.
   void splice_from(Endpoint& from);
 
   // --- cut-through: a data segment that `from`, the other endpoint of a relay, receives is forwarded to this
   // endpoint's peer in its own frame (cut_through.cpp)
 
-  /// True if the data segment, which is the next in order for `from`, can be forwarded to this endpoint's peer without
-  /// being queued. Then both endpoints are on the fast path, neither holds data that precedes the segment, and the
-  /// windows allow it.
+  /// True if this endpoint can forward the data segment, which is the next in order for `from`, to its peer without
+  /// queueing it. Then both endpoints are on the fast path, neither has data before the segment, and the windows permit
+  /// it.
   [[nodiscard]] bool can_cut_through(const Endpoint& from, const Segment& segment, Instant now);
-  /// Returns how many bytes of segments can be forwarded without queueing, provided that can_cut_through() is true.
+  /// Returns how many bytes of segments can be forwarded without queueing. Requires that can_cut_through() is true.
   [[nodiscard]] Bytes cut_through_bytes(const Endpoint& from) const;
-  /// Begins to forward a run of segments without queueing them. The caller then calls cut_through() for each segment,
-  /// and end_cut_through() once. Requires that each later segment continues the GRO run (packet::is_contiguous()), and
-  /// that the run has at most cut_through_bytes() bytes. Equivalent to receive(), splice_from() and emit() in turn,
-  /// except that segments keep their frames and PSH flags. Returns the header fields to rewrite in each frame
-  /// (write_cut_through()).
+  /// Begins to forward a run of segments without queueing them. Returns the header fields to rewrite in each frame
+  /// (write_cut_through()). The caller then calls cut_through() for each segment, and end_cut_through() once. Each
+  /// later segment must continue the GRO run (packet::is_contiguous()). The run must have at most cut_through_bytes()
+  /// bytes. The three calls together are equivalent to receive(), splice_from() and emit() in turn, except that
+  /// segments keep their frames and PSH flags.
   [[nodiscard]] CutThroughHeader begin_cut_through();
-  /// Keeps a reference to `frame` for retransmission; the caller sends the frame. Its note() must have payload_len and
-  /// payload_sum.
+  /// Keeps a reference to `frame` for retransmission; the caller sends the frame. The frame's note() must have
+  /// payload_len and payload_sum.
   void cut_through(const Segment& segment, packet::Packet&& frame, Instant now);
   /// Ends the forwarding of `count` segments. The next emit() of `from` sends their ACK.
   void end_cut_through(Endpoint& from, const Segment& first, const Segment& last, std::uint32_t count, Instant now);
@@ -96,14 +101,14 @@ class Endpoint : public Handshake {
   void abort();
 
   /// Sends everything due: retransmissions, new data, FIN, ACKs and probes. Returns the IP bytes of the data segments
-  /// sent. Data segments, including retransmissions, are sent only while their IP packet size fits `allowance`,
-  /// whatever the window source. Segments without data do not count against it. If the output refuses a segment, a
-  /// later call sends it. With a finite allowance the caller sets the rate, so the endpoint does not pace.
+  /// sent. A data segment or retransmission is sent only if the size of its IP packet fits the rest of `allowance`,
+  /// whatever the WindowSource. Segments without data do not count against the allowance. If the output refuses a
+  /// segment, a later call sends it. With a finite allowance the caller sets the rate, so the endpoint does not pace.
   Bytes emit(Instant now, Output& output, Bytes allowance = Bytes::max()) {
     return nothing_to_emit(now) ? Bytes() : emit_due(now, output, allowance);
   }
-  /// Sends everything due, as emit() does, but without first checking nothing_to_emit(). Intended for callers that have
-  /// checked it themselves.
+  /// Sends everything due, as emit() does, but does not check nothing_to_emit() first. Intended for callers that have
+  /// already checked nothing_to_emit().
   Bytes emit_due(Instant now, Output& output, Bytes allowance);
   /// True if emit() is certain to do nothing. Cheap to compute; false does not mean that something is due.
   [[nodiscard]] bool nothing_to_emit(Instant now) const {
@@ -141,8 +146,8 @@ class Endpoint : public Handshake {
   // --- defined in endpoint.cpp ---
   [[gnu::noinline]] Bytes emit_slow(Instant now, Output& output, Bytes allowance);
   [[gnu::noinline]] Bytes emit_slow_path(Instant now, Output& output, Bytes allowance);
-  /// Recomputes whether the fast paths apply. Called wherever a condition that excludes them may have ended. Code that
-  /// begins such a condition calls leave_fast_path(). The fast paths apply only to established connections.
+  /// Updates whether the fast paths apply, which requires an established connection. Called wherever a condition that
+  /// excludes them may have ended. Code that begins such a condition calls leave_fast_path().
   void update_fast_path();
   void update_fast_path_open();
 

@@ -20,15 +20,16 @@ enum class WindowSource : std::uint8_t {
 
 /// Distance that the right edge must be able to move before a pure window update is sent.
 enum class WindowUpdates : std::uint8_t {
-  /// A window update needs a move of the right edge by two segments. Smaller moves are advertised with the next ACK.
+  /// A window update is sent if the right edge can move by two segments. Smaller moves are advertised with the next
+  /// ACK.
   sparing,
 
-  /// A window update needs a move of the right edge by a quarter of the window that the peer can still use. The quarter
-  /// is limited to between one and two segments. Used where the window controls the peer's rate, because a late update
-  /// then delays the peer.
+  /// A window update is sent if the right edge can move by a quarter of the window that the peer can still use. This
+  /// distance is at least one segment and at most two. Used where the window controls the peer's rate, because a late
+  /// update then delays the peer.
   prompt,
   /// A window update is sent as under `prompt`, but the right edge must move by one to eight segments. Fewer updates
-  /// suffice, because every second segment is acknowledged anyway and its ACK carries the window.
+  /// suffice, because the ACK of every second segment also carries the window.
   prompt_for_its_size
 };
 inline constexpr std::uint32_t prompt_share = 4;
@@ -42,7 +43,8 @@ class RecoveryStatePool;
 /// Configuration shared by many endpoints. Must outlive them.
 struct EndpointConfig {
   CongestionAlgorithm congestion = CongestionAlgorithm::cubic;
-  Duration min_rto = std::chrono::milliseconds(200);  ///< lower bound of the RTO's variation term, hence of the RTO
+  /// Lower bound of the RTO's variation term (4 * RTTVAR), and thereby of the RTO.
+  Duration min_rto = std::chrono::milliseconds(200);
   Duration max_rto = std::chrono::seconds(60);
   Duration delayed_ack = std::chrono::milliseconds(40);
   Duration time_wait = std::chrono::seconds(1);
@@ -55,25 +57,25 @@ struct EndpointConfig {
 
   /// True if the window is spread over the round trip; model-based congestion controls pace in any case.
   bool pacing = false;
-  /// Largest number of packets held out of order for reassembly, at most Reassembly::capacity. The offered window may
-  /// reduce it further.
+  /// Largest number of packets stored out of order for reassembly, at most Reassembly::capacity. A small offered window
+  /// lowers this number.
   std::uint32_t max_out_of_order = UINT16_MAX;
-  /// True for Reno as in RFC 2001, for comparison with measurements from before 1999. A partial acknowledgement ends
-  /// fast recovery (no RFC 6582). The first two duplicate ACKs send nothing (no RFC 3042), and no reduction is undone
-  /// (no RFC 3522 or 5682). Intended for connections without SACK.
+  /// True for Reno as in RFC 2001, for comparison with measurements from before 1999. A partial acknowledgement then
+  /// ends fast recovery (no RFC 6582). The first two duplicate ACKs send nothing (no RFC 3042), and no reduction is
+  /// undone (no RFC 3522 or 5682). Intended for connections without SACK.
   bool classic_reno = false;
-  /// True if the window is restored after a spurious retransmission (RFC 3522, 3708, 5682). With false a pause of the
+  /// True if the window is restored after a spurious retransmission (RFC 3522, 3708, 5682). If false, a pause of the
   /// radio link reduces the window, as in hosts and simulators before 2003.
   bool takes_back = true;
   /// True: the endpoint answers keep-alives. False: its owner answers them, see take_keepalive().
   bool answers_keepalives = true;
 
-  /// True if queued payload is copied into the buffer of the payload before it, provided that one segment can carry
-  /// both. The number of buffers is then in proportion to bytes, however small the writes are. Intended for connections
-  /// that relay the segments of others.
+  /// True if payload is copied into the buffer of the queued payload before it, provided that one segment can carry
+  /// both. The number of buffers is then in proportion to bytes, even if the owner writes small payloads. Intended for
+  /// connections that relay segments of another connection.
   bool joins_payloads = false;
-  /// State of a paced connection; a configuration with such state belongs to one connection only (see PacedEndpoint).
-  /// If null, there is no pacing and no model-based congestion control: CUBIC replaces it.
+  /// State of a paced connection. A configuration with such state belongs to one connection only (see PacedEndpoint).
+  /// If null, there is no pacing, and CUBIC replaces a model-based congestion control.
   PacedSender* paced = nullptr;
   /// Counters of a connection that may agree on accurate ECN feedback; a configuration with counters belongs to one
   /// connection only. If null, the SYN does not offer accurate feedback, and classic ECN is accepted instead.
@@ -82,7 +84,7 @@ struct EndpointConfig {
   RecoveryStatePool* recovery_states = nullptr;
 
   /// Secret from which the positions of moved segment boundaries are computed, so that a peer cannot guess them
-  /// (segment_boundary.cpp). With 0 no boundary is moved, and acknowledgements are not checked against boundaries.
+  /// (segment_boundary.cpp). With 0 no boundary is moved, and ACKs that end inside a segment are not counted.
   std::uint64_t boundary_secret = 0;
 
   /// True if a connection with this configuration needs a PacedEndpoint.
@@ -91,7 +93,8 @@ struct EndpointConfig {
   }
 };
 
-/// State of an established connection that this endpoint continues, such as one opened by two hosts and then split.
+/// State of an established connection that this endpoint continues. An example is a connection that two hosts opened
+/// and that the proxy then splits.
 struct EstablishedState {
   /// Sequence number of the next byte to send, in the stream of the host that this endpoint impersonates.
   SeqNum snd_nxt;

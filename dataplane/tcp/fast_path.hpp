@@ -11,8 +11,8 @@
 
 namespace sluice::tcp {
 
-/// Stores the timestamp to echo. It is the TSval of the segment that contains the last acknowledgement number sent (RFC
-/// 7323 section 4.3).
+/// Stores the timestamp to echo: the TSval of the segment that contains the last acknowledgement number sent (RFC 7323
+/// section 4.3).
 inline void Receiver::remember_timestamp(const Segment& segment, Instant now) {
   if (!segment.has_timestamps) return;
   if (static_cast<std::int32_t>(segment.ts_value - rcv_.newest_ts) > 0) rcv_.newest_ts = segment.ts_value;
@@ -31,7 +31,7 @@ inline void Receiver::append_in_order(packet::Packet&& payload) {
   in_order_.push_back(std::move(payload));
 }
 
-/// Schedules an ACK for `segments` data segments. It is sent at once for every second segment, else after the
+/// Schedules an ACK for `segments` data segments. The ACK is sent at once for every second segment, else after the
 /// delayed-ACK time (RFC 5681 section 4.2). Does nothing while the owner withholds acknowledgements.
 inline void Receiver::schedule_ack(std::uint32_t segments, Instant now) {
   constexpr std::uint32_t count_mask = 63;  // keeps the sum inside its 6-bit field; only a sum of two or more matters
@@ -50,14 +50,15 @@ inline std::int32_t Receiver::edge_gain() const {
   return (rcv_.nxt + room - rcv_.unread) - rcv_.adv;
 }
 
-/// True if a move of the right edge by `gain` bytes is small: less than half the receive room, while the peer's window
-/// still fits a segment. worth_moving() returns false for such a gain.
+/// True if a move of the right edge by `gain` bytes is too small to matter: less than half the receive room, while the
+/// peer's window still has space for a segment. worth_moving() returns false for such a gain.
 inline bool Receiver::is_slight(std::int32_t gain) const {
   return gain < static_cast<std::int32_t>(room_ / 2) && rcv_.adv - rcv_.nxt >= local_mss() + (1 << bits_.rcv_shift);
 }
 
-/// True if the right edge can move far enough for a window update (RFC 9293 section 3.8.6.2.2): by `step` bytes or half
-/// the receive room. If the peer sees a closed window, it must open by a segment or half the receive room.
+/// True if the right edge can move far enough for a window update (RFC 9293 section 3.8.6.2.2). Normally this is a move
+/// by `step` bytes or half the receive room. If the peer sees a closed window, the window must open by a segment or
+/// half the receive room.
 inline bool Receiver::edge_may_move(std::uint32_t step) const {
   // Early exit, because mostly the edge cannot move at all, whatever the window field can express.
   if ((rcv_.nxt + room_ - rcv_.unread) - rcv_.adv <= 0) return false;
@@ -82,9 +83,9 @@ inline void Receiver::consider_window_update() {
   if (edge_may_move(window_update_step())) bits_.ack_now = true;
 }
 
-/// Returns the window field of a segment and moves the right edge forwards if possible. Small moves are postponed,
-/// because they invite the peer to send small segments. Rounding to the scale may retract a few bytes on the wire,
-/// which RFC 7323 section 2.4 allows. Data in any window advertised earlier is still accepted.
+/// Returns the window field of a segment, and moves the right edge forwards if possible. Small moves are postponed,
+/// because they cause the peer to send small segments. Rounding to the window scale may retract the announced edge by a
+/// few bytes, which RFC 7323 section 2.4 allows. Data in any window advertised earlier is still accepted.
 inline std::uint16_t Receiver::advertise() {
   if (edge_may_move(local_mss())) rcv_.adv += static_cast<std::uint32_t>(edge_gain());
   if (rcv_.adv < rcv_.nxt) rcv_.adv = rcv_.nxt;
@@ -121,8 +122,8 @@ inline void Sender::advance_una(SeqNum ack, AckEvent& event) {
 }
 
 /// Updates the peer's window (RFC 9293 section 3.10.7.4) from the newest segment, whether its window is larger or
-/// smaller. Among equally new segments the last to arrive is used. SND.WL2 is SND.UNA before this segment. Reordered
-/// updates may leave too small a window; the next segment or the answer to a probe corrects it.
+/// smaller. Among equally new segments the last to arrive is used. SND.WL2 is SND.UNA before this segment. If segments
+/// arrive out of order, the stored window may be too small until the next segment or the answer to a probe.
 inline void Sender::update_window(const Segment& segment, SeqNum una_before) {
   if (segment.ack < una_before || (segment.ack == una_before && segment.seq < snd_.wl1)) return;
   if (segment.window == 0) [[unlikely]]
@@ -130,7 +131,7 @@ inline void Sender::update_window(const Segment& segment, SeqNum una_before) {
   take_window(segment);
 }
 
-/// Stores the window of a segment that is known to be the newest and whose window is open.
+/// Stores the window of a segment. Requires that the segment is known to be the newest, and that its window is open.
 inline void Sender::take_window(const Segment& segment) {
   const std::uint32_t window = std::uint32_t{segment.window} << snd_shift();
   snd_.wl1 = segment.seq;
@@ -150,8 +151,8 @@ inline PathView Sender::path(Instant now) const {
   return {.now = now, .srtt = srtt(), .mss = mtu_.mss, .flight_size = static_cast<std::uint32_t>(snd_.nxt - snd_.una)};
 }
 
-/// Arms the timer for outstanding data. On the fast path with SACK this is the tail loss probe. Whether a probe is
-/// allowed is checked when the timer expires.
+/// Arms the timer for outstanding data. On the fast path with SACK this is the tail loss probe timer. Whether a probe
+/// is permitted is checked only when that timer expires.
 inline void Sender::arm_retransmit(Instant now) {
   if (on_fast_path() && uses_sack()) [[likely]] {
     arm(Timer::probe, now + probe_timeout());
@@ -170,7 +171,7 @@ inline void Sender::acknowledge(SeqNum ack, Instant now, AckSample* ack_sample) 
 }
 
 /// True if `length` more bytes fit cwnd, or if the caller's allowance replaces cwnd. One segment is always permitted in
-/// flight. A peer that acknowledges data before it arrives never has more than an initial window in flight.
+/// flight. If the peer acknowledges data before it arrives, at most an initial window may be in flight.
 inline bool Sender::fits_cwnd(std::uint32_t length, std::uint32_t in_flight) const {
   if (distrusts_acks() && in_flight != 0 && in_flight + length > initial_window()) [[unlikely]]
     return false;
@@ -178,14 +179,15 @@ inline bool Sender::fits_cwnd(std::uint32_t length, std::uint32_t in_flight) con
   return in_flight == 0 || in_flight + length <= congestion_.cwnd();
 }
 
-/// Records whether the window is used up (RFC 7661 section 4.1). In slow start half of it is enough, because the window
-/// doubles per round trip.
+/// Records whether cwnd limits the sender (RFC 7661 section 4.1), that is, whether no further segment fits. In slow
+/// start half of cwnd in flight is enough, because cwnd doubles per round trip.
 inline void Sender::record_use_of_cwnd(std::uint32_t in_flight) {
   const std::uint32_t cwnd = congestion_.cwnd();
   bits_.cwnd_limited = in_flight + mtu_.mss > cwnd || (cwnd < congestion_.ssthresh() && in_flight >= cwnd / 2);
 }
 
-/// True if both windows permit the first unsent packet, and not too many small segments are in flight.
+/// True if the peer's window and cwnd permit the first unsent packet, and the limit max_small on small segments in
+/// flight is not reached.
 inline bool Sender::may_send_new() const {
   const packet::Cursor next = queue().unsent();
   if (!next) return false;
@@ -219,7 +221,7 @@ inline Segment Sender::header(SeqNum seq) {
   return segment;
 }
 
-/// Records that all data before `ack` has been acknowledged, or will be by the segment being built.
+/// Records that data before `ack` is acknowledged, by an earlier segment or by the segment being built.
 inline void Receiver::acknowledged_up_to(SeqNum ack) {
   bits_.ack_now = false;
   set_ack_deadline(never);

@@ -20,7 +20,7 @@ unsigned scale_of(const SynOptions& options, bool used) {
 
 }  // namespace
 
-/// Resets the endpoint for a new connection, except settings that the owner may have made before: receive room,
+/// Resets the endpoint for a new connection. Settings that the owner may have made before are kept: receive room,
 /// timestamp, window source and window updates.
 void Handshake::reset_connection(const EndpointConfig& config, SeqNum iss) {
   if (is_configured()) forget_connection();
@@ -29,7 +29,7 @@ void Handshake::reset_connection(const EndpointConfig& config, SeqNum iss) {
   begin_sending(iss);
 }
 
-/// Clears the state of the last connection, except the settings of the owner.
+/// Clears the state of the last connection, but keeps the settings that the owner has made.
 void Handshake::forget_connection() {
   release_queues();
   Timers::reset();
@@ -63,8 +63,8 @@ void Handshake::negotiate(const SynOptions& ours, const SynOptions& theirs, std:
   set_segment_size(theirs.mss, port_mss);
 }
 
-/// Returns the options that this host's SYN offers. Until the answer arrives, they are stored in the fields of the
-/// negotiated options.
+/// Returns the options that this host's SYN offers. Until the SYN-ACK arrives, the fields of the negotiated options
+/// contain them.
 SynOptions Handshake::offer() const {
   return {.mss = local_mss(),
           .window_scale = rcv_shift(),
@@ -146,7 +146,7 @@ bool Handshake::receive_in_syn_sent(const Segment& segment, Instant now) {
   return true;
 }
 
-/// Enters ESTABLISHED after the own SYN was acknowledged.
+/// Enters ESTABLISHED after the peer has acknowledged this host's SYN.
 void Handshake::establish(const Segment& segment, Instant now) {
   syn_acknowledged(segment, now);
   cancel_syn();
@@ -166,8 +166,8 @@ bool Handshake::complete_handshake(const Segment& segment, Instant now) {
   return true;
 }
 
-/// Handles a SYN after the handshake: a retransmitted SYN or SYN-ACK whose answer was lost, or an attack. The answer is
-/// an ACK or SYN-ACK with the current numbers (RFC 5961 section 4.2).
+/// Handles a SYN after the handshake. It is a retransmitted SYN or SYN-ACK whose answer was lost, or an attack. The
+/// answer is an ACK or SYN-ACK with the current numbers (RFC 5961 section 4.2).
 void Handshake::receive_late_syn(const Segment& segment, Instant now) {
   const bool retransmitted = state() == State::syn_received && segment.seq + 1 == rcv_nxt();
   if (!retransmitted) {

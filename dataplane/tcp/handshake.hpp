@@ -11,19 +11,20 @@ namespace sluice::tcp {
 
 /// Opening of a connection (RFC 9293 section 3.5) with the options of RFC 7323, RFC 2018, RFC 3168 and RFC 9768.
 ///
-/// Invariants: until the answer arrives, the negotiated options are those that this host's SYN offers. A SYN or SYN-ACK
-/// is due only in SYN-SENT and SYN-RECEIVED. Handshake has no state of its own; Sender has the flag of a due SYN.
+/// Invariants: until the SYN-ACK arrives, the fields of the negotiated options contain those that this host's SYN
+/// offers. A SYN or SYN-ACK is due only in SYN-SENT and SYN-RECEIVED. Handshake has no state of its own; the flag that
+/// a SYN is due is in Sender.
 class Handshake : public Sender {
  public:
   // Each of these opens a closed connection. Receive room, timestamp and window source that were set before are kept.
 
   /// Opens actively: the next emit() sends the SYN with initial sequence number `iss` and the options `ours`.
   void connect(const EndpointConfig& config, SeqNum iss, const SynOptions& ours, Instant now);
-  /// Opens passively, in answer to `syn`: the next emit() sends the SYN-ACK with those options of `ours` that the SYN
-  /// also offered.
+  /// Opens passively, in answer to `syn`. The next emit() sends the SYN-ACK with those options of `ours` that `syn`
+  /// also offers.
   void accept(const EndpointConfig& config, const Segment& syn, SeqNum iss, const SynOptions& ours, Instant now);
-  /// Enters ESTABLISHED directly, without a handshake. The receive room (bytes accepted beyond the first unread one) is
-  /// the window already advertised until set_receive_room() changes it.
+  /// Enters ESTABLISHED directly, without a handshake. Until set_receive_room() is called, the receive room (bytes
+  /// accepted beyond the first unread one) is the window that is already advertised.
   void establish_at(const EndpointConfig& config, const EstablishedState& state, Instant now);
 
   /// Drops all packets that the endpoint holds.
@@ -34,7 +35,8 @@ class Handshake : public Sender {
   bool complete_handshake(const Segment& segment, Instant now);
   void receive_late_syn(const Segment& segment, Instant now);
   void emit_handshake(Instant now, Output& output);
-  /// Returns the RecoveryState to its pool and discards urgent data, whose ends are stored there.
+  /// Returns the RecoveryState to its pool. Urgent data that is pending is discarded, because the RecoveryState
+  /// contains its end.
   void drop_recovery();
 
  private:

@@ -18,7 +18,7 @@ struct ModelStart {
   std::uint32_t draw = 0;  ///< arbitrary number, seed of the model's random numbers
 };
 
-/// Data that a model receives for each acknowledgement.
+/// Values that the model of a path gets for each acknowledgement.
 struct ModelAck {
   Instant now{};
   RateSample sample;

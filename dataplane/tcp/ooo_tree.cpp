@@ -42,7 +42,7 @@ void take_place(Cursor by, Cursor at) {
   set_level(by, level(at));
 }
 
-/// Rotates right if the left child has the same level, which then becomes the parent. Returns the new top.
+/// Rotates right if the left child has the level of `at`; the left child then becomes the parent. Returns the new top.
 Cursor skew(Cursor at) {
   if (!at || !left(at) || level(left(at)) != level(at)) return at;
   const Cursor top = left(at);

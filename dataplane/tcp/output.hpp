@@ -15,27 +15,27 @@ inline constexpr Bytes min_unbounded{Bytes::max().count() / 2};
 /// Receiver of an endpoint's segments: adds link, IP and TCP headers and passes the packets to a port.
 class Output {
  public:
-  /// Sends `segment`. Returns the size of the IP packet in bytes, or 0 if nothing could be sent. The result is 0
-  /// without a free buffer, or while the payload is still in the device's queue. The endpoint then tries again later.
+  /// Sends `segment`. Returns the size of the IP packet in bytes. Returns 0 if nothing could be sent: no buffer is
+  /// free, or the payload is still in the device's queue. The endpoint then tries again later.
   ///
-  /// `payload` is null for a segment without data. Otherwise its *last* segment.payload_len bytes are the data, and
-  /// note().payload_sum is the checksum of the data. The endpoint keeps the packet. The output takes a second reference
+  /// `payload` is null for a segment without data. Otherwise the *last* segment.payload_len bytes of `payload` are the
+  /// data, and note().payload_sum is their checksum. The endpoint keeps the packet. The output makes a second reference
   /// and writes the headers in front of the data, over those of an earlier transmission (note().header_len bytes). The
   /// buffer must not be changed before the device has released it (Packet::shared()).
   virtual std::uint32_t transmit(const Segment& segment, packet::Packet* payload, Instant now) = 0;
 
-  /// Sends a pure ACK; returns the same values as transmit(). An override can be faster, because most segments without
-  /// data are pure ACKs.
+  /// Sends a pure ACK; the result is that of transmit(). Most segments without data are pure ACKs, so an implementation
+  /// can override this function with a faster one.
   virtual std::uint32_t acknowledge(const Acknowledgement& ack, Instant now) {
     return transmit(ack.segment(), nullptr, now);
   }
 
-  /// Returns the IP packet size that transmit() would return for `payload_len` bytes of data without SACK blocks. Used
-  /// to charge the allowance.
+  /// Returns the IP packet size that transmit() returns for `payload_len` bytes of data without SACK blocks. The
+  /// endpoint compares this size with its allowance.
   [[nodiscard]] virtual std::uint32_t wire_size(std::uint32_t payload_len) const = 0;
 
-  /// Requests one more buffer for cutting a packet in two; returns true if it may be used. `only` is true if the
-  /// connection has nothing in flight, so that it would stall without the buffer.
+  /// Asks whether the endpoint may use one more buffer to cut a packet in two; returns true if it may. `only` is true
+  /// if the connection has nothing in flight, so that it stalls without the buffer.
   [[nodiscard]] virtual bool grant_cut([[maybe_unused]] bool only) { return true; }
 
  protected:

@@ -36,8 +36,8 @@ void Sender::begin_pacing(Instant now) {
   state.pacer.set_rate(state.model.pacing_rate());
 }
 
-/// Sets the pacing rate of a connection without a model: somewhat above window / SRTT, so that the window remains the
-/// limit.
+/// Sets the pacing rate of a connection without a model. The rate is somewhat above window / SRTT, so that the window
+/// limits the sender, not the pacing.
 void Sender::pace_window() {
   if (!has_rtt()) return;
   const bool early = congestion_.cwnd() < congestion_.ssthresh() / 2;
@@ -45,7 +45,7 @@ void Sender::pace_window() {
   config().paced->pacer.set_rate(Rate::of(window, srtt()) * (early ? slow_start_factor : avoidance_factor));
 }
 
-/// Restarts the model from a measured window after a switch back to congestion control.
+/// Restarts the model from a measured window after the sender has switched from an allowance to congestion control.
 void Sender::resume_pacing() {
   PacedSender& state = *config().paced;
   if (!congestion_.is_model_based()) return;
@@ -53,13 +53,13 @@ void Sender::resume_pacing() {
   state.pacer.set_rate(state.model.pacing_rate());
 }
 
-/// Passes a transmission to the delivery-rate estimator. It is called before the packet's note is updated, because the
-/// note still holds the previous send time.
+/// Reports a transmission to the delivery-rate estimator. Called before the packet's note is updated, because the
+/// estimator needs the previous send time in the note.
 void Sender::record_sent(packet::Cursor position, Instant now) {
   if (paced()) config().paced->delivery.on_sent(position.note(), now, pipe(), !queue().outstanding());
 }
 
-/// Computes the delivery-rate sample at the end of an ACK, and updates pacing rate and window.
+/// Computes the delivery-rate sample at the end of an ACK. Updates the model with it, then pacing rate and window.
 void Sender::follow_model(const AckEvent& event) {
   PacedSender& state = *config().paced;
   RateSample sample = state.delivery.take(event.now, min_rtt());
@@ -86,8 +86,8 @@ void Sender::follow_model(const AckEvent& event) {
   if (state.model.limits_itself()) state.delivery.limit_by_application(pipe());
 }
 
-/// Returns the part of `allowance` that may be sent in this burst. Retransmissions and probes due by a timer are not
-/// delayed.
+/// Returns the part of `allowance` that pacing permits in this burst. Retransmissions and probes that a timer has made
+/// due are not delayed by pacing.
 Bytes Sender::burst_allowance(Instant now, const Output& output, Bytes allowance) const {
   if (bits_.window_source == WindowSource::allowance || allowance < min_unbounded) return allowance;
   const packet::Cursor lost = next_retransmission();
@@ -117,7 +117,7 @@ bool Sender::held_by_pacing(Instant now) const {
   return pacing_deadline() != never && pacing_deadline() > now;
 }
 
-/// Informs the model that data is sent after nothing was in flight.
+/// Reports to the model that sending resumes after a time with nothing in flight.
 void Sender::restart_model(Instant now) {
   PacedSender& state = *config().paced;
   const std::uint32_t cwnd = state.model.on_restart(state.delivery.limited_by_application(), now, congestion_.cwnd());
@@ -125,8 +125,8 @@ void Sender::restart_model(Instant now) {
   state.pacer.set_rate(state.model.pacing_rate());
 }
 
-/// Reverses what the model derived from a spurious recovery. This includes losses that it would process with the next
-/// ACK.
+/// Reverses what the model has derived from a spurious recovery. Losses that the model has not processed yet are
+/// discarded too.
 void Sender::undo_model() {
   PacedSender& state = *config().paced;
   state.delivery.forgive_losses();

@@ -8,9 +8,10 @@
 
 namespace sluice::tcp {
 
-/// Pacer that sends the window over the round trip in short bursts. A burst is the data of one millisecond at the
-/// pacing rate, at least two segments (draft-cardwell-iccrg-bbr-congestion-control-00 section 4.2.2). A late timer is
-/// compensated by at most one millisecond of data. So a coarse clock does not slow the sender.
+/// Pacer that spreads the window over the round trip in short bursts. A burst is the data of one millisecond at the
+/// pacing rate, at least two segments (draft-cardwell-iccrg-bbr-congestion-control-00 section 4.2.2). If the timer
+/// fires late, the next burst is larger, by at most one millisecond of data. So a coarse clock does not slow the
+/// sender.
 class Pacer {
  public:
   static constexpr Duration burst = std::chrono::milliseconds(1);
@@ -34,14 +35,15 @@ class Pacer {
     next_ = (now < next_ ? next_ : now - late(now)) + rate_.time_for(sent);
   }
 
-  /// Records whether data waits for the pacer; only then deadline() returns a time.
+  /// Records whether data waits for the pacer. deadline() returns a time only while data waits.
   void wait(bool waits) { waits_ = waits; }
   [[nodiscard]] bool holds_back(Instant now) const { return rate_ != Rate() && now < next_; }
   /// Returns when the next burst may leave, or never if no data waits.
   [[nodiscard]] Instant deadline() const { return waits_ ? next_ : never; }
 
  private:
-  /// Returns how late the timer fired, at most one burst. Zero if no data waited, because nothing was delayed then.
+  /// Returns how late the timer fired, at most the duration of a burst. Returns zero if no data waited, because nothing
+  /// was delayed then.
   [[nodiscard]] Duration late(Instant now) const {
     return waits_ && now > next_ ? std::min(now - next_, burst) : Duration::zero();
   }

@@ -11,11 +11,12 @@
 
 namespace sluice::tcp {
 
-/// Model-based congestion control of one connection, held by value: the model sets window and pacing rate (ModelBased).
-/// Class Bbr documents every hook.
+/// Model of the path of one connection with a model-based congestion control (ModelBased), held by value. The model
+/// sets window and pacing rate. Class Bbr documents every hook.
 class PathModel {
  public:
-  /// Starts the model for `algorithm` at the start of a connection. Without a model no other function may be called.
+  /// Starts the model for `algorithm`; called when a connection starts. Does nothing if `algorithm` has no model, and
+  /// no other function may be called then.
   void start(CongestionAlgorithm algorithm, const ModelStart& start);
   void seed(std::uint32_t cwnd, Duration srtt) {
     std::visit([&](auto& model) { model.seed(cwnd, srtt); }, model_);

@@ -12,15 +12,17 @@ namespace sluice::tcp {
 namespace {
 
 constexpr int max_cuts = INT_MAX;
-/// Number of consecutive timeouts that indicate that the path drops large segments, if SACK is used or segments of the
-/// peer arrive.
+/// Number of consecutive timeouts after which the path counts as dropping large segments, if SACK is used or segments
+/// of the peer arrive.
 constexpr std::uint8_t suspicious = 3;
-/// Number of consecutive timeouts that indicate a path MTU black hole in any other case.
+/// Number of consecutive timeouts after which the path counts as dropping large segments, if SACK is not used and no
+/// segment of the peer arrives.
 constexpr std::uint8_t hopeless = 6;
-/// Number of ticks of 137 s, at least 687 s in total, before larger segments are tried again.
+/// Time before larger segments are tried again, in ticks of 137 s; at least 687 s in total.
 constexpr std::uint8_t rest = 6;
 constexpr std::uint8_t tick_mask = 63;
-/// Last step of the search for a larger segment size: the whole distance, a half, a quarter, an eighth.
+/// Last step of the search for a larger segment size. The steps try the whole distance to the full size, a half, a
+/// quarter and an eighth of it.
 constexpr std::uint8_t last_step = 3;
 constexpr std::uint32_t min_gain = 16;  ///< bytes by which a tried segment size must exceed the current one
 /// Number of segments that must follow a probe (a larger segment) so that its loss is detected.
@@ -58,11 +60,11 @@ void Sender::shrink_segments(std::uint32_t payload, Instant now) {
   scoreboard().mark_lost_above(size, event);
 }
 
-/// Handles the suspicion, after a retransmission timeout, that the path drops large segments (black hole). It is a
-/// black hole if segments of the peer arrive but the oldest segment is never acknowledged. If nothing arrives, the
-/// cause may be an outage (RFC 4821 section 7.7). The segment size is then also reduced, but the search for a larger
-/// size starts with the next data. So an outage costs no more than a few round trips with small segments. Without SACK
-/// there is no search, so six timeouts are required instead of three.
+/// Handles a retransmission timeout that may mean that the path drops large segments (black hole). It is a black hole
+/// if segments of the peer arrive, but the oldest segment is never acknowledged. If nothing arrives, the cause may be
+/// an outage (RFC 4821 section 7.7). The segment size is then also reduced, but the search for a larger size starts
+/// with the next data. So after an outage small segments are used for a few round trips only. Without SACK there is no
+/// search, so six timeouts are required instead of three.
 void Sender::suspect_black_hole(Instant now) {
   if (loss_recovery_.retries == 1) bits_.peer_responded = false;  // counts from the first timeout on
   const packet::Cursor front = queue().front();
@@ -94,7 +96,8 @@ void Sender::cut_segments(Instant now, Output& output, Bytes allowance) {
   }
 }
 
-/// Cuts a packet that is larger than the port's MTU. Returns false if there is no buffer; the packet then stays due.
+/// Cuts a packet that is larger than the port's MTU. Returns false if there is no buffer; the packet is then sent by a
+/// later call.
 bool Sender::cut_for_port(packet::Cursor position, Output& output) {
   bits_.small_path = true;
   leave_fast_path();
@@ -115,8 +118,8 @@ void Sender::port_carries(std::uint16_t peer_mss, std::uint16_t port_mss, Instan
   leave_fast_path();
 }
 
-/// True if a larger segment may be tried now. Enough segments must follow it so that its loss is detected, and its loss
-/// must not be mistaken for congestion (RFC 4821 section 7.4).
+/// True if a larger segment may be tried now. Enough segments must follow it, so that its loss is detected. Its loss
+/// must also be distinguishable from congestion (RFC 4821 section 7.4).
 bool Sender::may_try_larger(Instant now) const {
   if (bits_.trying_larger || bits_.recovery != Recovery::none || queue().to_retransmit() != 0 || !uses_sack())
     return false;
@@ -160,7 +163,8 @@ void Sender::judge_larger(SeqNum ack, Instant now) {
   }
 }
 
-/// Records that the larger segment was lost: continues with the next step of the search or ends it.
+/// Handles the loss of a larger segment that was sent as a probe: continues with the next step of the search, or ends
+/// it.
 void Sender::larger_failed(Instant now) {
   bits_.trying_larger = false;
   if (bits_.search_step == last_step) {

@@ -9,8 +9,8 @@
 
 namespace sluice::tcp {
 
-/// True if the persist timer must be armed: nothing is in flight and only the peer's window prevents sending. Without a
-/// timer a lost window update would stall the connection.
+/// True if the persist timer must be armed: nothing is in flight, and only the peer's window prevents sending. Without
+/// the timer, the loss of a window update would stall the connection.
 bool Sender::must_guard_window() const {
   if (armed() != Timer::none || queue().outstanding() || fin_outstanding()) return false;
   if (state() != State::established && state() != State::close_wait) return false;
@@ -25,10 +25,10 @@ bool Sender::must_guard_refused() const {
          (queue().outstanding() || fin_outstanding());
 }
 
-/// Handles the retransmission timer while the peer's window is closed; it then acts as a persist timer. A
-/// retransmission would be refused and indicates no congestion, so a probe is sent instead. Only missing answers count
-/// as retries, see process_ack(). Data that may fit the bytes which scaling rounds off is retransmitted (RFC 7323
-/// section 2.4).
+/// Handles the retransmission timer while the peer's window is closed, in which it acts as persist timer. The peer
+/// would refuse a retransmission, so a window probe is sent instead, and cwnd is not reduced. A retry is counted only
+/// if the probe is not answered, see process_ack(). A packet that is smaller than the unit of the window scale is
+/// retransmitted all the same (RFC 7323 section 2.4).
 void Sender::on_refusal(Instant now) {
   ++loss_recovery_.retries;
   back_off();
@@ -45,13 +45,14 @@ void Sender::on_refusal(Instant now) {
   arm(Timer::retransmit, now + rto());
 }
 
-/// True if the packet may fit a window that looks closed only because scaling rounds it down.
+/// True if the packet may fit the peer's window although the window field is 0, because the window scale rounds the
+/// window down.
 bool Sender::may_fit_rounding(packet::Cursor position) const {
   return position.note().payload_len < 1U << snd_shift();
 }
 
-/// Retransmits segments that the peer refused, after its window has opened again: the oldest segment and everything
-/// unanswered for a round trip. cwnd is not reduced, because no congestion caused the loss.
+/// Retransmits segments that the peer refused, after its window has opened again. These are the oldest segment and all
+/// segments unanswered for a round trip. cwnd is not reduced, because no congestion caused the loss.
 void Sender::retransmit_refused(Instant now) {
   end_backoff();
   loss_recovery_.retries = 0;
@@ -70,7 +71,8 @@ void Sender::retransmit_refused(Instant now) {
   arm(Timer::none, never);
 }
 
-/// Handles the persist timer: schedules a window probe, or a partial segment if the window is only too small.
+/// Handles the persist timer. Schedules a window probe or, if the window is open but too small for a segment, a part of
+/// a segment.
 bool Sender::on_persist() {
   if (!queue().unsent() && !bits_.fin_wanted) return true;
   if (loss_recovery_.retries >= config().max_retransmissions) return false;

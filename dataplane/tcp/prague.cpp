@@ -23,8 +23,8 @@ float share_of_round(const PathView& path) {
 
 }  // namespace
 
-/// Grows the window by one segment per virtual round. In a real round the growth is the squared ratio of the real to
-/// the virtual round, because flows must gain rate equally fast. Marked bytes add nothing.
+/// Grows the window by one segment per virtual round. In a real round it grows by the squared ratio of the real to the
+/// virtual round trip. Flows with different round trips thus gain rate equally fast. Marked bytes add nothing.
 void Prague::on_ack(CongestionWindow& window, const AckEvent& event, const PathView& path) {
   const std::uint32_t unmarked = event.delivered - std::min(event.delivered, just_marked * path.mss);
   const float share = fed ? share_of_round(path) : 1;
@@ -71,7 +71,8 @@ void Prague::end_round(std::uint32_t now, std::uint32_t round) {
   packets = marked = 0;
 }
 
-/// Reduces the window by alpha / 2, to no less than two segments, because pacing does not support smaller windows.
+/// Reduces the window by the share alpha / 2, to no less than two segments, because pacing does not support smaller
+/// windows.
 void Prague::cut(CongestionWindow& window, const PathView& path) {
   const auto reduced = static_cast<std::uint32_t>(static_cast<float>(window.cwnd) * (1 - alpha / 2));
   window.cwnd = std::min(window.cwnd, std::max(reduced, 2 * path.mss));

@@ -13,7 +13,7 @@ struct Transmission {
   std::uint32_t at = 0;  ///< send time, tick::us
   SeqNum end;            ///< sequence number after the segment's last byte
 
-  /// Order of this transmission among the retransmissions of one tick, from 1 on; 0: the segment was sent once.
+  /// Number of this retransmission among those sent in the same tick, from 1 on; 0 if the segment was sent once.
   std::uint16_t copy = 0;
 
   friend constexpr bool operator<(const Transmission& a, const Transmission& b) {
@@ -27,13 +27,15 @@ class DeliveryRate;
 
 /// Data that one acknowledgement delivered, for RACK and PRR. Filled by the send queue.
 struct Delivery {
-  /// Estimator that is notified of every segment delivered; null if no samples are taken.
+  /// Estimator to which every delivered segment is reported; null if the connection takes no delivery-rate samples.
   DeliveryRate* rate = nullptr;
   std::uint32_t now = 0;  ///< time of the ACK, tick::us
 
-  /// Minimum RTT, tick::us. An ACK that arrives sooner after a retransmission acknowledges the original segment.
+  /// Minimum RTT, tick::us. An ACK that arrives earlier than this after a retransmission acknowledges the original
+  /// segment.
   std::uint32_t min_rtt = 0;
-  SeqNum fack;              ///< end of the data known to be delivered before this acknowledgement
+  /// Sequence number after the highest data known to be delivered before this acknowledgement.
+  SeqNum fack;
   Transmission newest;      ///< transmission of the delivered segment that was sent last; valid if `any` is true
   std::uint32_t known = 0;  ///< bytes acknowledged now that were sacked before
   bool any = false;
@@ -41,8 +43,8 @@ struct Delivery {
   bool originals = false;  ///< true if timestamps prove that original segments were delivered, not retransmissions
 };
 
-/// Loss detection by time (RACK, RFC 8985): a segment sent before a delivered one is lost if it is overdue. Used while
-/// a segment is missing.
+/// Loss detection by time (RACK, RFC 8985). A segment is lost if one sent after it was delivered, and it has not
+/// arrived within the reordering window. Used while a segment is missing.
 class Rack {
  public:
   /// Number of duplicate ACKs or sacked packets that indicate a loss (DupThresh).
@@ -50,14 +52,14 @@ class Rack {
 
   /// Updates the newest delivery and its round-trip time (RFC 8985 section 6.2 step 2).
   void update(const Delivery& delivery);
-  /// Discards the newest delivery. Called if nothing is missing any more, or if the delivery belongs to a
-  /// retransmission that was misjudged.
+  /// Discards the newest delivery. Called if nothing is missing any more, or after a spurious recovery, because the
+  /// delivered segment may have been taken for its retransmission.
   void forget() { known_ = false; }
 
   /// True if a segment sent after `sent` has arrived.
   [[nodiscard]] bool overtaken(const Transmission& sent) const { return known_ && sent < newest_; }
-  /// Returns the ticks until an overtaken segment counts as lost; zero or less if it is lost. `window` is the
-  /// reordering window in ticks.
+  /// Returns the ticks until an overtaken segment counts as lost; zero or less if it counts as lost already. `window`
+  /// is the reordering window in ticks.
   [[nodiscard]] std::int32_t patience(const Transmission& sent, std::uint32_t now, std::uint32_t window) const {
     return static_cast<std::int32_t>(sent.at + rtt_ + window - now);
   }
@@ -70,8 +72,8 @@ class Rack {
   bool known_ = false;
 };
 
-/// Reordering window: how long an overtaken segment may still arrive (RFC 8985 section 6.2 step 4). Adapts to the
-/// reordering that the connection has observed.
+/// Reordering window: how long RACK waits for a segment after one sent later was delivered (RFC 8985 section 6.2 step
+/// 4). Adapts to the reordering that the connection has observed.
 class ReorderingWindow {
  public:
   /// Returns the window in tick::us. `sacked` is the number of sacked packets; `recovering` is true during loss
@@ -85,11 +87,13 @@ class ReorderingWindow {
   void record_reordering() { seen_ = true; }
   [[nodiscard]] bool seen() const { return seen_; }
 
-  /// Records the start of a recovery. D-SACKs widen the window once per recovery.
+  /// Records the start of a recovery. D-SACKs can widen the window once per recovery.
   void on_recovery() { widened_ = false; }
-  /// Widens the window after a D-SACK for a retransmission, because the path reorders and the window was too narrow.
+  /// Widens the window after a D-SACK for a retransmission, because the original segment was only reordered, by more
+  /// than the window.
   void on_duplicate();
-  /// Records the end of a recovery. The sixteenth in a row without a D-SACK restores the narrow window.
+  /// Records the end of a recovery. After sixteen successive recoveries without a D-SACK the window returns to its
+  /// initial size.
   void on_recovered();
 
  private:

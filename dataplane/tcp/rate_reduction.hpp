@@ -5,16 +5,17 @@
 
 namespace sluice::tcp {
 
-/// Proportional rate reduction (RFC 6937). During recovery the bytes sent follow the bytes delivered. So the window
-/// decreases evenly over a round trip, without a pause and a burst.
+/// Proportional rate reduction (RFC 6937). During recovery the sender sends bytes in proportion to the bytes delivered.
+/// So the bytes in flight decrease evenly over a round trip, without a pause and a burst.
 class RateReduction {
  public:
   void begin() { delivered_ = out_ = 0; }
   void sent(std::uint32_t bytes) { out_ += bytes; }
 
-  /// Returns the bytes that may be sent after `delivered` more have arrived. `share` is ssthresh / RecoverFS. `safe` is
-  /// true if data was acknowledged in order and nothing more was lost; slow start may then fill the window (section
-  /// 3.1, PRR-SSRB). Otherwise the bytes sent equal the bytes delivered (PRR-CRB).
+  /// Returns the bytes that may be sent after `delivered` more bytes have arrived. `share` is ssthresh / RecoverFS.
+  /// `safe` is true if data was acknowledged in order and nothing more was lost. It matters only while at most ssthresh
+  /// is in flight. The bytes in flight then grow as in slow start if `safe` is true (section 3.1, PRR-SSRB). Otherwise
+  /// only as many bytes as were delivered may be sent (PRR-CRB).
   [[nodiscard]] std::uint32_t allowed(std::uint32_t delivered, std::uint32_t pipe, std::uint32_t ssthresh, float share,
                                       std::uint32_t mss, bool safe) {
     delivered_ += delivered;

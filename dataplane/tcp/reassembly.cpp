@@ -74,14 +74,14 @@ bool Reassembly::insert(packet::Packet packet, const Limits& limits) {
 }
 
 /// True if another packet of `length` bytes may be stored. `of_its_own` is true if the packet starts a run (contiguous
-/// bytes). The number of short runs is limited, because each uses a whole buffer for few bytes.
+/// bytes). The number of short runs is limited, because each short run uses a whole buffer for few bytes.
 bool Reassembly::has_space(std::uint32_t length, bool of_its_own, const Limits& limits) const {
   if (of_its_own && length < thin && thin_ >= max_thin) return false;
   return count_ < std::min(limits.packets, capacity);
 }
 
-/// Copies the packet's bytes into the buffer of a neighbour if they fit: the end of `run`, which the packet continues,
-/// or the front of `following`. Either may be empty. Returns false if the bytes fit in neither.
+/// Copies the packet's bytes into the buffer of a neighbour if they fit. The neighbour is the end of `run`, which the
+/// packet continues, or the front of `following`. Either may be empty. Returns false if the bytes fit in neither.
 bool Reassembly::join(Cursor run, Cursor following, const packet::Packet& packet, std::uint32_t joined) {
   if (run) {
     const std::uint32_t before = length(run);

@@ -10,25 +10,25 @@
 
 namespace sluice::tcp {
 
-/// Out-of-order segments of one connection and the SACK report about them.
+/// Out-of-order segments of one connection, and the SACK blocks that report them.
 ///
-/// Contiguous bytes form a run: a chain of packets (PacketNote::next) whose first note points to the last
-/// (scratch64_c). Runs never touch each other. Their first packets form a tree, so a segment costs O(log n) steps in
-/// the number of holes, wherever it falls.
+/// Contiguous bytes form a run: a chain of packets (PacketNote::next) whose first note points to the last packet
+/// (scratch64_c). Runs never touch each other. The first packets of all runs form a tree. So storing a segment takes
+/// O(log n) steps with n holes, wherever the segment lies.
 ///
-/// The memory used is in proportion to the bytes held, however small the segments are and however many holes there are.
-/// Data that fits into the buffer of a neighbour is copied there. So two consecutive packets of a run (contiguous
-/// bytes) hold more than Limits::joined bytes. At most `max_thin` runs are shorter than `thin` bytes.
+/// The memory used is in proportion to the bytes stored, even if segments are small or holes are many. Data that fits
+/// into the buffer of a neighbour is copied there. So two consecutive packets of a run contain more than Limits::joined
+/// bytes. At most `max_thin` runs are shorter than `thin` bytes.
 class Reassembly {
  public:
   /// Limits that the connection sets.
   struct Limits {
-    std::uint32_t packets = capacity;  ///< largest number of packets held, at most `capacity`
-    std::uint32_t joined = 1460;       ///< largest payload in bytes up to which several segments share one buffer
+    std::uint32_t packets = capacity;  ///< largest number of packets stored, at most `capacity`
+    std::uint32_t joined = 1460;       ///< largest payload of a buffer, in bytes, to which several segments are joined
   };
   static constexpr std::uint32_t capacity = UINT16_MAX;  ///< packets held at most
 
-  /// Number of packets that may be held independent of the offered window.
+  /// Number of packets that may be stored even if the offered window is small.
   static constexpr std::uint32_t always_held = 4096;
   static constexpr std::uint32_t thin = 256;    ///< length in bytes below which a run counts as thin
   static constexpr std::uint8_t max_thin = 64;  ///< largest number of thin runs held
@@ -45,12 +45,13 @@ class Reassembly {
   /// Returns when the first packet of the lowest run arrived (note().received); `never` if no packet is held.
   [[nodiscard]] Instant waits_since() const { return empty() ? never : runs_.first().note().received; }
 
-  /// Stores an out-of-order packet. note().seq, payload_len and payload_sum must be set and seq must lie beyond
-  /// RCV.NXT. The packet holds only payload and has no other reference. The packet is cut to the missing bytes: bytes
-  /// that arrived first are kept, unless the new packet covers their whole run. The run and duplicate bytes are
-  /// recorded for the SACK report. Returns false if the packet is dropped because of a limit.
+  /// Stores an out-of-order packet. note().seq, payload_len and payload_sum must be set, and seq must lie beyond
+  /// RCV.NXT. The packet contains only payload and has no other reference. Only bytes that are still missing are
+  /// stored. Bytes that arrived earlier are kept, unless the new packet covers their whole run. The run and duplicate
+  /// bytes are recorded for the SACK blocks. Returns false if the packet is dropped because of a limit.
   bool insert(packet::Packet packet, const Limits& limits);
-  /// Appends to `out` the run that contains `rcv_nxt`, cut to begin there. Runs that end before it are dropped.
+  /// Moves the run that contains `rcv_nxt` to `out`, cut to begin at `rcv_nxt`. Runs that end before `rcv_nxt` are
+  /// dropped.
   void take(SeqNum rcv_nxt, packet::Queue& out);
   /// Fills `out` with runs in order and returns their number. Starts at `from`, or at the first run if `from` is empty.
   /// Sets `from` to the next run, or to empty after the last one.

@@ -34,8 +34,8 @@ void Receiver::begin_timestamps(std::uint32_t ts_value, Instant now) {
   ts_recent_at_ = tick::s137(now);
 }
 
-/// Removes all unread data from the receive window without opening the window for it again, and returns its number of
-/// bytes. The caller takes the packets from in_order(). Under prompt WindowUpdates, a window update may be scheduled
+/// Removes all unread data from the receive window without opening the window for it again. Returns its number of
+/// bytes; the caller removes the packets from in_order(). Under prompt WindowUpdates, a window update may be scheduled
 /// first.
 std::uint32_t Receiver::hand_over_unread() {
   const std::uint32_t taken = std::exchange(rcv_.unread, 0);
@@ -125,12 +125,12 @@ void Receiver::accept_out_of_order(packet::Packet&& payload) {
   if (!uses_sack() && bits_.duplicates_due < max_duplicates_due) ++bits_.duplicates_due;
 }
 
-/// Returns the limits of the reassembly queue. A packet that joins several segments is forwarded as one segment, so its
-/// limit is the segment size. Both hosts of a relayed connection agreed on one MSS.
+/// Returns the limits of the reassembly queue. A joined packet is forwarded as one segment, so at most one segment size
+/// is joined. Both hosts of a relayed connection agreed on one MSS.
 ///
-/// The peer may fill the offered window. With full segments all of it is stored, because two consecutive packets
-/// together hold more than `joined` bytes. Small segments with holes between them take more packets for their bytes; at
-/// most `always_held` such packets are stored.
+/// The peer may fill the offered window. If it sends full segments, all of them are stored, because two consecutive
+/// packets together have more than `joined` bytes. Small segments with holes between them need more packets; at most
+/// `always_held` such packets are stored.
 Reassembly::Limits Receiver::reassembly_limits() const {
   const std::uint32_t joined = payload_within(local_mss());
   const auto offered = static_cast<std::uint32_t>(std::max(rcv_.adv - rcv_.nxt, 0));
@@ -139,7 +139,8 @@ Reassembly::Limits Receiver::reassembly_limits() const {
 }
 
 /// Delivers the out-of-order data that follows a filled hole, and acknowledges at once (RFC 5681 section 4.2). The work
-/// is bounded: every packet delivered here arrived in a segment of its own, and Reassembly::Limits bounds their number.
+/// is bounded: every delivered packet arrived in a segment of its own, and Reassembly::Limits limits the number of
+/// stored packets.
 void Receiver::drain_reassembly() {
   if (!bits_.acks_deferred) bits_.ack_now = true;
   bits_.duplicates_due = 0;
@@ -187,9 +188,9 @@ bool Receiver::add_receive_space(std::uint32_t bytes) {
   return false;
 }
 
-/// True if a move of the right edge by `gain` bytes, less than the usual step, justifies a window update. The peer sees
-/// a window rounded down to the scale, and waits while no segment fits (RFC 9293 section 3.8.6.2.1). From such a window
-/// every move counts after which a segment fits.
+/// True if a move of the right edge by `gain` bytes justifies a window update, although it is less than the usual step.
+/// The peer sees a window rounded down to the scale, and waits while no segment fits that window (RFC 9293 section
+/// 3.8.6.2.1). If the peer waits, a move is large enough once a segment fits again.
 bool Receiver::worth_moving(std::int32_t gain) const {
   const auto half = static_cast<std::int32_t>(room_ / 2);
   const std::int32_t unit = 1 << bits_.rcv_shift;

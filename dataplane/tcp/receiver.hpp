@@ -18,42 +18,43 @@ namespace sluice::tcp {
 /// order, the advertised window, and when to acknowledge.
 ///
 /// Invariants: unread <= RCV.NXT - (first unread byte), RCV.NXT <= rcv_adv() once the window was advertised, and the
-/// right edge rcv_adv() never moves back. While acknowledgements are deferred, acknowledged() moves only by
-/// acknowledge_up_to(). Urgent data is pending only while a RecoveryState is held.
+/// right edge rcv_adv() never moves back. While acknowledgements are deferred, only acknowledge_up_to() changes
+/// acknowledged(). Urgent data is pending only while the connection has a RecoveryState.
 class Receiver : public Timers {
  public:
-  /// Removes and returns the next payload in order (note().seq, payload_len and payload_sum valid), or an empty handle.
-  /// Data received before a reset stays readable.
+  /// Removes the next payload from the in-order data and returns its packet, or an empty handle if there is none. The
+  /// packet's note() has valid seq, payload_len and payload_sum. Data that arrived before the peer's reset can still be
+  /// read.
   [[nodiscard]] packet::Packet read();
   /// True if the peer's FIN arrived and every byte before it was read.
   [[nodiscard]] bool peer_finished() const { return bits_.fin_received && in_order_.empty(); }
   /// True if the peer may still send data, because it has sent no FIN and the connection is not closed.
   [[nodiscard]] bool expects_data() const { return !bits_.fin_received && state() != State::closed; }
-  /// Sets how many bytes beyond the first unread one the endpoint accepts, 0 to 2^30; the default is 65535. Whenever an
-  /// ACK is sent, the right edge of the window becomes max(old edge, first unread byte + room). So the edge moves as
-  /// data is read, and is never retracted. A window update is scheduled when the edge can move by min(2 MSS, room / 2).
-  /// From a closed window, any useful move schedules one (RFC 9293 section 3.8.6.2.2). `updates` changes that
-  /// threshold.
+  /// Sets how many bytes beyond the first unread one the endpoint accepts (the receive room), 0 to 2^30; the default is
+  /// 65535. Whenever an ACK is sent, the right edge of the window becomes max(old edge, first unread byte + room). So
+  /// the edge moves as data is read, and is never retracted. A window update is scheduled when the edge can move by
+  /// min(2 MSS, room / 2); `updates` changes this threshold. If the window is closed, any useful move schedules one
+  /// (RFC 9293 section 3.8.6.2.2).
   void set_receive_room(Bytes room, WindowUpdates updates = WindowUpdates::sparing);
   [[nodiscard]] Bytes receive_room() const { return Bytes(room_); }
   /// Adds `bytes` to the receive room (bytes accepted beyond the first unread one) without a window update. Returns
-  /// false and changes nothing if set_receive_room() must be called instead, because a window update may be due. A
-  /// window update may be due in three cases: the peer has used half of its window, the room is zero, or the edge can
-  /// move far enough. Other WindowUpdates than `sparing` always return false.
+  /// false and changes nothing if a window update may be due; the caller must then call set_receive_room(). A window
+  /// update may be due in three cases: the peer has used half of its window, the room is zero, or the edge can move far
+  /// enough. Always returns false with WindowUpdates other than `sparing`.
   bool add_receive_space(std::uint32_t bytes);
   /// Withholds acknowledgements: from this call on, only acknowledge_up_to() moves the acknowledgement number. In-order
   /// data then triggers no ACK by itself.
   void defer_acks();
-  /// Ends defer_acks(). Received data is acknowledged automatically again; if some ACK was withheld, it is sent with
-  /// the next emit().
+  /// Ends defer_acks(): received data is acknowledged automatically again. If acknowledgements were withheld, the next
+  /// emit() sends an ACK.
   void stop_deferring_acks();
   [[nodiscard]] bool defers_acks() const { return bits_.acks_deferred; }
   /// Acknowledges received data up to `limit` with the next emit(). Requires defer_acks().
   void acknowledge_up_to(SeqNum limit);
   /// Returns the acknowledgement number that was sent to the peer last, or that the next emit() will send.
   [[nodiscard]] SeqNum acknowledged() const { return rcv_.last_ack_sent; }
-  /// Returns the acknowledgement number of the next segment to the peer. It selects between raw bits, because compilers
-  /// select between objects through memory.
+  /// Returns the acknowledgement number of the next segment to the peer. Implementation: it selects between integers,
+  /// because compilers select between SeqNum objects through memory.
   [[nodiscard]] SeqNum next_acknowledgement() const {
     return SeqNum(bits_.acks_deferred ? rcv_.last_ack_sent.raw() : rcv_.nxt.raw());
   }
@@ -63,9 +64,9 @@ class Receiver : public Timers {
   [[nodiscard]] bool acknowledges_next() const { return bits_.ack_now || bits_.unacked_segments != 0; }
   /// Sends a delayed ACK with the next emit() instead of waiting for its timer.
   void send_ack_now() { bits_.ack_now = bits_.ack_now || rcv_.last_ack_sent != rcv_.nxt; }
-  /// Returns true once for each keep-alive of the peer while nothing is in flight here (RFC 9293 section 3.8.4). Also
-  /// returns true for each probe of a closed window (section 3.8.6.1). Only used if EndpointConfig::answers_keepalives
-  /// is false; the owner then answers with answer_keepalive().
+  /// Returns true once for each keep-alive of the peer that arrives while this endpoint has nothing in flight (RFC 9293
+  /// section 3.8.4). Also returns true for each probe of a closed window (section 3.8.6.1). Only used if
+  /// EndpointConfig::answers_keepalives is false; the owner then answers with answer_keepalive().
   [[nodiscard]] bool take_keepalive() {
     const bool asked = bits_.keepalive_pending;
     bits_.keepalive_pending = false;
@@ -77,13 +78,13 @@ class Receiver : public Timers {
   /// 9293 section 3.8.5).
   [[nodiscard]] bool urgent_ahead() const { return bits_.urgent_in; }
   [[nodiscard]] SeqNum urgent_end() const { return recovery_state().rcv_up; }
-  /// Returns when the first out-of-order segment that is held arrived, since when its hole has been open; `never` if
-  /// none is held.
+  /// Returns the arrival time of the first packet of the lowest out-of-order run, so since when the hole before it is
+  /// open. Returns `never` if nothing is stored out of order.
   [[nodiscard]] Instant out_of_order_since() const {
     return has_recovery_state() ? recovery_state().reassembly.waits_since() : never;
   }
-  /// Records that the window up to `edge` was advertised to the peer by another component. Data up to `edge` then lies
-  /// inside the window. Never moves the edge back.
+  /// Records that another component has advertised a window up to `edge` to the peer. Data up to `edge` is accepted
+  /// from then on. Never moves the edge back.
   void record_advertised(SeqNum edge) { rcv_.adv = later(rcv_.adv, edge); }
   /// Drops all out-of-order data. If it was reported in SACK blocks, this is the reneging that RFC 2018 section 8
   /// permits.
@@ -92,7 +93,7 @@ class Receiver : public Timers {
   }
 
   [[nodiscard]] SeqNum rcv_nxt() const { return rcv_.nxt; }
-  /// Returns how many bytes the peer may still send into the window it was advertised.
+  /// Returns how many bytes the peer may still send into the window that was advertised to it.
   [[nodiscard]] Bytes advertised() const {
     const std::int32_t open = rcv_.adv - rcv_.nxt;
     return Bytes(open > 0 && (on_fast_path() || expects_data()) ? open : 0);
@@ -113,7 +114,7 @@ class Receiver : public Timers {
   void reset();
   /// Sets the MSS that this endpoint announces, and permits a challenge ACK from now on.
   void start_receiving(std::uint16_t local_mss, Instant now);
-  /// Begins the received stream at `nxt`, with a window up to `adv` and the shift of the own window.
+  /// Starts the received stream at sequence number `nxt`, with an advertised window up to `adv`.
   void begin_stream(SeqNum nxt, SeqNum adv);
   /// Sets the receive room (bytes accepted beyond the first unread one) to the window that is already advertised.
   void accept_advertised() { room_ = static_cast<std::uint32_t>(rcv_.adv - rcv_.nxt); }
@@ -139,7 +140,8 @@ class Receiver : public Timers {
   [[nodiscard]] bool has_old_timestamp(const Segment& segment) const {
     return static_cast<std::int32_t>(segment.ts_value - rcv_.ts_recent) < 0;
   }
-  /// True if the sequence number lies in the window or so close below RCV.NXT that a retransmission may begin there.
+  /// True if the sequence number lies in the window, or below RCV.NXT within the distance in which retransmissions
+  /// begin.
   [[nodiscard]] bool is_near_window(SeqNum seq) const {
     return seq + std::max(room_, min_repeated) >= rcv_.nxt && seq <= later(rcv_.adv, rcv_.nxt);
   }
@@ -167,11 +169,11 @@ class Receiver : public Timers {
   [[nodiscard]] bool ack_is_due() const { return bits_.ack_now; }
   void request_ack() { bits_.ack_now = true; }
   void cancel_ack() { bits_.ack_now = false; }
-  /// Marks the delayed ACK to be sent now, if its deadline has passed.
+  /// Makes a delayed ACK due now if its deadline has passed.
   void expire_delayed_ack(Instant now) {
     if (ack_deadline() <= now) bits_.ack_now = true;
   }
-  /// True if the owner withholds the acknowledgement of in-order data that was received.
+  /// True if the owner withholds the acknowledgement of data that was received in order.
   [[nodiscard]] bool holding_back() const { return bits_.acks_deferred && rcv_.last_ack_sent != rcv_.nxt; }
   /// Returns the number of duplicate ACKs due for out-of-order segments, without SACK.
   [[nodiscard]] unsigned duplicates_due() const { return bits_.duplicates_due; }
@@ -196,7 +198,8 @@ class Receiver : public Timers {
   [[nodiscard]] bool receives_plainly() const {
     return !bits_.fin_known && !bits_.urgent_in && !bits_.keepalive_pending;
   }
-  /// Returns the number of segments with data that was old, beyond the window or beyond memory.
+  /// Returns the number of segments whose data was discarded, because it was old, beyond the window, or could not be
+  /// stored.
   [[nodiscard]] std::uint16_t discarded() const { return discarded_; }
   [[nodiscard]] std::uint16_t out_of_order() const { return out_of_order_; }
 
@@ -225,8 +228,8 @@ class Receiver : public Timers {
 
   static constexpr std::uint8_t max_duplicates_due = 31;
   static constexpr std::uint32_t challenge_spacing = 12;  ///< shortest time between challenge ACKs, tick::ms8 (100 ms)
-  /// Minimum distance below RCV.NXT, in bytes, at which a retransmission is still plausible. A sender retransmits such
-  /// data if it did not get the acknowledgements.
+  /// Minimum distance in bytes below RCV.NXT at which a retransmission is plausible. A peer retransmits such old data
+  /// if acknowledgements were lost.
   static constexpr std::uint32_t min_repeated = 1U << 20;
 
   struct Bits {

@@ -11,8 +11,8 @@ constexpr std::chrono::hours timestamp_age_limit{24 * 24};  ///< age at which TS
 
 }  // namespace
 
-/// First check of RFC 9293 section 3.10.7.4: true if the segment is acceptable. A segment exactly at the right edge
-/// passes, because its acknowledgement must be processed when the peer has filled the window. Its data is cut off
+/// First check of RFC 9293 section 3.10.7.4: true if the segment is acceptable. A segment exactly at the right edge is
+/// acceptable, because its ACK must be processed when the peer has filled the window. Data beyond the edge is cut off
 /// later. `idle` is true if nothing is in flight and no data waits to be sent.
 bool Receiver::check_sequence(const Segment& segment, bool idle, Instant now) {
   const SeqNum end = segment.seq + segment.length();
@@ -39,9 +39,9 @@ bool Receiver::check_sequence(const Segment& segment, bool idle, Instant now) {
   return false;
 }
 
-/// True for a keep-alive or window probe that the owner must answer. A keep-alive lies one below RCV.NXT, with at most
-/// one byte, while nothing is in flight in either direction. While something is in flight, the segment may mean that an
-/// acknowledgement was lost.
+/// True for a keep-alive or window probe that the owner must answer. The sequence number of a keep-alive is RCV.NXT -
+/// 1, with at most one byte, while nothing is in flight in either direction. While something is in flight, such a
+/// segment may instead be a retransmission after a lost ACK.
 bool Receiver::is_keepalive(const Segment& segment, bool idle) const {
   if (segment.seq + 1 != rcv_.nxt || segment.payload_len > 1 || segment.flags.fin()) return false;
   if (probes_window()) return true;
@@ -54,8 +54,8 @@ bool Receiver::owner_answers() const {
   return !config().answers_keepalives && open && rcv_.last_ack_sent == rcv_.nxt;
 }
 
-/// True if a segment at RCV.NXT probes a window that the peer sees as closed. The owner must answer it, because the
-/// other host determines whether the window has opened.
+/// True if a segment at RCV.NXT probes a window that the peer sees as closed. The owner must answer the probe, because
+/// the host behind the proxy determines whether the window is open.
 bool Receiver::probes_window() const {
   return owner_answers() && rcv_.adv - rcv_.nxt < 1 << bits_.rcv_shift;
 }

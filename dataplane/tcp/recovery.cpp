@@ -11,9 +11,10 @@
 namespace sluice::tcp {
 namespace {
 
-/// Extra delay of the reordering timer beyond the reordering window, which RFC 8985 section 6.2 step 5 leaves to the
-/// implementation. An ACK after the end of the window triggers the decision at once. Without such an ACK, a segment
-/// that arrives within a millisecond of the window's end should not be retransmitted. Linux uses two jiffies.
+/// Delay of the reordering timer beyond the reordering window, which RFC 8985 section 6.2 step 5 leaves to the
+/// implementation. An ACK after the end of the window marks the segment lost at once. The delay applies only without
+/// such an ACK. It avoids the retransmission of a segment that arrives within a millisecond of the window's end. Linux
+/// uses two jiffies.
 constexpr Duration timer_slack = std::chrono::milliseconds(2);
 
 }  // namespace
@@ -39,8 +40,8 @@ void Sender::recover(AckEvent& event, const Delivery& delivery) {
   count_losses(event);
 }
 
-/// Adds the losses of an ACK to those that take_losses() returns. Losses assumed by a timeout are not counted, because
-/// the path may have stored the data during an outage.
+/// Adds the losses of an ACK to the number that take_losses() returns. Losses that a timeout assumes are not counted,
+/// because the path may have stored the data during an outage.
 void Sender::count_losses(const AckEvent& event) {
   if (event.newly_lost != 0 && has_recovery_state()) ensure_recovery_state().losses += event.newly_lost;
 }
@@ -49,8 +50,8 @@ std::uint32_t Sender::take_losses() {
   return has_recovery_state() ? std::exchange(ensure_recovery_state().losses, 0U) : 0;
 }
 
-/// Detects losses with SACK (RFC 8985 section 6.2). While a test decides whether a timeout was spurious, everything is
-/// marked lost, so no further loss can be detected.
+/// Detects losses with SACK (RFC 8985 section 6.2). While the F-RTO test decides whether a timeout was spurious, all
+/// packets are already marked lost, so no further loss can be detected.
 void Sender::recover_by_time(AckEvent& event, const Delivery& delivery) {
   reordering_.update(delivery);
   if (has_recovery_state() || queue().front_overtaken(delivery)) ensure_recovery_state().rack.update(delivery);
@@ -58,7 +59,8 @@ void Sender::recover_by_time(AckEvent& event, const Delivery& delivery) {
   if (bits_.recovery == Recovery::fast) shape_reduction(event);
 }
 
-/// Marks overdue segments lost, enters fast recovery if there are any, and arms the timer for the next one.
+/// Marks overdue segments lost, enters fast recovery if there are any, and arms the timer for the next segment that may
+/// become overdue.
 void Sender::detect_overdue(AckEvent& event) {
   if (queue().empty()) return;
   // Without a RecoveryState everything outstanding was sent after the data that has arrived.
@@ -78,7 +80,7 @@ void Sender::detect_overdue(AckEvent& event) {
   }
 }
 
-/// Returns RACK's reordering window, the time for which a reordered segment is awaited, in tick::us.
+/// Returns RACK's reordering window in tick::us: the time for which the sender waits for a reordered segment.
 std::uint32_t Sender::reordering_window() const {
   return reordering_.ticks(tick::us(min_rtt()), tick::us(srtt()), queue().sacked(), bits_.recovery != Recovery::none);
 }
@@ -112,8 +114,8 @@ void Sender::on_duplicate_ack(AckEvent& event) {
   enter_fast_recovery(event.now);
 }
 
-/// Reduces the count of duplicate ACKs by the segments that an acknowledgement covers, except one. The excepted segment
-/// was the retransmission; all others were counted when they arrived.
+/// Reduces the count of duplicate ACKs after an ACK of new data without SACK, by the number of segments that it covers,
+/// minus one. One of these segments was retransmitted. Each other segment had caused a duplicate ACK when it arrived.
 void Sender::forget_duplicates(const AckEvent& event) {
   const std::uint32_t arrived = event.acked > mtu_.mss ? (event.acked - 1) / mtu_.mss : 0;
   loss_recovery_.duplicate_acks = static_cast<std::uint16_t>(
@@ -138,11 +140,11 @@ void Sender::on_partial_ack(AckEvent& event) {
 }
 
 /// Estimates how many segments below RecoveryPoint are missing, after a partial acknowledgement without SACK. At the
-/// first partial acknowledgement, each duplicate ACK stands for one segment that has arrived. If few have arrived, most
-/// of the missing ones may still be in flight on a path that reorders. The estimate is therefore at most twice the
-/// number of arrived ones. Each later partial acknowledgement means that one hole was filled, so the estimate decreases
-/// by one. If it reaches zero before RecoveryPoint, recovery continues with three segments. Duplicates caused by
-/// unneeded retransmissions count as arrived in the next recovery.
+/// first partial acknowledgement, each duplicate ACK counts as one segment that has arrived, and the others as missing.
+/// The estimate is at most twice the number of arrived segments, because others may only be reordered and still in
+/// flight. Each later partial acknowledgement means that one hole was filled, so the estimate decreases by one. If it
+/// reaches zero before RecoveryPoint, recovery continues with three segments. Duplicate ACKs caused by unneeded
+/// retransmissions count as arrived segments in the next recovery.
 std::uint32_t Sender::still_missing() const {
   if (loss_recovery_.retransmissions > 1) return loss_recovery_.retransmissions - 1U;
   if (bits_.partially_acked) return Rack::threshold;
@@ -152,9 +154,9 @@ std::uint32_t Sender::still_missing() const {
   return std::min(missing, 2 * arrived);
 }
 
-/// Handles an ACK after a timeout without SACK. Under congestion control everything is retransmitted as the window
-/// permits. If the caller's allowance replaces the window, the first segment is retransmitted alone, and one more at a
-/// time per ACK, as in slow start.
+/// Handles an ACK after a timeout without SACK. Under congestion control all segments are retransmitted as cwnd
+/// permits. If the caller's allowance replaces cwnd, the first segment is retransmitted alone. Each ACK then increases
+/// the number of segments retransmitted together by one, as in slow start.
 void Sender::on_ack_after_timeout(AckEvent& event) {
   if (retransmits_blindly()) {
     retransmit_missing(loss_recovery_.retransmissions + 1U, event);
@@ -163,8 +165,8 @@ void Sender::on_ack_after_timeout(AckEvent& event) {
   }
 }
 
-/// Marks up to `segments` segments from SND.UNA on lost, not beyond RecoveryPoint. Holes of a buffer overflow lie close
-/// together, so few of these retransmissions are unneeded.
+/// Marks up to `segments` segments from SND.UNA on lost, none beyond RecoveryPoint. After a buffer overflow lost
+/// segments lie close together, so few of these retransmissions are unneeded.
 void Sender::retransmit_missing(std::uint32_t segments, AckEvent& event) {
   loss_recovery_.retransmissions =
       static_cast<std::uint8_t>(std::clamp<std::uint32_t>(segments, 1, max_blind_retransmissions));
@@ -209,8 +211,8 @@ void Sender::leave_recovery(const AckEvent& event) {
   bits_.partially_acked = false;
 }
 
-/// Handles the retransmission timeout (RFC 6298 sections 5.4 to 5.6). The timer restarts when a segment is sent. If
-/// nothing could be sent, because of the allowance or for lack of a buffer, no answer is missing.
+/// Handles the retransmission timeout (RFC 6298 sections 5.4 to 5.6). If the segment could not be sent, because of the
+/// allowance or for lack of a buffer, no answer is missing. The timer then restarts when the segment is sent.
 bool Sender::on_retransmission_timeout(Instant now) {
   if (loss_recovery_.retries >= config().max_retransmissions) return false;
   if (window_closed()) {

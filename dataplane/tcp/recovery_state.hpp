@@ -32,20 +32,20 @@ struct Scoreboard {
 class RecoveryStatePool;
 
 /// State that an endpoint needs only while data is lost, retransmitted, out of order or urgent. Most connections never
-/// need it. The endpoint holds a pointer to it; without one it behaves as if all members had their initial values.
+/// need it. The endpoint has a pointer to it; a null pointer means that all members have their initial values.
 struct RecoveryState {
   explicit RecoveryState(RecoveryStatePool* from = nullptr) : store(from) {}
 
   Scoreboard scoreboard;
   Rack rack;
-  RateReduction reduction;   ///< rate reduction, used in fast recovery and after an ECN mark
+  RateReduction reduction;   ///< proportional rate reduction, used in fast recovery and after an ECN mark
   std::uint32_t losses = 0;  ///< bytes marked lost by loss detection since Endpoint::take_losses()
   /// TSval of the first retransmission while a test decides whether it was spurious (spurious.cpp).
   std::uint32_t retransmission_ts = 0;
   SeqNum snd_up;  ///< sequence number after the urgent data to send (SND.UP), valid if urgent_out is set
   SeqNum rcv_up;  ///< sequence number after the urgent data received (RCV.UP), valid if urgent_in is set
   Reassembly reassembly;
-  RecoveryStatePool* store;  ///< pool that receives this state back
+  RecoveryStatePool* store;  ///< pool to which this state is returned
 
   /// Returns a shared constant in its initial state, read by connections that hold no RecoveryState.
   [[nodiscard]] static const RecoveryState& none();

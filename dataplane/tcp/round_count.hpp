@@ -9,8 +9,8 @@
 namespace sluice::tcp {
 
 /// Counter of packet-timed round trips: a round ends when a packet is delivered that was sent after the round began.
-/// Sources: draft-cardwell-iccrg-bbr-congestion-control-00 section 4.1.1.3, draft-ietf-ccwg-bbr-06 section 5.5.1.
-/// Pauses and late timers therefore do not count as rounds.
+/// Pauses and late timers therefore do not count as rounds. Sources: draft-cardwell-iccrg-bbr-congestion-control-00
+/// section 4.1.1.3, draft-ietf-ccwg-bbr-06 section 5.5.1.
 class RoundCount {
  public:
   /// Starts a round with the next packet sent; `delivered` is DeliveryRate::delivered().

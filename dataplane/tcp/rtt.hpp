@@ -8,34 +8,33 @@
 
 namespace sluice::tcp {
 
-/// Estimator of the round-trip time and the retransmission timeout (RFC 6298). Kept in microseconds: 22 bytes per
-/// connection.
+/// Estimator of the round-trip time and the retransmission timeout (RFC 6298). Stores times in microseconds, in 22
+/// bytes per connection.
 ///
-/// RTT samples arrive far more often than once per round trip. The smoothed mean uses all of them. The variation uses
-/// the largest deviation of each round, because a burst of equal samples would reduce it to zero (compare RFC 7323
-/// appendix G).
+/// Many RTT samples arrive per round trip. The smoothed mean uses all of them. The variation uses only the largest
+/// deviation of each round, because a burst of equal samples would reduce it to zero. Compare RFC 7323 appendix G.
 class RttEstimator {
  public:
-  /// Takes the round-trip time `rtt` of a segment that was sent once; the caller applies Karn's rule. `snd_una` and
-  /// `snd_nxt` delimit rounds. `min_rto` is the minimum that timeout() uses; probe_timeout() is computed with it.
+  /// Adds the round-trip time `rtt` of a segment that was sent once; the caller applies Karn's rule. `snd_una` and
+  /// `snd_nxt` delimit rounds. `min_rto` is the minimum that timeout() uses; probe_timeout() depends on it too.
   void sample(Duration rtt, SeqNum snd_una, SeqNum snd_nxt, const Duration& min_rto);
 
   /// Returns the smoothed round-trip time; zero before the first sample.
   [[nodiscard]] Duration srtt() const { return std::chrono::microseconds(srtt_us_); }
   [[nodiscard]] Duration variation() const { return std::chrono::microseconds(variation_us_); }
-  /// Returns the minimum of the samples that ended a round. It rises by 1/1024 of its distance to SRTT per round,
-  /// because a route may become longer. RFC 8985 section 6.2 step 1 does not prescribe the filter.
+  /// Returns the minimum of the RTT samples that ended a round. Per round the minimum rises by 1/1024 of its distance
+  /// to SRTT, because a route may become longer. RFC 8985 section 6.2 step 1 does not prescribe the filter.
   [[nodiscard]] Duration least() const { return std::chrono::microseconds(min_us_); }
-  /// Returns the tail-loss-probe timeout (RFC 8985 section 7.2). It is two round trips, at least 10 ms because hosts
-  /// need time to answer. It is at most `min_rto` beyond one round trip, so that it precedes the retransmission
-  /// timeout. It is one second before the first sample. The value is computed once per round, because it is read for
-  /// every segment.
+  /// Returns the tail-loss-probe timeout (RFC 8985 section 7.2): two round trips, at least 10 ms because hosts need
+  /// time to answer. It is at most one round trip plus `min_rto`, so that it precedes the retransmission timeout.
+  /// Before the first sample it is one second. The value is computed once per round, because it is read for every
+  /// segment.
   [[nodiscard]] Duration probe_timeout() const { return tick::ms_duration(probe_ticks_); }
   [[nodiscard]] bool has_sample() const { return srtt_us_ != 0; }
 
   /// Returns SRTT + max(min_rto, 4 * RTTVAR), doubled `backoff` times, at most `max_rto`; one second before the first
-  /// sample (RFC 6298 section 2). `min_rto` is the minimum of the variation, not of the sum. Otherwise a delayed ACK
-  /// would look like a loss on a path with constant delay.
+  /// sample (RFC 6298 section 2). `min_rto` is the minimum of the variation term, not of the sum. As a minimum of the
+  /// sum, it would make a delayed ACK look like a loss on a path with constant delay.
   [[nodiscard]] Duration timeout(unsigned backoff, Duration min_rto, Duration max_rto) const;
 
  private:

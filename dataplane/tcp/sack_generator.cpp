@@ -40,7 +40,7 @@ void SackGenerator::reported() {
   fresh_ = 0;
 }
 
-/// Removes the duplicate range, if there is one.
+/// Removes the duplicate range from the SACK blocks, if there is one.
 void SackGenerator::forget_duplicate() {
   if (!has_duplicate_) return;
   std::move(blocks_.begin() + 1, blocks_.begin() + count_, blocks_.begin());

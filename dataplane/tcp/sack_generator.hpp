@@ -9,7 +9,7 @@
 namespace sluice::tcp {
 
 /// SACK blocks of the next acknowledgement (RFC 2018): first the run that contains the newest segment, then the runs
-/// reported before. A duplicate range precedes them once (D-SACK, RFC 2883).
+/// reported before. If data arrived twice, its range precedes the runs once (D-SACK, RFC 2883).
 class SackGenerator {
  public:
   static constexpr std::size_t capacity = 3;  ///< number of SACK blocks that fit beside a timestamp option
@@ -26,8 +26,8 @@ class SackGenerator {
   [[nodiscard]] bool has_duplicate() const { return has_duplicate_; }
   /// Returns the blocks in the order of the wire.
   [[nodiscard]] std::span<const SackBlock> blocks() const { return {blocks_.data(), count_}; }
-  /// True if one ACK cannot report all runs (contiguous out-of-order bytes) that were added since the last report. Some
-  /// of them would then never be reported.
+  /// True if one ACK cannot report all runs (contiguous out-of-order bytes) added since the last report. Without
+  /// additional ACKs some of them would never be reported.
   [[nodiscard]] bool overflowed() const { return fresh_ > capacity - (has_duplicate_ ? 1U : 0U); }
   /// Records that the report was sent; a duplicate is reported only once.
   void reported();

@@ -16,9 +16,9 @@ bool is_sacked(packet::Cursor at) {
   return (at.note().flags & SendMark::sacked) != 0;
 }
 
-/// Returns the last packet of the run of sacked packets that `begin` belongs to. The result is stored in the note of
-/// `begin`, so that the next search skips the run. A note only points forward and packets are removed from the front.
-/// So a note never points to a packet that was freed.
+/// Returns the last packet of the run of sacked packets that `begin` belongs to. Stores the result in the note of
+/// `begin`, so that the next search skips the run. A note only points to a later packet, and packets are removed from
+/// the front of the queue. So a note never points to a packet that was freed.
 packet::Cursor run_last(packet::Cursor begin) {
   packet::Cursor last = begin;
   while (true) {
@@ -100,8 +100,8 @@ void SendQueue::mark_sacked(std::span<const SackBlock> blocks, SeqNum una, SeqNu
   }
 }
 
-/// Marks the packets that `block` covers. `steps` limits the number of packets that the search passes without marking
-/// one. Returns false if the block ends inside a packet.
+/// Marks the packets that `block` covers. `steps` is the number of packets that the search may still pass without
+/// marking one. Returns false if the block ends inside a packet.
 bool SendQueue::mark_block(const SackBlock& block, int& steps, AckEvent& event, Delivery& delivery) {
   packet::Cursor at = nearest_before(block.left);
   packet::Cursor last_passed = at;
@@ -142,7 +142,7 @@ packet::Cursor SendQueue::nearest_before(SeqNum place) const {
   return nearest;
 }
 
-/// Keeps `at` as a position where a block was found and overwrites the oldest one.
+/// Stores `at` as a position where a SACK block was found, in place of the oldest stored position.
 void SendQueue::record_found(packet::Cursor at) {
   Scoreboard& board = scoreboard();
   if (std::ranges::find(board.found, at) != board.found.end()) return;
@@ -157,8 +157,8 @@ void SendQueue::forget_place(packet::Cursor at) {
   std::ranges::replace(board.found, at, packet::Cursor());
 }
 
-/// Marks only the newest packet if the block covers it, which needs no walk. The send time of this packet is sufficient
-/// for RACK to find earlier losses.
+/// Marks only the newest packet if the block covers it, which needs no search. RACK needs only this packet's send time
+/// to detect earlier losses.
 void SendQueue::mark_newest(const SackBlock& block, AckEvent& event, Delivery& delivery) {
   const bool covered = block.left <= first(last_sent_) && end(last_sent_) <= block.right;
   if (covered && !is_sacked(last_sent_)) mark_sacked(last_sent_, event, delivery);
@@ -183,7 +183,8 @@ void SendQueue::mark_sacked(packet::Cursor position, AckEvent& event, Delivery& 
   ++board.sacked;
 }
 
-/// Marks a packet lost, so neither it nor its retransmission counts as in flight, and it is due for retransmission.
+/// Marks a packet lost and due for retransmission. Neither the packet nor an earlier retransmission of it then counts
+/// as in flight.
 void SendQueue::lose(packet::Cursor at, AckEvent& event, DeliveryRate* rate) {
   Scoreboard& board = scoreboard();
   packet::PacketNote& note = at.note();

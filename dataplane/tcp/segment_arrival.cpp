@@ -77,9 +77,9 @@ bool Endpoint::receive_without_payload(const Segment& segment, Instant now, AckS
   return receive_slow(segment, {}, now, ack_sample);
 }
 
-/// True if answers_all() is true, and the segment is the next in order and passes all checks. Such a segment is
-/// plausible. Most connections end with two of them: the FIN that acknowledges the last data, and the ACK of the other
-/// FIN.
+/// True if the segment acknowledges everything sent (answers_all()), is the next in order and passes all checks. Such a
+/// segment is plausible. Most connections end with two of them: the FIN that acknowledges the last data, and the ACK of
+/// the other FIN.
 inline bool Endpoint::answers_in_order(const Segment& segment) const {
   if (state() < State::established || reset_is_due()) return false;
   if ((segment.flags.bits & ~(ignored_flags | Flags::fin_bit)) != Flags::ack_bit) return false;

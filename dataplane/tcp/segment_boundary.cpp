@@ -16,15 +16,16 @@
 namespace sluice::tcp {
 namespace {
 
-/// Smallest number of bytes from one moved segment boundary to the next. The number is chosen at random between this
-/// and three times as many.
+/// Smallest number of bytes between two moved segment boundaries. The actual number is chosen at random, up to three
+/// times as large.
 constexpr std::uint32_t spacing = 1U << 17U;
 /// Number of bytes after which moving a segment boundary is tried again if it was not possible.
 constexpr std::uint32_t retry_after = 1U << 14U;
-/// Distance in bytes at which plan_boundary() is called again if there is no secret. At most 128 MiB, because
+/// Distance in bytes at which plan_boundary() is called again if there is no secret. It is below 128 MiB, because
 /// boundary_tick() cannot distinguish larger distances.
 constexpr std::uint32_t far = 1U << 26U;
-/// Segments in flight below which a peer gains nothing by acknowledging data before it arrives.
+/// Number of segments in flight below which segment boundaries are not moved. With so few segments a peer gains nothing
+/// by acknowledging data before it arrives.
 constexpr std::uint32_t min_segments_in_flight = 2;
 /// Smallest piece of a segment. Smaller pieces would count as small segments.
 constexpr std::uint32_t min_piece = SendQueue::small;
@@ -46,14 +47,14 @@ void Sender::plan_boundary() {
   postpone_boundary(secret == 0 ? far : spacing + secret_number(secret, snd_.nxt, 2 * spacing));
 }
 
-/// Moves no segment boundary until `bytes` more are sent. Every boundary is moved if the peer has sent too many ACKs
-/// that end inside a segment.
+/// Moves no segment boundary until `bytes` more are sent. If the peer has sent too many ACKs that end inside a segment,
+/// every boundary is moved instead.
 void Sender::postpone_boundary(std::uint32_t bytes) {
   boundary_at_ = boundary_tick(snd_.nxt + (distrusts_acks() ? 0 : bytes));
 }
 
 /// Moves the boundary after the first unsent segment. If this segment is full, it has no space for bytes of the next
-/// one. Then a piece of it is sent first, and the next call moves the boundary after the rest.
+/// one. In that case a piece of it becomes a separate segment, and the next call moves the boundary after the rest.
 void Sender::move_boundary(Output& output) {
   const packet::Cursor next = queue().unsent();
   const bool few = queue().in_flight() < min_segments_in_flight * mtu_.mss && !distrusts_acks();
@@ -74,8 +75,8 @@ void Sender::move_boundary(Output& output) {
   }
 }
 
-/// Cuts the first `count` bytes off the first unsent segment, into a segment of their own. Returns false if the rest
-/// would be small or there is no buffer.
+/// Splits the first `count` bytes off the first unsent segment, as a separate segment. Returns false if the rest would
+/// be too small, or there is no buffer.
 bool Sender::cut_before_boundary(std::uint32_t count, Output& output) {
   if (queue().unsent().note().payload_len < count + min_piece || !output.grant_cut(false)) return false;
   packet::Loan whole(queue().unsent());
@@ -85,8 +86,8 @@ bool Sender::cut_before_boundary(std::uint32_t count, Output& output) {
   return true;
 }
 
-/// Appends the first bytes of the second unsent segment to the first one: `count`, or as many as its buffer has space
-/// for. Returns false if the segments do not permit it.
+/// Moves the first bytes of the second unsent segment to the end of the first one. The number of bytes is `count`, or
+/// less if the buffer of the first segment has less space. Returns false if the segments do not permit it.
 bool Sender::take_from_next(std::uint32_t count) {
   packet::Loan first(queue().unsent());
   packet::Loan second(queue().unsent().next());
@@ -99,8 +100,9 @@ bool Sender::take_from_next(std::uint32_t count) {
   return packet::join(*first, moved, length);
 }
 
-/// Counts an acknowledgement of `acked` bytes that ends inside a segment. It is not counted if it ends at the edge of
-/// window, so an acknowledgement at its edge does not count. A SACK block counts by its right edge.
+/// Counts an acknowledgement that ends inside a segment; `acked` is the distance from SND.UNA to its end. For a SACK
+/// block this is the block's right edge. It is not counted if it ends at the edge of the receiver's window, because a
+/// receiver may discard data beyond that edge.
 void Sender::record_misplaced_ack(std::uint32_t acked) {
   if (config().boundary_secret == 0 || acked >= snd_.wnd) return;
   count(misplaced_acks_);

@@ -23,10 +23,10 @@ struct SendMark {
 /// Packets from SND.UNA to the end of written data, in order, with the SACK scoreboard (RFC 6675, RFC 8985). Every
 /// packet is unsent, in flight, sacked, lost or retransmitted. in_flight() is updated with each change.
 ///
-/// A packet is the unit of loss: it counts as sacked when one block covers all of it. Packets sent once were sent in
-/// queue order. Retransmitted packets form a ring in the order of their retransmission (PacketNote::scratch64,
-/// scratch64_b). The oldest transmission is thus found without a search. DeliveryRate uses scratch32, scratch64_c and,
-/// for packets sent once, scratch64.
+/// Losses are tracked per packet: a packet counts as sacked when one block covers all of it. Packets sent once were
+/// sent in queue order. Retransmitted packets form a ring in the order of their retransmission (PacketNote::scratch64,
+/// scratch64_b). So the packet with the oldest transmission is found without a search. DeliveryRate uses scratch32,
+/// scratch64_c and, for packets sent once, scratch64.
 ///
 /// The SACK scoreboard of a queue is part of a RecoveryState. Functions that mark or retransmit a packet require a
 /// RecoveryState.
@@ -51,11 +51,11 @@ class SendQueue {
     return recovery_state_ == nullptr ? 0 : recovery_state_->scoreboard.to_retransmit;
   }
 
-  /// Payload size in bytes below which a packet buffer takes much more memory than it carries.
+  /// Payload size in bytes below which a packet is small: its buffer then takes much more memory than its payload.
   static constexpr std::uint32_t small = 256;
 
-  /// Copies `payload` to the end of the last packet if this packet is unsent and both together have at most `most`
-  /// bytes. Returns false if it must be pushed instead.
+  /// Copies `payload` to the end of the last packet if that packet is unsent and both together have at most `most`
+  /// bytes. Returns false and changes nothing otherwise; the caller must then call push().
   [[nodiscard]] bool join_back(const packet::Packet& payload, std::uint32_t most);
   /// Appends a packet; note().seq, payload_len and payload_sum must be set.
   void push(packet::Packet&& packet) {
@@ -91,15 +91,15 @@ class SendQueue {
   }
   /// Records that `position`, a packet sent before, was retransmitted.
   void resent(packet::Cursor position, Instant now);
-  /// Inserts `packet`, cut from the front of the first unsent packet, before that packet.
+  /// Inserts `packet` before the first unsent packet, from whose front its bytes were cut.
   void push_front_of_unsent(packet::Packet packet);
 
-  /// Splits the first `length` bytes off a packet that is unsent or due for retransmission, into a packet of their own.
+  /// Splits the first `length` bytes off a packet that is unsent or due for retransmission, as a separate packet.
   /// Returns false if there is no buffer.
   bool cut(packet::Cursor position, std::uint32_t length);
 
   /// True if one of the sent packets ends at sequence number `ack`, or if all of them end before it. The search stops
-  /// after max_steps packets, so that its work is bounded, and the result is then true.
+  /// after max_steps packets, which limits its work; the result is then true.
   [[nodiscard]] bool ends_packet(SeqNum ack) const;
   /// Removes everything before `ack`. Sets rtt, small and misplaced of `event`; the caller sets acked.
   void acknowledge(SeqNum ack, AckEvent& event);
@@ -107,7 +107,7 @@ class SendQueue {
   // --- scoreboard updates of one acknowledgement on a connection with a RecoveryState; record_delivered() precedes
   // acknowledge()
 
-  /// Returns an empty delivery report. The caller fills its clock and timestamps.
+  /// Returns an empty Delivery. The caller fills in its members for the clock and for timestamps.
   [[nodiscard]] Delivery begin_delivery(SeqNum una) const;
   /// Adds the packets before `ack`, which acknowledge() is about to remove, to `delivery`.
   void record_delivered(SeqNum ack, Delivery& delivery) const;
@@ -115,33 +115,34 @@ class SendQueue {
   /// are ignored.
   ///
   /// The search for the packets of a SACK block starts at the nearest earlier position where a block was found. A
-  /// receiver repeats and extends its blocks, so that position is close. A peer may report anything. So at most
-  /// `max_steps` packets are passed in vain, for all blocks together. Packets farther away stay unmarked this time,
-  /// which is safe because SACK is advisory (RFC 2018 section 8). The next report continues from the position that was
-  /// reached. The newest packet is marked in any case, because the answer to a tail loss probe may report only that
-  /// packet.
+  /// receiver repeats and extends its blocks, so that position is close. But a hostile peer may report any block. So at
+  /// most `max_steps` packets are passed without marking one, for all blocks together. Packets farther away stay
+  /// unmarked this time, which is safe because SACK is advisory (RFC 2018 section 8). The next SACK continues from the
+  /// position that was reached. The newest packet is marked in any case, because the answer to a tail loss probe may
+  /// report only that packet.
   void mark_sacked(std::span<const SackBlock> blocks, SeqNum una, SeqNum nxt, AckEvent& event, Delivery& delivery);
   static constexpr int max_steps = 1000;
   /// Marks packets and retransmissions that `rack` considers lost (RFC 8985 section 6.2 step 5) and adds newly_lost to
-  /// `event`. Returns the ticks (tick::us) until the next packet may be lost; zero if none is pending. A packet sent
-  /// before a delivered one waits at most `window` beyond the round-trip time. The timer covers the first such packet,
-  /// whereas RFC 8985 uses the last. If `rate` is not null, it is notified of every lost packet.
+  /// `event`. Returns the ticks (tick::us) until the next packet may become lost; zero if none can. A packet counts as
+  /// lost if one sent after it was delivered, and it has not arrived within the round-trip time plus `window`. The
+  /// timer covers the first such packet, whereas RFC 8985 uses the last. If `rate` is not null, every lost packet is
+  /// reported to it.
   std::uint32_t mark_overdue(const Rack& rack, std::uint32_t now, std::uint32_t window, AckEvent& event,
                              DeliveryRate* rate = nullptr);
 
   /// Marks the oldest outstanding packet lost, unless it is lost or sacked already.
   void mark_front_lost(AckEvent& event, DeliveryRate* rate = nullptr);
-  /// Marks the outstanding packets that end at or before `end` lost, unless they are lost or sacked already. Continues
-  /// from the position that the current recovery has reached.
+  /// Marks the outstanding packets that end at or before `end` lost, unless they are lost or sacked already. The search
+  /// starts where the last search of the current recovery ended.
   void mark_lost_before(SeqNum end, AckEvent& event, DeliveryRate* rate = nullptr);
-  /// Marks packets lost after a retransmission timeout: the oldest one, and all packets and retransmissions not sent
-  /// after `before` (RFC 8985 section 6.3).
+  /// Marks packets lost after a retransmission timeout: the oldest one, and all packets and retransmissions sent at or
+  /// before `before` (RFC 8985 section 6.3).
   void mark_lost_by_timeout(Instant before, AckEvent& event, DeliveryRate* rate = nullptr);
   /// Returns the largest payload of the outstanding packets that end at or before `end`; 0 if there is none.
   [[nodiscard]] std::uint32_t largest_before(SeqNum end) const;
-  /// Marks outstanding packets with more than `payload` bytes lost, because the path cannot have carried them.
+  /// Marks outstanding packets with more than `payload` bytes lost, because the path carries no such packets.
   void mark_lost_above(std::uint32_t payload, AckEvent& event);
-  /// Reverts all loss marks: everything outstanding and not sacked counts as in flight once.
+  /// Removes all loss marks: everything outstanding and not sacked counts as in flight once.
   void unmark_lost();
   /// Clears all SACK marks after the peer dropped data it had sacked (RFC 2018 section 8).
   void forget_sacks();
@@ -152,8 +153,8 @@ class SendQueue {
   /// Returns the outstanding packet with the highest sequence number; empty if there is none.
   [[nodiscard]] packet::Cursor last_sent() const { return outstanding() ? last_sent_ : packet::Cursor(); }
   [[nodiscard]] bool front_sacked() const;
-  /// True if the oldest outstanding packet was sent before the newest packet that `delivery` acknowledges. It is then
-  /// lost or reordered, or `delivery` acknowledges a retransmission.
+  /// True if the oldest outstanding packet was sent before the newest packet that `delivery` acknowledges. The oldest
+  /// packet is then lost or reordered, or `delivery` acknowledges a retransmission.
   [[nodiscard]] bool front_overtaken(const Delivery& delivery) const;
   /// True if the oldest outstanding packet is marked lost.
   [[nodiscard]] bool front_lost() const;

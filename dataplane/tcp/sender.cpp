@@ -13,8 +13,8 @@
 namespace sluice::tcp {
 namespace {
 
-/// Marks the delivery-rate samples as application-limited because data is written while the send queue was empty and
-/// the window had space. The writer then determines the rate.
+/// Marks the delivery-rate samples as application-limited, if data is written to an empty send queue while the window
+/// has space. The rate of the samples is then that of the writer.
 [[gnu::cold, gnu::noinline]] void record_written(PacedSender* paced, const SendQueue& queue, std::uint32_t in_flight,
                                                  std::uint32_t full) {
   if (paced == nullptr || queue.unsent() || queue.to_retransmit() != 0 || in_flight > full) return;
@@ -117,8 +117,8 @@ inline bool Sender::would_join(const packet::Queue& more) const {
   return false;
 }
 
-/// Writes all of `payloads`, which have `bytes` bytes in the order of the stream and are empty afterwards. Their
-/// sequence numbers are already those of this direction.
+/// Writes all of `payloads` and leaves it empty. `bytes` is the number of their bytes. The packets are in stream order,
+/// and their notes already have the sequence numbers of this direction.
 void Sender::write_all(packet::Queue& payloads, std::uint32_t bytes) {
   if (config().joins_payloads && would_join(payloads)) [[unlikely]] {
     while (!payloads.empty()) write(payloads.pop_front());

@@ -38,17 +38,18 @@ struct SenderCounters {
 /// data is outstanding or waits for the peer's window.
 class Sender : public Receiver {
  public:
-  /// Appends to the send queue the note().payload_len bytes at the end of the packet, at the next sequence numbers.
-  /// Requires payload_sum. Drops the packet if finish() was called or the connection cannot send any more.
+  /// Appends the payload of a packet, its last note().payload_len bytes, to the send queue, at the next sequence
+  /// numbers. Requires note().payload_sum. Drops the packet if finish() was called or the connection cannot send any
+  /// more.
   void write(packet::Packet&& payload);
   /// Sends a FIN after everything that was written.
   void finish();
-  /// Announces to the peer that urgent data ends before `end`, which may lie beyond what was written. Every segment
-  /// carries the urgent pointer until the peer has acknowledged up to `end`; an ACK carries it at once if nothing else
-  /// is due (RFC 9293 section 3.8.5). `end` never moves back.
+  /// Announces to the peer that urgent data ends before `end`, which may lie beyond the written data. Until the peer
+  /// has acknowledged data up to `end`, every segment carries the urgent pointer. If no other segment is due, an ACK
+  /// carries it at once (RFC 9293 section 3.8.5). `end` never moves back.
   void announce_urgent(SeqNum end);
-  /// Sends a keep-alive. Any segment from the peer counts as the answer, and no timer runs for it. Has no effect while
-  /// data is outstanding, because an acknowledgement of the data is expected in any case.
+  /// Sends a keep-alive. Any segment from the peer counts as the answer, and no timer waits for it. Has no effect while
+  /// data is outstanding, because the peer acknowledges that data in any case.
   void send_keepalive();
 
   /// True if there is lost or unsent data and the windows allow it to be sent now.
@@ -63,21 +64,22 @@ class Sender : public Receiver {
 
   /// Sets the TSval of all segments sent from now on (RFC 7323), in the sender's own clock.
   void set_timestamp(std::uint32_t ts_value) { ts_value_ = ts_value; }
-  /// Changes what limits the sender while the connection runs: cwnd or the caller's allowance. A change back to
-  /// congestion control starts in congestion avoidance with `seed_cwnd` bytes, at least two segments. BBR takes
+  /// Changes what limits the sender while the connection runs: cwnd or the caller's allowance. After a change back to
+  /// cwnd, the sender is in congestion avoidance with a cwnd of `seed_cwnd` bytes, at least two segments. BBR uses
   /// `seed_cwnd` as the bandwidth-delay product.
   void set_window_source(WindowSource source, Bytes seed_cwnd);
 
-  /// True if sequence number `quoted` lies in data that is outstanding. That is the minimum check for the segment that
-  /// an ICMP error quotes (RFC 5927).
+  /// True if sequence number `quoted` lies in outstanding data. RFC 5927 requires at least this check for the segment
+  /// that an ICMP error quotes.
   [[nodiscard]] bool is_outstanding(SeqNum quoted) const {
     return state() >= State::established && quoted >= snd_.una && quoted < snd_.nxt;
   }
-  /// Applies a path MTU that a router reported in an ICMP error (RFC 1191, RFC 8201). The path carries at most
-  /// `payload` bytes per segment; the error quotes a segment of this endpoint at `quoted`. Returns true if the report
-  /// is accepted, which requires that the quoted segment is outstanding and larger segments are in use. Larger segments
-  /// are then marked lost and retransmitted in pieces of at least min_payload bytes. The caller then calls emit().
-  /// After 687 s at least (RFC 1191 section 6.3), larger segments are probed one at a time (RFC 8899 section 5.3).
+  /// Applies a path MTU that a router reported in an ICMP error (RFC 1191, RFC 8201). `payload` is the largest payload
+  /// per segment that the path carries. `quoted` is the sequence number of this endpoint's segment that the error
+  /// quotes. Returns true if the report is accepted, which requires that the quoted segment is outstanding and larger
+  /// segments are in use. Larger segments are then marked lost and retransmitted in pieces of at least min_payload
+  /// bytes; the caller then calls emit(). After 687 s at least (RFC 1191 section 6.3), larger segments are probed one
+  /// at a time (RFC 8899 section 5.3).
   bool path_carries(SeqNum quoted, Bytes payload, Instant now);
   /// Applies a changed MTU of the local port: `port_mss` as in EstablishedState, `peer_mss` as the peer announced in
   /// its MSS option. Everything sent from now on fits, including retransmissions. The caller then calls emit().
@@ -100,8 +102,9 @@ class Sender : public Receiver {
   [[nodiscard]] Bytes held() const { return Bytes(later(snd_.end, snd_.nxt) - snd_.una); }
   /// Returns the estimate of bytes in flight (`pipe` of RFC 6675).
   [[nodiscard]] Bytes in_flight() const { return Bytes(pipe()); }
-  /// Returns the smoothed round-trip time, or during loss recovery that of the segment which was delivered last
-  /// (RACK.rtt, RFC 8985 section 5.2). Retransmissions give no samples (Karn), so the smoothed one may then be old.
+  /// Returns the smoothed round-trip time. During loss recovery, returns the round-trip time of the segment that was
+  /// delivered last (RACK.rtt, RFC 8985 section 5.2). Retransmissions give no samples (Karn's algorithm), so the
+  /// smoothed time may then be outdated.
   [[nodiscard]] Duration recent_rtt() const {
     const std::uint32_t newest = in_recovery() && has_recovery_state() ? recovery_state().rack.rtt() : 0;
     return newest != 0 ? tick::us_duration(newest) : srtt();
@@ -112,11 +115,11 @@ class Sender : public Receiver {
   /// Returns how many bytes loss detection has marked lost since the last call, and resets that count.
   [[nodiscard]] std::uint32_t take_losses();
   [[nodiscard]] bool in_recovery() const { return bits_.recovery != Recovery::none; }
-  /// Returns the number of ACKs that ended inside a segment, although a receiver takes whole segments. It saturates. An
-  /// ACK also ends inside a segment if one of its SACK blocks does and it reports new data.
+  /// Returns the number of ACKs that ended inside a segment, although a receiver accepts only whole segments. An ACK of
+  /// new data also counts if one of its SACK blocks ends inside a segment. The count stays at its largest value.
   [[nodiscard]] std::uint16_t misplaced_acks() const { return misplaced_acks_; }
-  /// True if misplaced_acks() shows that the peer acknowledges segments before they arrive (optimistic ACKs). Further
-  /// are ignored, and so are all SACK blocks.
+  /// True if misplaced_acks() shows that the peer acknowledges segments before they arrive (optimistic ACKs). From then
+  /// on ACKs that end inside a segment are ignored, and so are all SACK blocks.
   [[nodiscard]] bool distrusts_acks() const { return misplaced_acks_ >= max_misplaced_acks; }
   static constexpr std::uint16_t max_misplaced_acks = 16;
 
@@ -125,7 +128,7 @@ class Sender : public Receiver {
 
   /// Resets everything for a new connection except the timestamp and the window source.
   void reset();
-  /// Begins the sent sequence numbers at `iss`, of which the first is that of the SYN.
+  /// Sets the initial sequence number to `iss`, which is the number of the SYN.
   void begin_sending(SeqNum iss);
   /// Continues a stream that another host has begun, from sequence number `nxt` on.
   void continue_stream(SeqNum nxt, bool una_is_acked);
@@ -140,7 +143,7 @@ class Sender : public Receiver {
   void syn_acknowledged(const Segment& segment, Instant now);
   [[nodiscard]] unsigned retries() const { return loss_recovery_.retries; }
   [[nodiscard]] std::uint32_t ts_value() const { return ts_value_; }
-  /// Drops all data, sent or not. What was sent keeps its sequence numbers.
+  /// Drops all data, sent or not. Data that was sent keeps its sequence numbers.
   void clear_queue();
   /// Stops everything that is due, because the connection is closed.
   void stop_sending();
@@ -151,7 +154,7 @@ class Sender : public Receiver {
   /// Schedules a reset in place of all other segments.
   void request_reset();
   [[nodiscard]] bool reset_is_due() const { return bits_.reset_due; }
-  /// Sends the reset. Returns true if it has left.
+  /// Sends the reset. Returns true if the output has sent it.
   [[nodiscard]] bool emit_reset(Instant now, Output& output);
   /// True if urgent data is not acknowledged yet.
   [[nodiscard]] bool urgent_is_out() const { return bits_.urgent_out; }
@@ -240,7 +243,7 @@ class Sender : public Receiver {
   }
   void on_partial_ack(AckEvent& event);
   /// True if the sender does not know which segments to retransmit, and no window limits the retransmissions. This is
-  /// so without SACK, if the caller's allowance replaces the congestion window.
+  /// the case without SACK while the caller's allowance replaces the congestion window.
   [[nodiscard]] bool retransmits_blindly() const {
     return bits_.window_source == WindowSource::allowance && !uses_sack();
   }
@@ -251,8 +254,9 @@ class Sender : public Receiver {
   void enter_fast_recovery(Instant now);
   void leave_recovery(const AckEvent& event);
   /// True if a partial acknowledgement must not restart the retransmission timer. RFC 6582 section 3.2 step 3 restarts
-  /// it only for the first one of a recovery. Otherwise a window with many holes would be repaired at one hole per
-  /// round trip. With an allowance and without SACK, every partial acknowledgement restarts the timer.
+  /// the timer only for the first partial acknowledgement of a recovery. So with many holes the timer expires and ends
+  /// a recovery that fills one hole per round trip. With an allowance and without SACK, every partial acknowledgement
+  /// restarts the timer.
   [[nodiscard]] bool keeps_timer() const {
     return bits_.partially_acked && snd_.una < loss_recovery_.point && !retransmits_blindly();
   }
@@ -331,8 +335,8 @@ class Sender : public Receiver {
   [[nodiscard]] std::uint32_t initial_window() const;
 
   // --- defined in emit_data.cpp ---
-  /// Returns the largest payload, in bytes, that several writes may share in one buffer. That is one segment; on paths
-  /// with tiny segments it is min_joined, and the payload is cut again when it is sent.
+  /// Returns the largest payload, in bytes, to which several writes are joined in one buffer. It is one segment. On
+  /// paths with tiny segments it is min_joined, and the payload is cut again when it is sent.
   [[nodiscard]] std::uint32_t max_joined() const { return mtu_.full_mss < SendQueue::small ? min_joined : mtu_.mss; }
   [[nodiscard]] bool fits_cwnd(std::uint32_t length) const { return fits_cwnd(length, pipe()); }
   [[nodiscard]] bool fits_cwnd(std::uint32_t length, std::uint32_t in_flight) const;
@@ -382,9 +386,9 @@ class Sender : public Receiver {
   static constexpr std::uint8_t retransmissions_unknown = UINT8_MAX;
   /// Largest number of segments marked lost at once.
   static constexpr std::uint32_t max_blind_retransmissions = UINT8_MAX;
-  /// Largest number of segments of less than SendQueue::small bytes in flight. A further one waits for an
-  /// acknowledgement and is joined with data written meanwhile. This is Nagle's rule (RFC 9293 section 3.7.4) with more
-  /// than one segment, because tiny payloads waste buffers.
+  /// Largest number of small segments (less than SendQueue::small bytes) in flight. Further small data waits for an
+  /// acknowledgement, and is joined with data that is written meanwhile. This is Nagle's rule (RFC 9293 section 3.7.4)
+  /// with more than one segment, because tiny payloads waste buffers.
   static constexpr std::uint8_t max_small = 128;
   /// Size in bytes up to which waiting payloads are joined even if segments are smaller.
   static constexpr std::uint32_t min_joined = 1024;
@@ -440,7 +444,7 @@ class Sender : public Receiver {
     SeqNum point;
     std::uint16_t duplicate_acks = 0;  ///< number of consecutive duplicate ACKs
 
-    /// Number of retransmissions of the last recovery that are not known to be spurious, with SACK. Without SACK, under
+    /// With SACK: number of retransmissions of the last recovery that are not known to be spurious. Without SACK, under
     /// an allowance: number of segments from SND.UNA on that are retransmitted at once; see retransmit_missing().
     std::uint8_t retransmissions = 0;
     std::uint8_t retries = 0;  ///< number of consecutive transmissions without an answer
@@ -450,7 +454,7 @@ class Sender : public Receiver {
   struct PathMtu {
     std::uint16_t mss = 536;          ///< effective segment size
     std::uint16_t full_mss = 536;     ///< segment size that the handshake agreed on and the local port carries
-    std::uint16_t port = UINT16_MAX;  ///< segment size that the local port carries, whatever the handshake agreed on
+    std::uint16_t port = UINT16_MAX;  ///< segment size that the local port carries, independent of the handshake
   };
 
   // Members that every segment touches come first. The order leaves no padding, because a member that ends inside a

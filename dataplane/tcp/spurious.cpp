@@ -31,16 +31,16 @@ void Sender::suspect_timeout() {
   if (bits_.tail_out && bits_.tail_retransmitted) loss_recovery_.retransmissions = retransmissions_unknown;
 }
 
-/// Records a retransmission. The test for a spurious one refers to the first retransmission (RFC 3522 section 3.2 step
-/// 2).
+/// Records a retransmission. The test whether it was spurious refers to the first retransmission (RFC 3522 section 3.2
+/// step 2).
 void Sender::on_retransmitted() {
   if (uses_sack() && loss_recovery_.retransmissions < retransmissions_unknown) ++loss_recovery_.retransmissions;
   if (bits_.doubt == Doubt::retransmission_due) bits_.doubt = Doubt::retransmission_sent;
 }
 
-/// True if an ACK of new data echoes a timestamp from before the retransmission, so it acknowledges the original (RFC
-/// 3522 section 3.2 step 5). A newer echo proves nothing, because the relay's timestamp clock may not have advanced
-/// between both transmissions.
+/// True if an ACK of new data echoes a timestamp from before the retransmission. Such an ACK acknowledges the original
+/// transmission (RFC 3522 section 3.2 step 5). A newer echo proves nothing, because the timestamp clock may not have
+/// advanced between both transmissions.
 bool Sender::answers_original(const Segment& segment) const {
   if (bits_.doubt == Doubt::retransmission_due) return true;  // nothing was retransmitted yet
   if (bits_.doubt != Doubt::retransmission_sent || !uses_timestamps() || !segment.has_timestamps ||
@@ -49,8 +49,8 @@ bool Sender::answers_original(const Segment& segment) const {
   return static_cast<std::int32_t>(segment.ts_echo - recovery_state().retransmission_ts) < 0;
 }
 
-/// Evaluates an ACK of new data during fast recovery. The recovery was spurious if the original of everything marked
-/// lost has arrived. The data that is still missing begins at the front of the send queue.
+/// Evaluates an ACK of new data during fast recovery. The recovery was spurious if all data that was marked lost has
+/// arrived in its original transmission. Data that is still missing is at the front of the send queue.
 void Sender::judge_fast_recovery(bool original) {
   if (!original) {
     bits_.doubt = Doubt::none;
@@ -85,7 +85,8 @@ void Sender::count_duplicate(const Segment& segment) {
     undo_recovery();
 }
 
-/// Evaluates an ACK for F-RTO after it was entered in the scoreboard: RFC 5682 section 2.1, with SACK section 3.1.
+/// Evaluates an ACK for the F-RTO test, after the scoreboard was updated with the ACK (RFC 5682 section 2.1; with SACK,
+/// section 3.1).
 void Sender::judge_timeout(const Segment& segment, const AckEvent& event) {
   if (bits_.doubt == Doubt::retransmission_answered) {
     judge_second_answer(segment, event);
@@ -101,8 +102,8 @@ void Sender::judge_timeout(const Segment& segment, const AckEvent& event) {
   if (tells) bits_.retransmit_first = false;
 }
 
-/// Evaluates the second ACK after the timeout (RFC 5682 step 3). The timeout was spurious if data sent once is
-/// acknowledged. The loss was real if only the new data arrived.
+/// Evaluates the second ACK after the timeout (RFC 5682 step 3). The timeout was spurious if the ACK acknowledges data
+/// that was sent once. The loss was real if only the new data has arrived.
 void Sender::judge_second_answer(const Segment& segment, const AckEvent& event) {
   const auto beyond = [this](const SackBlock& block) { return block.right > loss_recovery_.point; };
   const bool real = uses_sack() ? snd_.una > loss_recovery_.point || std::ranges::any_of(segment.sacks(), beyond)
@@ -117,7 +118,8 @@ void Sender::judge_second_answer(const Segment& segment, const AckEvent& event) 
 
 /// Restores the state before a spurious recovery (RFC 4015): sending continues with new data under the earlier window.
 /// There is no burst, because each ACK permits as much data as without the timeout. RTT samples of segments sent once
-/// include the pause, so the RTO grows (the aim of section 3.4). The backoff stays until the first such sample.
+/// include the pause, so the RTO grows, as section 3.4 intends. The backoff of the RTO remains until the first such
+/// sample.
 void Sender::undo_recovery() {
   bits_.doubt = Doubt::none;
   loss_recovery_.retransmissions = 0;

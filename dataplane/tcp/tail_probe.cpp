@@ -23,9 +23,9 @@ void Sender::arm_retransmit_slow(Instant now) {
   }
 }
 
-/// Handles the probe timer. It was set for the oldest data, so it is extended until the probe timeout of the last
-/// segment. A single segment gets no probe, because its ACK may be delayed. The retransmission timeout includes that
-/// delay.
+/// Handles the probe timer. The timer was set for the oldest data, so it is extended until the probe timeout of the
+/// last segment. A single segment gets no probe, because the peer may delay its ACK. Only the retransmission timeout
+/// includes the delay of such an ACK.
 void Sender::on_probe_timeout(Instant now) {
   const Instant since = timer_deadline() - probe_timeout();
   const Instant timeout = since + rto();
@@ -42,7 +42,7 @@ void Sender::on_probe_timeout(Instant now) {
 }
 
 /// Evaluates an ACK that covers the probe (RFC 8985 section 7.4). If the probe was a retransmission and no D-SACK
-/// reports it, it repaired a loss that nothing else detects, so the window is reduced.
+/// reports it, the probe has repaired a loss. No other test detects that loss, so the window is reduced here.
 void Sender::judge_tail_probe(const Segment& segment, const AckEvent& event) {
   if (segment.ack < loss_recovery_.point) return;
   if (!bits_.tail_retransmitted || reports_duplicate(segment)) {

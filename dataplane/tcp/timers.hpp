@@ -9,14 +9,14 @@
 
 namespace sluice::tcp {
 
-/// The one timer that is armed, in order of escalation (RFC 8985 section 8). From `reorder` on, data is outstanding.
+/// Names the timer that is armed, in order of escalation (RFC 8985 section 8). From `reorder` on, data is outstanding.
 enum class Timer : std::uint8_t { none, persist, time_wait, reorder, probe, retransmit };
 
 /// Timers of a connection and the round-trip times from which they are computed (RFC 6298, RFC 8985 section 7.2).
 ///
-/// Invariants: besides the delayed ACK, at most one timer is armed at a time; if none is armed, its deadline is
-/// `never`. A deadline may move without notice to the owner, so Endpoint::on_timer() accepts early calls. The
-/// retransmission timeout is doubled until an RTT sample ends the backoff.
+/// Invariants: besides the delayed ACK, at most one timer is armed at a time; if none is armed, the deadline is
+/// `never`. The owner is not informed if a deadline moves, so it may call Endpoint::on_timer() too early. The
+/// retransmission timeout stays doubled until an RTT sample ends the backoff.
 class Timers : public ConnectionCore {
  public:
   /// Returns the smoothed round-trip time; zero before the first measurement.

@@ -5,7 +5,8 @@
 
 namespace sluice::tcp {
 
-/// Processes the urgent pointer of an acceptable segment, even if none of its data fitted the window (MUST-66).
+/// Processes the urgent pointer of an acceptable segment, even if none of the segment's data fitted the window (MUST-66
+/// of RFC 9293).
 void Receiver::take_urgent_pointer(const Segment& segment) {
   if (bits_.fin_received) return;
   const SeqNum end = segment.seq + segment.urgent;
@@ -22,9 +23,9 @@ void Sender::announce_urgent(SeqNum end) {
   request_ack();
 }
 
-/// Writes the urgent pointer, a 16-bit offset from the segment's own sequence number. If urgent data ends farther away,
-/// the pointer is 65535 bytes ahead, but only if the peer cannot have received that byte yet. A later segment then
-/// points farther.
+/// Writes the urgent pointer, a 16-bit offset from the segment's own sequence number. If urgent data ends beyond that
+/// range, the pointer is 65535, but only if the peer cannot have received that byte yet. A later segment then points
+/// farther.
 void Sender::mark_urgent(Segment& segment) const {
   segment.urgent = 0;
   const std::int32_t distance = recovery_state().snd_up - segment.seq;

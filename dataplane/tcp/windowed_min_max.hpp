@@ -38,8 +38,8 @@ class WindowedMinMax {
     Duration value{};
   };
 
-  /// Discards the best value when its age exceeds the window. The second and third best must not expire at that time
-  /// too. So the second is replaced after a quarter of the window without a better value, and the third after half of
+  /// Discards the best value when its age exceeds the window. The second and third values must not expire at the same
+  /// time. So the second is replaced after a quarter of the window without a better value, and the third after half of
   /// it.
   void age(const Seen& seen, Duration window) {
     const Duration held = seen.at - best_[0].at;
