@@ -19,8 +19,8 @@ constexpr std::array<std::uint8_t, 64> make_key() {
 }
 constexpr std::array<std::uint8_t, 64> key_bytes = make_key();
 
-/// Returns the Toeplitz hash of two bytes: the exclusive or, over all set bits, of the 32 key bits that begin at the
-/// bit's position.
+/// Returns the Toeplitz hash of two bytes. Each bit that is set contributes the 32 bits of the key from the bit's
+/// position on; the contributions are combined by exclusive or.
 constexpr std::uint32_t toeplitz16(std::uint16_t word) {
   std::uint64_t key = 0;
   for (std::size_t i = 0; i < 8; ++i) key = key << 8 | key_bytes[i];
@@ -31,8 +31,8 @@ constexpr std::uint32_t toeplitz16(std::uint16_t word) {
   return hash;
 }
 
-/// Returns the hashes of all values of the high and the low byte. The hash is linear, so both bytes are looked up
-/// separately.
+/// Returns two tables with the hashes of all values of the high byte and of the low byte. The hash is linear, so the
+/// hash of both bytes is the exclusive or of two entries.
 constexpr std::array<std::array<std::uint32_t, 256>, 2> make_tables() {
   std::array<std::array<std::uint32_t, 256>, 2> tables{};
   for (std::uint32_t byte = 0; byte < 256; ++byte) {
@@ -44,7 +44,7 @@ constexpr std::array<std::array<std::uint32_t, 256>, 2> make_tables() {
 constexpr std::array<std::array<std::uint32_t, 256>, 2> tables = make_tables();
 
 /// Returns the hash of an address; `folded` is the exclusive or of the address's words, in memory order. The key
-/// repeats every 16 bits, so an address hashes like the exclusive or of its 16-bit words.
+/// repeats every 16 bits. So the hash depends only on the exclusive or of the address's 16-bit words.
 std::uint32_t hash_of_words(std::uint64_t folded) {
   folded ^= folded >> 32;
   folded ^= folded >> 16;

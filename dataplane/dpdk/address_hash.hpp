@@ -14,8 +14,8 @@ namespace sluice::dpdk {
 inline constexpr std::uint16_t rss_key_word = 0x6d5a;
 [[nodiscard]] const std::array<std::uint8_t, 64>& rss_key() noexcept;
 
-/// Number of entries in the redirection table from hash to queue. If a device's table has another size, it repeats
-/// these entries.
+/// Number of entries in the table that maps hashes to queues. A device whose redirection table has another size
+/// contains these entries repeatedly.
 inline constexpr std::uint32_t rss_table_size = 128;
 
 /// Returns the Toeplitz hash of an address under rss_key() (Microsoft's RSS definition). IPv4 addresses are hashed by

@@ -30,8 +30,8 @@ extern ClockScale clock_scale;
   return Instant(Duration(scale.nanoseconds_base + static_cast<std::int64_t>(elapsed >> 32)));
 }
 
-/// Calibrates the time-stamp counter against the kernel's clock (takes 20 ms; better than 20 ppm). Called by Eal's
-/// constructor before poll threads exist; a second call does nothing.
+/// Calibrates the time-stamp counter against the kernel's clock to better than 20 ppm, which takes 20 ms. Called by
+/// Eal's constructor before poll threads exist; a second call does nothing.
 void start_clock();
 
 }  // namespace sluice::dpdk

@@ -39,7 +39,7 @@ constexpr std::array<DriverTraits, 10> known_drivers = {{
     {.prefix = ""},  // physical devices; matches everything
 }};
 
-/// Device arguments that are being completed with missing "key=value" pairs.
+/// Device arguments to which missing "key=value" pairs are added.
 class Completion {
  public:
   explicit Completion(const std::string& device) : device_(device) {}

@@ -7,7 +7,7 @@
 
 namespace sluice::dpdk {
 
-/// Properties of a DPDK driver that this program must know; the driver's name selects them.
+/// Properties of a DPDK driver that this program must know. They are looked up by the driver's name.
 struct DriverTraits {
   std::string_view prefix;        ///< start of this driver's device names; empty for physical devices
   bool kernel_interface = false;  ///< true if the driver uses a Linux interface named by iface=
@@ -20,7 +20,8 @@ struct DriverTraits {
   bool peer_may_leave = false;
   /// True if the driver offers checksum verification in software, which is slower than this program's.
   bool software_offloads = false;
-  /// True if the driver registers the pool with the kernel as one piece of memory without gaps.
+  /// True if the driver registers the packet pool with the kernel, and requires the pool to be one piece of memory
+  /// without gaps.
   bool contiguous_pool = false;
   bool brings_xdp_program = false;  ///< true if the driver attaches an XDP program to its interface
   bool fanout = false;  ///< true if the driver's queues are a fanout group of packet sockets, see fanout_program()
@@ -37,24 +38,24 @@ struct DriverTraits {
 /// Returns the value of `key` in "name,key=value,…"; nothing if it is missing.
 [[nodiscard]] std::optional<std::string> device_argument(std::string_view device, std::string_view key);
 
-/// Returns the kernel interface whose frames the device receives, unless the device creates it itself. Applies to
-/// net_af_packet, net_af_xdp and live net_pcap.
+/// Returns the kernel interface whose frames the device receives. Returns nothing if the driver creates the interface
+/// itself. Applies to net_af_packet, net_af_xdp and live net_pcap.
 [[nodiscard]] std::optional<std::string> served_interface(std::string_view device);
 
-/// True if received packets may have partial checksums, which a kernel on this machine or its guests left to a virtual
-/// device. veth, TAP and live captures deliver packets before their checksum is complete; a physical link never does.
+/// True if received packets may have partial checksums, which the sending kernel leaves to a virtual device to
+/// complete. veth, TAP and live captures deliver such packets; a physical link never does.
 [[nodiscard]] bool carries_partial_checksums(std::string_view device) noexcept;
 
 /// True if the driver passes the packet memory to another process, which maps it: virtio-user with the socket of a
 /// vhost-user backend, and memif without copies.
 [[nodiscard]] bool peer_maps_memory(std::string_view device);
 
-/// Returns the number of packet buffers that one receive queue of this device holds when no packets arrive, with
-/// `descriptors` requested. net_af_xdp gives the kernel at least 2048.
+/// Returns the number of packet buffers that one receive queue of this device keeps for packets to come. `descriptors`
+/// is the requested queue length. net_af_xdp gives the kernel at least 2048 buffers.
 [[nodiscard]] std::uint32_t buffers_held(std::string_view device, std::uint16_t descriptors) noexcept;
 
-/// Returns the bytes that a packet buffer needs after its headroom for IP packets of `mtu` bytes with two VLAN tags.
-/// Pools of ports use at least this.
+/// Returns the bytes that a packet buffer needs after its headroom, for IP packets of `mtu` bytes with two VLAN tags.
+/// Pools of ports have at least this buffer size.
 [[nodiscard]] std::uint16_t buffer_room(std::uint16_t mtu) noexcept;
 
 /// Returns the device arguments with missing ones added: queues, rings, frame sizes and qdisc bypass of net_af_packet,

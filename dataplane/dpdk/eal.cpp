@@ -109,8 +109,8 @@ std::vector<std::string> build_arguments(const EalConfig& config) {
   return arguments;
 }
 
-/// Sets XDG_RUNTIME_DIR to a new directory if that is not set, because the EAL requires such a directory even if it
-/// shares nothing. Returns the directory that was created, or an empty string.
+/// Sets XDG_RUNTIME_DIR to a new directory if the variable is not set. The EAL requires such a directory even in a
+/// process that shares no memory. Returns the created directory, or an empty string.
 std::string ensure_runtime_directory() {
   if (const char* const given = getenv("XDG_RUNTIME_DIR"); given != nullptr) {
     std::error_code error;
@@ -125,7 +125,7 @@ std::string ensure_runtime_directory() {
   return path;
 }
 
-/// Returns the message about a failed start, with its remedy.
+/// Returns the error message for a failed start of the EAL, with its remedy.
 std::string explain_failure(const EalConfig& config, const std::vector<std::string>& arguments) {
   std::string text = "DPDK did not start: " + std::string(rte_strerror(rte_errno)) + " (arguments:";
   for (const std::string& argument : arguments) text += ' ' + argument;
@@ -141,7 +141,8 @@ std::string explain_failure(const EalConfig& config, const std::vector<std::stri
   return text;
 }
 
-/// Returns the MiB of memory that the EAL allocates: the last -m of the arguments.
+/// Returns the memory in MiB that the EAL allocates: the value of the last -m in the arguments, else the configured
+/// one.
 std::uint64_t memory_of(const EalConfig& config, const std::vector<std::string>& arguments) {
   std::uint64_t mebibytes = config.memory_mib;
   for (std::size_t i = 0; i + 1 < arguments.size(); ++i) {
@@ -150,8 +151,8 @@ std::uint64_t memory_of(const EalConfig& config, const std::vector<std::string>&
   return mebibytes;
 }
 
-/// True if the kernel maps this much private memory. With the usual vm.overcommit_memory it refuses more than the
-/// machine has. A memory file may be larger, and PacketPool then states what is missing.
+/// True if the kernel permits to map `bytes` of private memory. With the usual vm.overcommit_memory it refuses more
+/// than the machine has. A memory file may be larger than that, and PacketPool then reports the missing memory.
 bool can_map(std::uint64_t bytes) {
   void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return false;
@@ -177,7 +178,8 @@ void request_huge_pages() {
   rte_memseg_list_walk(request, nullptr);
 }
 
-/// Semaphore that DPDK's interrupt thread posts. It is static, so that it still exists if an alarm arrives too late.
+/// Semaphore that DPDK's interrupt thread posts when an alarm fires. It is static, so that it still exists if the alarm
+/// fires after its waiter has stopped waiting.
 std::binary_semaphore alarm_rang(0);
 
 }  // namespace

@@ -15,8 +15,9 @@ struct EalConfig {
 
   /// true if other processes map the packet memory (peer_maps_memory()); such memory gets no transparent huge pages
   bool shared_memory = false;
-  bool pci = false;                ///< true: probe physical devices at start
-  std::uint32_t memory_mib = 512;  ///< packet memory in MiB; physical memory is used only for what is accessed
+  bool pci = false;  ///< true: probe physical devices at start
+  /// Packet memory in MiB; pages of this memory use physical memory only once they are accessed.
+  std::uint32_t memory_mib = 512;
 
   /// Further EAL arguments, for example {"--vdev", "net_null0"}. They override the settings above.
   std::vector<std::string> arguments;
@@ -43,8 +44,8 @@ class Eal {
   std::string runtime_directory_;  ///< directory that the destructor removes; empty if it was not created here
 };
 
-/// Registers the calling thread with DPDK for its lifetime, so that mempools keep a cache for it. Every poll thread
-/// holds one. If DPDK refuses (128 threads at most), the thread works a little slower.
+/// Registers the calling thread with DPDK while this object exists, so that mempools keep a cache for the thread. Every
+/// poll thread has one. DPDK permits 128 registered threads; further threads work without a cache.
 class ThreadRegistration {
  public:
   ThreadRegistration() noexcept;
@@ -57,8 +58,8 @@ class ThreadRegistration {
   bool registered_;
 };
 
-/// Waits until DPDK's interrupt thread has finished its pending work. net_memif lets this thread accept and close
-/// connections, whose ports might otherwise be destroyed before.
+/// Waits until DPDK's interrupt thread has finished its pending work. The interrupt thread accepts and closes
+/// connections for net_memif, and must not do so while the port is destroyed.
 void let_interrupt_thread_finish() noexcept;
 
 /// Pins the calling thread to one CPU. Returns false if there is no such CPU or it is not permitted.

@@ -17,8 +17,9 @@ struct InterfaceState {
   bool receive_vlan_stripping = false;
   std::uint32_t mtu = 0;
   unsigned index = 0;
-  unsigned link_type = 0;   ///< type of the interface's frames (ARPHRD_…)
-  std::string master;       ///< name of the interface that takes the frames: a bridge, bond, …; empty if none
+  unsigned link_type = 0;  ///< type of the interface's frames (ARPHRD_…)
+  /// Name of the interface that receives this one's frames, such as a bridge or a bond; empty if none.
+  std::string master;
   std::string master_kind;  ///< kind of the interface named by `master`: "bridge", "bond", "team", "openvswitch", "vrf"
   std::string device;       ///< name of the hardware ("0000:03:00.0"); empty for virtual interfaces
 };
@@ -30,9 +31,9 @@ struct InterfaceState {
 /// interfaces deliver them; the link of a physical device does not.
 [[nodiscard]] bool carries_partial_checksums(const InterfaceState& state);
 
-/// Returns why the interface cannot be a port with any settings: it has no Ethernet frames, or the kernel forwards its
-/// frames as well. `standby` permits membership in a bridge that is closed while the port is served. Empty if the
-/// interface can be a port.
+/// Returns why the interface cannot be a port with any settings: it has no Ethernet frames, or the kernel also forwards
+/// its frames. With `standby` it may be a member of a bridge that forwards nothing while the port is in use. Empty if
+/// the interface can be a port.
 [[nodiscard]] std::vector<std::string> interface_obstacles(const InterfaceState& state, bool standby);
 
 /// Returns what prevents the interface from carrying packets unchanged. Each entry states a problem and ends with the
@@ -43,7 +44,8 @@ struct InterfaceState {
 /// raises the MTU to at least `mtu`. Needs CAP_NET_ADMIN. Returns the problems that remain.
 std::vector<std::string> repair_interface(const std::string& name, std::uint16_t mtu);
 
-/// Repairs if `repair` is true, then throws std::runtime_error with every problem that remains.
+/// Repairs the problems of the interface if `repair` is true. Then throws std::runtime_error that lists every remaining
+/// problem.
 void require_usable_interface(const std::string& name, std::uint16_t mtu, bool repair);
 
 }  // namespace sluice::dpdk

@@ -7,7 +7,7 @@ namespace sluice::dpdk {
 
 /// Exclusive right to use a kernel interface as a port in its network namespace. If two programs used one interface,
 /// both would forward every frame. The claim is the name of an abstract socket (unix(7)), so the kernel releases it
-/// when the process ends, and no file remains. Any process of the namespace could bind that name. So a claim prevents
+/// when the process ends, and no file remains. Any process of the namespace can bind that name. So a claim prevents
 /// mistakes, but not attacks from this machine.
 class InterfaceClaim {
  public:

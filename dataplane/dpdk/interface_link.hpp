@@ -32,16 +32,16 @@ enum class Link : std::uint8_t {
 [[nodiscard]] Link interface_link(const std::string& name) noexcept;
 /// Returns the interface's MTU in bytes; nothing if there is no such interface.
 [[nodiscard]] std::optional<std::uint16_t> interface_mtu(const std::string& name) noexcept;
-/// Returns the interface's index, which changes when it is removed and created again; 0 if there is none.
+/// Returns the interface's index; 0 if there is no such interface. The index changes when the interface is removed and
+/// created again.
 [[nodiscard]] unsigned interface_index(const std::string& name) noexcept;
 
 /// Binds packet sockets (AF_PACKET) to an interface that was removed and created again; the rings of the sockets are
 /// kept. Returns the error, empty if there is none.
 [[nodiscard]] std::string rebind(std::span<const int> sockets, unsigned index);
 
-/// Excludes packets that this machine sends from the packet sockets: its own frames and those that a bridge over the
-/// interface forwards did not arrive by the wire. A kernel older than 4.20 does not support this, so the sockets then
-/// also receive such packets.
+/// Makes the packet sockets ignore packets that this machine sends on the interface: its own frames, and frames that a
+/// bridge forwards. Kernels before 4.20 do not support this, so the sockets then also receive such packets.
 void receive_only_incoming(std::span<const int> sockets) noexcept;
 
 }  // namespace sluice::dpdk

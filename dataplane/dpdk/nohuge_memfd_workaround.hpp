@@ -2,13 +2,13 @@
 
 namespace sluice::dpdk {
 
-/// Makes DPDK allocate private memory during its lifetime; linking it replaces the C library's memfd_create() in the
-/// whole process. Without huge pages DPDK maps a memory file, which other processes could map as well. The kernel backs
-/// such a file with pages of 4 KiB, and private memory with huge pages if they are requested. If DPDK can create no
+/// Makes DPDK allocate private memory while this object exists; linking it replaces the C library's memfd_create() in
+/// the whole process. Without huge pages DPDK maps a memory file, which other processes could map too. The kernel backs
+/// such a file with pages of 4 KiB, but can back private memory with transparent huge pages. If DPDK can create no
 /// file, it maps private memory.
 class PrivateMemory {
  public:
-  /// Refuses DPDK's memory file if `wanted`.
+  /// Makes memfd_create() refuse DPDK's memory file, if `wanted` is true.
   explicit PrivateMemory(bool wanted) noexcept;
   ~PrivateMemory();
   PrivateMemory(const PrivateMemory&) = delete;

@@ -85,7 +85,7 @@ bool PollPolicy::sleep(Instant now, Instant deadline) noexcept {
   return true;
 }
 
-/// Ends the idle period of this thread, so other threads need not wake it.
+/// Ends the idle period of this thread. From then on, other threads need not wake it.
 void PollPolicy::stay_awake() noexcept {
   drowsy_ = false;
   asleep_.store(false, std::memory_order_relaxed);

@@ -33,17 +33,17 @@ class PollPolicy {
   /// Adds a port that the thread polls, by Port::readiness_descriptor(); -1 for a port whose packets the kernel cannot
   /// signal.
   void watch(int descriptor);
-  /// Prepares the poll thread; called once in that thread. Sets the timer slack to 1 ns, so that sleeps end on time.
-  /// Measures the cost of a sleep if there will be many, which takes some milliseconds.
+  /// Prepares the poll thread; called once in that thread. Sets the timer slack to 1 ns, so that sleeps end on time. If
+  /// the thread will sleep in steps, also measures the cost of a sleep, which takes some milliseconds.
   void prepare_thread();
   /// Returns the share of a CPU that an idle thread uses for sleeping in steps; 0 if it waits for its ports instead.
   /// Valid after prepare_thread().
   [[nodiscard]] double idle_share() const noexcept { return idle_share_; }
 
-  /// Sleeps if there was no work for long enough; called after every round of polling. `worked`: packets arrived or
-  /// timers fired. `now` was read in this round. `deadline` is that of the next timer. Returns true if it slept; `now`
-  /// is then stale. Before the first sleep of an idle period one more round is polled. This round finds packets that
-  /// other threads passed before they could detect that this thread sleeps.
+  /// Called after every round of polling; sleeps if there was no work for the time `spin`. `worked` is true if packets
+  /// arrived or timers fired. `now` was read in this round. `deadline` is that of the next timer. Returns true if it
+  /// slept; `now` is then outdated. Before the first sleep of an idle period, one more round is polled. It finds
+  /// packets that other threads passed before they could detect that this thread sleeps.
   bool rest(bool worked, Instant now, Instant deadline) noexcept {
     if (worked) {
       last_work_ = now;
@@ -56,8 +56,8 @@ class PollPolicy {
 
   /// Ends the current or the next sleep of the thread, because there is work for it outside its ports. Thread: any.
   void wake() noexcept;
-  /// Ends the sleep only if the thread sleeps. Intended for a thread that has just passed work to a place which the
-  /// poll thread checks in every round. Costs little while the poll thread is awake.
+  /// Wakes the poll thread if it sleeps. Called by a thread that has just stored work where the poll thread checks in
+  /// every round. Costs little while the poll thread is awake.
   void wake_if_asleep() noexcept {
     std::atomic_thread_fence(std::memory_order_seq_cst);  // orders the work passed before the check
     if (asleep_.load(std::memory_order_relaxed)) wake();

@@ -16,8 +16,8 @@ namespace sluice::dpdk {
 namespace {
 
 constexpr std::uint16_t burst_limit = 64;
-/// Number of times that transmit() offers packets to the device. A full queue empties at line rate, and more tries
-/// would delay all other packets of this thread.
+/// Number of times that transmit() offers packets to a device whose queue is full. The queue empties at line rate, and
+/// more tries would delay all other packets of this thread.
 constexpr int transmit_tries = 4;
 
 void add(std::atomic<std::uint64_t>& counter, std::uint64_t amount) noexcept {
@@ -61,7 +61,7 @@ std::size_t Port::receive(std::uint16_t queue, std::span<packet::Packet> out) no
   return kept;
 }
 
-/// Receives a burst from the driver; guarded against faults if the peer may leave.
+/// Receives a burst from the driver. Uses FaultGuard if the peer process may end and take shared memory with it.
 std::uint16_t Port::receive_burst(std::uint16_t queue, rte_mbuf** buffers, std::uint16_t count) noexcept {
   if (!traits_->peer_may_leave) [[likely]]
     return rte_eth_rx_burst(id_, queue, buffers, count);
@@ -107,7 +107,8 @@ std::uint16_t Port::guarded_transmit(std::uint16_t queue, rte_mbuf** buffers, st
   return complete ? sent : count;
 }
 
-/// Restarts the driver at intervals while the peer is absent, so that the driver connects to it again.
+/// Restarts the driver at intervals while its peer is absent, so that the driver connects again once the peer has
+/// returned.
 void Port::look_for_peer() noexcept {
   // The driver connects only when it is started, so it is stopped and started again. It handles the departure of a peer
   // in DPDK's interrupt thread without notice when that is done, hence the waiting time.

@@ -38,12 +38,12 @@ struct PortConfig {
   std::uint16_t queues = 1;
   std::uint16_t mtu = 1500;  ///< largest IP packet in bytes, 68 to 9000
   bool promiscuous = true;
-  /// True if unsuitable settings of a kernel interface are corrected instead of refused. For a veth pair, the host at
-  /// the other end is then also made to divide its data into segments itself.
+  /// True if unsuitable settings of a kernel interface are corrected; otherwise the interface is refused. For a veth
+  /// pair, also makes the host at the other end divide its data into segments itself.
   bool fix_offloads = false;
   std::uint16_t receive_descriptors = 1024;
   std::uint16_t transmit_descriptors = 1024;
-  /// True if a kernel interface may be a member of a bridge, which is kept closed while the port is served (fail_open).
+  /// True if a kernel interface may be a member of a bridge that forwards nothing while the port is in use (fail_open).
   bool standby = false;
 };
 
@@ -64,9 +64,9 @@ struct PortCounters {
                 transmit_dropped = 0, copy_failed = 0;
 };
 
-/// Started network device. Threads: the control thread constructs and destroys it. Each queue has one thread for
-/// receive() and one for transmit(), the same one if the peer may leave (net_memif). None of them runs during
-/// construction and destruction.
+/// Started network device. Threads: the control thread constructs and destroys it, while no other thread uses it. Each
+/// queue has one thread for receive() and one for transmit(). For net_memif, whose peer may end at any time, both must
+/// be the same thread.
 class Port {
  public:
   /// Plugs in, configures and starts the device. Received packets are allocated from `pool`, which outlives the port.
@@ -105,17 +105,18 @@ class Port {
     return receive_queues_ > 1 && queue < sockets_.size() ? sockets_[queue] : readiness_descriptor_;
   }
 
-  /// Returns the link state: of a kernel interface as the kernel reports it, because its drivers always report "up";
-  /// otherwise as the driver reports it. Takes one or two system calls.
+  /// Returns the link state. For a kernel interface the kernel reports it, because drivers of such interfaces always
+  /// report "up"; otherwise the driver reports it. Takes one or two system calls.
   [[nodiscard]] Link link() const noexcept;
   [[nodiscard]] bool link_up() const noexcept { return link() == Link::up; }
-  /// Returns the largest frame that the device can send now. The limit follows the MTU of a kernel interface or
-  /// physical device. It is at most the configured MTU, for which the buffers are sized. Takes one or two system calls.
+  /// Returns the largest frame that the device can send now. For a kernel interface or physical device it follows the
+  /// device's current MTU. It is never above the configured MTU, for which the buffers are sized. Takes one or two
+  /// system calls.
   [[nodiscard]] packet::LinkLimit limit() const noexcept;
-  /// True if the kernel interface was removed and created again under its name, which the driver does not detect.
+  /// True if the kernel interface was removed and created again with the same name. The driver does not detect that.
   [[nodiscard]] bool interface_replaced() const noexcept;
-  /// Switches to the interface that exists now under this name. May run while packets are received and sent; thread:
-  /// the control thread. Throws std::runtime_error with the reason if that is not possible.
+  /// Makes the port use the interface that now has the configured name. May run while packets are received and sent;
+  /// thread: the control thread. Throws std::runtime_error with the reason if that is not possible.
   void rebind_interface();
 
   /// Returns a problem that could not be corrected and that may lose packets; empty if there is none.

@@ -49,8 +49,7 @@ std::string hint(const std::string& device) {
 }
 
 /// Returns the MTU to configure for a virtual device. Some virtual drivers report the limit of Ethernet although they
-/// carry larger frames, and DPDK would then refuse the MTU. Their actual limit is that of the kernel interface, if
-/// there is one.
+/// carry larger frames, so DPDK refuses a larger MTU. The kernel interface, if there is one, sets the actual limit.
 std::uint32_t accepted_mtu(std::uint16_t mtu, const rte_eth_dev_info& device) {
   constexpr std::uint32_t link = RTE_ETHER_HDR_LEN + RTE_ETHER_CRC_LEN;
   return device.max_rx_pktlen > link ? std::min<std::uint32_t>(mtu, device.max_rx_pktlen - link) : mtu;

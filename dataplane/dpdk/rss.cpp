@@ -119,7 +119,8 @@ std::size_t ShardPorts::sort_out(Facing from, std::span<packet::Packet> polled,
   return own;
 }
 
-/// Passes packets to the shards that own their UEs: all packets of one shard in one burst, in order of arrival.
+/// Passes packets to the shards that own their UEs. All packets for one shard are passed in one burst, in order of
+/// arrival.
 void ShardPorts::hand_over(Facing from, std::span<Foreign> packets) noexcept {
   add(handed_over_, packets.size());
   while (!packets.empty()) {
@@ -190,7 +191,7 @@ void ShardPorts::transmit(Facing to, std::span<packet::Packet> burst) noexcept {
   }
 }
 
-/// Transmits the packets of other shards that have no transmit queue and use one of this shard.
+/// Transmits packets for other shards that have no transmit queue of their own.
 void ShardPorts::relay_transmissions(Facing to) noexcept {
   Port& port = *steering_->ports_[static_cast<std::size_t>(to)];
   for (unsigned peer = 0; peer < steering_->shards(); ++peer) {

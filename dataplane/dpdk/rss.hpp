@@ -25,16 +25,17 @@ class RssSteering;
 class ShardPorts {
  public:
   /// Fills the front of `out` with packets of this shard's UEs that arrived on the port facing `from`; returns their
-  /// number. Also transmits packets of other shards that use a transmit queue of this shard. Must be called for both
-  /// sides in every round.
+  /// number. Also transmits packets of other shards that have no transmit queue and use one of this shard. Must be
+  /// called for both sides in every round.
   std::size_t receive(Facing from, std::span<packet::Packet> out) noexcept;
   /// Sends every packet of the burst to the port facing `to`; the handles are empty afterwards.
   void transmit(Facing to, std::span<packet::Packet> burst) noexcept;
 
-  /// Lets a poll policy watch every port that this shard polls. Other shards then wake it when they pass packets to
-  /// this shard. The policy must outlive the last call of any shard. Called before the threads start.
+  /// Makes `policy` watch every port that this shard polls. Other shards then wake this shard's thread when they pass
+  /// packets to it. The policy must outlive the last call of any shard. Called before the threads start.
   void watch_with(PollPolicy& policy);
-  /// True if work was done for other shards since the last call, which receive() does not count.
+  /// True if this shard has passed packets to other shards, or transmitted packets for them, since the last call. The
+  /// result of receive() does not count these packets.
   [[nodiscard]] bool helped() noexcept { return std::exchange(helped_, false); }
 
   /// Returns the number of packets passed to other shards. dropped() counts the packets that were lost because a shard
@@ -100,8 +101,8 @@ class RssSteering {
   }
   /// Returns the shard that polls a device's queue.
   [[nodiscard]] unsigned poller(Facing side, std::uint16_t queue) const noexcept;
-  /// Returns the shard that transmits for `shard`; it is `shard` itself if there are enough queues. transmit_queue()
-  /// returns the queue used.
+  /// Returns the shard whose thread transmits the packets of `shard`. With enough transmit queues this is `shard`
+  /// itself. transmit_queue() returns the queue used.
   [[nodiscard]] unsigned sender(Facing side, unsigned shard) const noexcept;
   [[nodiscard]] std::uint16_t transmit_queue(Facing side, unsigned shard) const noexcept;
   [[nodiscard]] std::size_t ring_index(Facing side, unsigned from, unsigned to) const noexcept {

@@ -7,9 +7,9 @@ namespace sluice::dpdk {
 /// Scheduling of a poll thread among all threads of the system.
 enum class ThreadPriority : std::uint8_t { normal, real_time };
 
-/// Gives the calling thread priority over all ordinary threads: SCHED_FIFO at its lowest priority, not inherited by
-/// threads it starts. Returns false if not permitted; it needs CAP_SYS_NICE or a limit of real-time priority
-/// (RLIMIT_RTPRIO).
+/// Gives the calling thread priority over all ordinary threads: SCHED_FIFO at its lowest priority, which threads that
+/// it starts do not inherit. Returns false if not permitted; CAP_SYS_NICE or a limit of real-time priority
+/// (RLIMIT_RTPRIO) is needed.
 bool take_real_time_priority() noexcept;
 
 }  // namespace sluice::dpdk

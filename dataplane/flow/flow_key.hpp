@@ -57,7 +57,8 @@ static_assert(sizeof(FlowKey) == 40, "no padding: compared and hashed as bytes")
 }
 
 /// Short form of an IPv4 key, without the prefix that all IPv4-mapped addresses have. The first word contains both
-/// addresses, the UE's first; the second has ports and networks. Tables store, hash and compare this form.
+/// addresses, the UE's first; the second has ports and networks. Flow tables store, hash and compare IPv4 keys in this
+/// form.
 struct ShortKey {
   std::array<std::uint64_t, 2> words;
 

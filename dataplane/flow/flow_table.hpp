@@ -41,16 +41,16 @@ class FlowTable {
   [[nodiscard]] FlowIndex find(const FlowKey& key) const noexcept { return find(key, tag_of(key)); }
   [[nodiscard, gnu::noinline]] FlowIndex find(const FlowKey& key, KeyTag tag) const noexcept;
   [[nodiscard]] FlowIndex find(const ShortKey& key) const noexcept { return find(key, tag_of(key)); }
-  /// Returns the flow of an IPv4 connection, or no_flow. Needs no probing if the key is in its preferred slot, as
-  /// nearly all are, or if that slot is empty.
+  /// Returns the flow of an IPv4 connection, or no_flow. Nearly all keys are in their preferred slot. Probing is needed
+  /// only if that slot has another key.
   [[nodiscard]] FlowIndex find(const ShortKey& key, KeyTag tag) const noexcept {
     const Slot slot = slots_[static_cast<std::uint32_t>(tag) & mask_];
     if (slot.tag == static_cast<std::uint32_t>(tag) && holds(slot, key)) [[likely]]
       return slot.index();
     return slot.index_plus == 0 ? no_flow : find_behind(key, tag);
   }
-  /// Looks up many keys at once with prefetching, and returns flows in `out` and tags in `tags`. Both are at least as
-  /// long as `keys`; they may be the same span.
+  /// Looks up many keys at once with prefetching. Stores the flows in `out` and the tags in `tags`. Both are at least
+  /// as long as `keys`; they may be the same span.
   void lookup_burst(const KeyBurst& keys, std::span<FlowIndex> out, std::span<std::uint32_t> tags) const noexcept;
   void lookup_burst(const KeyBurst& keys, std::span<FlowIndex> out) const noexcept { lookup_burst(keys, out, out); }
   /// Inserts a flow. Returns false if the key exists already or there is no place for it. Requires index < capacity(),

@@ -42,8 +42,7 @@ class KeyBurst {
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
   /// True if the key is not IPv4.
   [[nodiscard]] bool is_long(std::size_t at) const noexcept { return (long_ones_ >> at & 1U) != 0; }
-  /// Returns the words() of a key that is not IPv4; short_key() returns an IPv4 key. Requires that the key has that
-  /// form.
+  /// Returns the words() of a key that is not IPv4. Requires is_long(at). short_key() returns an IPv4 key.
   [[nodiscard]] const std::array<std::uint64_t, 5>& long_words(std::size_t at) const noexcept { return long_[at]; }
   [[nodiscard]] const ShortKey& short_key(std::size_t at) const noexcept { return short_[at]; }
   /// Returns the key in its full form, whichever form it has.

@@ -12,7 +12,8 @@
 namespace sluice::flow {
 
 /// View of the addresses and ports of a stored key, for writing them into a packet. An address is given by the pointer
-/// after its last octet: 4 octets precede it for IPv4, 16 for IPv6. Valid until its index is assigned another key.
+/// after its last octet: 4 octets precede it for IPv4, 16 for IPv6. Valid until another key is assigned to the index of
+/// this one.
 struct KeyView {
   const std::uint8_t* ue_end;
   const std::uint8_t* server_end;
@@ -44,24 +45,24 @@ class KeyStore {
     if ((kinds & bit) != 0) kinds &= ~bit;  // a page without IPv6 keys is only read, so it takes no memory
     return true;
   }
-  /// Returns the key that the index was assigned last. Requires that there was one.
+  /// Returns the key that was last assigned to the index. Requires that one was assigned.
   [[nodiscard]] FlowKey get(std::uint32_t index) const noexcept {
     return is_long(index) ? long_[index] : short_[index].whole();
   }
-  /// True if the index was last assigned a key that is not IPv4.
+  /// True if the key that was last assigned to the index is not IPv4.
   [[nodiscard]] bool is_long(std::uint32_t index) const noexcept {
     return (is_long_[index / word_bits] >> (index % word_bits) & 1U) != 0;
   }
-  /// Returns the short form of the key. Requires that the index was assigned an IPv4 key.
+  /// Returns the short form of the key at this index. Requires that the key is IPv4.
   [[nodiscard]] const ShortKey& short_key(std::uint32_t index) const noexcept { return short_[index]; }
-  /// True if the index has that key. `long_one` must equal is_long(index).
+  /// True if `key` is the key at this index. `long_one` must equal is_long(index).
   [[nodiscard]] bool has(std::uint32_t index, bool long_one, const FlowKey& key) const noexcept {
     const auto words = key.words();
     if (is_v4(words)) [[likely]]
       return !long_one && short_[index] == ShortKey::of(words);
     return long_one && long_[index] == key;
   }
-  /// True if the index has that IPv4 key. Requires that it was assigned an IPv4 key.
+  /// True if `key` is the key at this index. Requires that the key at this index is IPv4.
   [[nodiscard]] bool has(std::uint32_t index, const ShortKey& key) const noexcept { return short_[index] == key; }
   /// Returns a view of the key. Requires that the key's IP version is `ip_version`.
   [[nodiscard]] KeyView view(std::uint32_t index, std::uint8_t ip_version) const noexcept {

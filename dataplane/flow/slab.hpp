@@ -12,9 +12,9 @@
 
 namespace sluice::flow {
 
-/// Pool of a fixed number of objects: created and destroyed in O(1), never moved, identified by a small index. Each
-/// object starts on a half cache line of its own. Address space is reserved at construction, and memory is used as
-/// objects are first created; freed places are reused first. Thread: one.
+/// Pool of a fixed number of objects, which are created and destroyed in O(1), never moved, and identified by a small
+/// index. Each object starts at a multiple of half a cache line. Address space is reserved at construction, and memory
+/// is used as objects are first created; freed places are reused first. Thread: one.
 template <typename T>
 class Slab {
  public:
@@ -97,7 +97,8 @@ class Slab {
   [[nodiscard]] static constexpr std::size_t stride() noexcept { return sizeof(Place); }
 
  private:
-  /// Alignment of an object in bytes: half a cache line, because whole ones would waste up to 63 bytes per object.
+  /// Alignment of an object in bytes: half a cache line. Alignment to whole cache lines would waste up to 63 bytes per
+  /// object.
   static constexpr std::size_t alignment = alignof(T) > 32 ? alignof(T) : 32;
   struct alignas(alignment) Place {
     std::byte bytes[sizeof(T) > sizeof(std::uint32_t) ? sizeof(T) : sizeof(std::uint32_t)];

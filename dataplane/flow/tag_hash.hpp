@@ -27,13 +27,14 @@ class Aes128 {
 };
 
 /// Hash that determines the slot of a key in a FlowTable: 32 bits of a keyed pseudorandom function. Without the secret
-/// an attacker cannot choose connections that collide (see README.md). If the processor has AES, an IPv4 key is one
-/// block of AES-128. An IPv6 key is then a CBC-MAC of three blocks under another key, used for messages of that length
-/// only. Otherwise the hash is hash(). The hashes for IPv4 and IPv6 keys are unrelated, and no value leaves the
-/// process. Thread: any.
+/// an attacker cannot choose connections that collide (see README.md). If the processor has AES instructions, the tag
+/// of an IPv4 key is one block of AES-128. The tag of an IPv6 key is then a CBC-MAC of three blocks, with another AES
+/// key that is used for this length only. On other processors the tag is the function hash() of the flow key, a
+/// SipHash. The tags of IPv4 and IPv6 keys are unrelated, and no tag leaves the process. Thread: any.
 class TagHash {
  public:
-  /// Creates the hash. `with_aes` is false to use hash() even if the processor has AES.
+  /// Creates the hash. By default it uses AES if the processor has AES instructions. If `with_aes` is false, it uses
+  /// the function hash() of the flow key, a SipHash.
   explicit TagHash(const HashKey& secret, bool with_aes = Aes128::is_available());
 
   [[nodiscard]] std::uint32_t operator()(const FlowKey& key) const noexcept;

@@ -10,22 +10,22 @@
 
 namespace sluice::flow {
 
-/// Timers for ids (such as flow indices), one each; all operations are O(1). It is a hierarchical timing wheel
+/// Timers for ids (such as flow indices), one each; all operations are O(1). The class is a hierarchical timing wheel
 /// (Varghese and Lauck). The level of a timer is the highest 6-bit digit in which its tick differs from the current
 /// tick. So all timers of a level are due before those of the next level, and empty spans are skipped.
 ///
-/// To postpone a timer, only the new deadline is stored (one cache line); the node moves when its old slot is due. The
-/// wheel uses 16 bytes per id, reserved at construction; pages are used when ids are first scheduled. Thread: one;
-/// reads no clock.
+/// If a timer is postponed, only its new deadline is stored (one cache line). The timer moves to its new slot when its
+/// old slot is due. The wheel uses 16 bytes per id, reserved at construction; pages are used when ids are first
+/// scheduled. Thread: one; reads no clock.
 class TimerWheel {
  public:
   /// Creates a wheel for the ids 0 to capacity-1, capacity < 2^31. `tick` (1 ns to 1 s) is rounded down to a power of
   /// two nanoseconds. A timer fires at the first tick at or after its deadline. `origin` must not be later than any
-  /// time passed in.
+  /// time passed to another function.
   TimerWheel(std::uint32_t capacity, Instant origin, Duration tick = std::chrono::milliseconds(1));
 
-  /// Sets the timer of `id` and replaces its earlier deadline. A deadline that has passed fires at the next tick;
-  /// `never` cancels. A deadline more than 2^31 ticks ahead fires after 2^31 ticks.
+  /// Sets the timer of `id` to `deadline`; an earlier setting is replaced. A deadline in the past fires at the next
+  /// tick; `never` cancels. A deadline more than 2^31 ticks ahead fires after 2^31 ticks.
   void schedule(std::uint32_t id, Instant deadline) noexcept {
     if (deadline == never) {
       cancel(id);
@@ -107,7 +107,8 @@ class TimerWheel {
     if (at <= origin_) return 0;
     return ((static_cast<std::uint64_t>((at - origin_).count()) - 1) >> shift_) + 1;
   }
-  /// Returns the low 32 bits of a tick, limited to between the next tick and 2^31 ticks ahead.
+  /// Returns the low 32 bits of a tick. A tick before the next one, or more than 2^31 ticks ahead, is first replaced by
+  /// that limit.
   [[nodiscard]] std::uint32_t near_tick(std::uint64_t tick) const noexcept {
     if (tick <= present_) return static_cast<std::uint32_t>(present_ + 1);
     const std::uint64_t ahead = tick - present_;

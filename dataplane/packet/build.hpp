@@ -47,7 +47,8 @@ struct AddressesView {
 }
 
 /// Header fields that all packets of one direction of a flow have in common, except addresses and TCP fields. They are
-/// learned from a packet of that direction, so outer headers, DSCP, TTL and DF are those of the endpoint.
+/// learned from a packet of that direction. So packets that the proxy builds have the outer headers, DSCP, TTL and DF
+/// of the host that the proxy impersonates.
 struct HeaderTemplate {
   OuterTemplate outer;           ///< headers in front of the IP header
   std::uint8_t ip_version = 4;   ///< 4 or 6
@@ -60,14 +61,14 @@ struct HeaderTemplate {
 };
 static_assert(sizeof(HeaderTemplate) <= 18 + max_outer_length, "part of each leg of a connection");
 
-/// True if the frame, which parsed as IP, has the outer headers of the template: MAC addresses, and VLAN tags including
-/// priorities.
+/// True if the frame's outer headers equal those of the template: MAC addresses, and VLAN tags including priorities.
+/// Requires a frame that parsed as IP.
 [[nodiscard]] inline bool same_link(const HeaderTemplate& known, const Packet& frame) noexcept {
   return same_outer_headers(known.outer, frame.bytes());
 }
 
-/// Returns a template learned from a packet that parsed as TCP. The DSCP is kept and the ECN bits are cleared, because
-/// the sender decides per segment whether it is ECN-capable (RFC 3168): Segment::ecn.
+/// Returns a template learned from a packet that parsed as TCP. The DSCP is kept. The ECN bits are cleared, because the
+/// TCP sender decides per segment whether it is ECN-capable (Segment::ecn, RFC 3168).
 [[nodiscard]] HeaderTemplate learn(const Packet& packet, const Parsed& parsed) noexcept;
 
 /// Returns a new template for hosts and tests: no VLAN tag, TTL 64, DF.
@@ -122,7 +123,7 @@ struct IpPayload {
 };
 
 /// Writes outer and IP headers to `frame`, which has space for them and 8 more bytes. Returns the sum of both
-/// addresses, not folded, for a pseudo-header. The functions that build TCP, UDP and ICMP packets use it.
+/// addresses, not folded, for a pseudo-header. Used to build TCP, UDP and ICMP packets.
 std::uint64_t write_outer_and_ip(std::uint8_t* frame, const HeaderTemplate& header, const AddressesView& addresses,
                                  const IpPayload& payload) noexcept;
 
@@ -133,19 +134,19 @@ std::uint64_t write_outer_and_ip(std::uint8_t* frame, const HeaderTemplate& head
 [[nodiscard]] bool can_cut_through(const Packet& packet, const Parsed& parsed) noexcept;
 
 /// Rewrites the fields of a tcp::CutThroughHeader in a frame for which can_cut_through() is true, and updates the
-/// checksum (RFC 1624). Clears the buffer's offload flags. Requires a good checksum and that no other thread or device
-/// uses the buffer meanwhile.
+/// checksum (RFC 1624). Clears the buffer's offload flags. Requires that the checksum is correct, and that no other
+/// thread or device uses the buffer during the call.
 void write_cut_through(Packet& packet, const Parsed& parsed, const tcp::CutThroughHeader& passed) noexcept;
 
-/// Prepends outer, IP and TCP headers with all checksums to a packet that holds exactly the payload of `segment`
+/// Prepends outer, IP and TCP headers with all checksums to a packet that contains exactly the payload of `segment`
 /// (possibly empty). The payload is not read, because `payload_sum` is its ones' complement sum.
 ///
-/// Writes these TCP options: with SYN those in segment.syn, and timestamp values if segment.syn.timestamps. Without
-/// SYN: timestamps and SACK blocks, at most three beside timestamps, else four. segment.ecn is the ECN field. Clears
-/// the buffer's offload flags. Returns header_length().
+/// A segment with SYN gets the TCP options in segment.syn, with timestamp values if segment.syn.timestamps is set.
+/// Other segments get timestamps and SACK blocks: at most three blocks beside timestamps, else four. segment.ecn is
+/// written to the ECN field. Clears the buffer's offload flags. Returns header_length().
 ///
 /// Requires headroom for all headers (max_header_length is always enough) and payload_len <= 65535 - IP and TCP
-/// headers. No other thread or device may use the buffer meanwhile.
+/// headers. No other thread or device may use the buffer during the call.
 std::uint16_t write_headers(Packet& packet, const HeaderTemplate& header, const AddressesView& addresses,
                             const tcp::Segment& segment, std::uint16_t payload_sum, std::uint16_t ip_id) noexcept;
 

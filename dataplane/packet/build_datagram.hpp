@@ -12,9 +12,9 @@ namespace sluice::packet {
 void write_udp_headers(Packet& packet, const HeaderTemplate& header, const Addresses& addresses,
                        std::uint16_t ip_id) noexcept;
 
-/// Type and code of an ICMP message, and the 32 bits after its checksum in host order. These are identifier and
-/// sequence number of an echo, or the MTU of "packet too big". In "fragmentation needed" the low half is the next-hop
-/// MTU.
+/// Type and code of an ICMP message, and the 32 bits after its checksum in host order. In an echo these bits are
+/// identifier and sequence number. In "packet too big" they are the MTU. In "fragmentation needed" the low half is the
+/// next-hop MTU.
 struct IcmpHeader {
   std::uint8_t type = 0;
   std::uint8_t code = 0;

@@ -16,7 +16,7 @@
 namespace sluice::packet {
 namespace {
 
-/// Largest number of bytes that one call of a kernel (an add_block function) sums.
+/// Largest number of bytes that one call of an add_block function sums.
 constexpr std::size_t block = 1U << 16;
 
 #if defined(__x86_64__)
@@ -24,12 +24,12 @@ constexpr std::size_t block = 1U << 16;
 // Both kernels flip the top bit of each word, which makes it the signed number w - 32768. They multiply-add pairs by
 // one into 32-bit lanes and add 32768 per word at the end: three instructions per vector. A block has 2^15 words of at
 // most 2^15 with either sign, so neither a lane nor the total exceeds 2^30.
-/// Number of bytes that a kernel sums per step (a piece). The remaining bytes are added word by word.
+/// Number of bytes that an add_block function sums per step (a piece). The remaining bytes are added word by word.
 constexpr std::size_t piece = 32;
 constexpr std::int64_t flipped = 32768;
 
-/// Returns the sum of the vector's lanes, with the amount added back by which flipping the top bits of the words has
-/// reduced it.
+/// Returns the sum of the vector's lanes. Flipping the top bits of the words has reduced this sum by a fixed amount per
+/// word, which is added back.
 std::uint64_t unflip(__m128i lanes, std::size_t length) noexcept {
   lanes = _mm_add_epi32(lanes, _mm_shuffle_epi32(lanes, 0x4e));
   lanes = _mm_add_epi32(lanes, _mm_shuffle_epi32(lanes, 0xb1));
@@ -51,7 +51,7 @@ std::uint64_t add_tail(std::uint64_t sum, const std::uint8_t* at, std::size_t le
 
 #define SLUICE_WITH_AVX2 __attribute__((target("avx2"), always_inline))
 
-/// Vector constants of the AVX2 kernel. One flips the top bits of words, the other multiplies by one.
+/// Vector constants of the AVX2 functions. One flips the top bits of words, the other multiplies by one.
 struct Avx2Constants {
   __m256i flip;
   __m256i ones;

@@ -62,8 +62,8 @@ namespace sluice::packet {
   return static_cast<std::uint16_t>(half >> 16);
 }
 
-/// True if a wide sum that is not 0 folds to 0xffff. For undamaged bytes together with their checksum it does. Needs
-/// half the instructions of fold().
+/// True if a wide sum that is not 0 folds to 0xffff. The sum of undamaged bytes and their checksum does so. Needs half
+/// the instructions of fold().
 [[nodiscard]] constexpr bool sums_to_ones(std::uint64_t sum) noexcept {
   return sum % 0xffff == 0;
 }
@@ -91,8 +91,8 @@ namespace sluice::packet {
   return add_words(add_four_wide(sum, at), at + 32, length - 32);  // nearly all headers have 32 bytes, with timestamps
 }
 
-/// Returns the ones' complement sum that the summed bytes have at an address of the other parity (RFC 1071 section 2
-/// (B)).
+/// Returns the ones' complement sum of the same bytes placed at an address of the other parity (RFC 1071 section 2
+/// (B)). `sum` is their sum at the present address.
 [[nodiscard]] constexpr std::uint16_t swap_sum(std::uint16_t sum) noexcept {
   return static_cast<std::uint16_t>(sum << 8 | sum >> 8);
 }
@@ -125,8 +125,8 @@ namespace sluice::packet {
 }
 
 /// Returns the wide sum of the pseudo-header of an upper-layer packet (IPv4: RFC 9293 section 3.1; IPv6: RFC 8200
-/// section 8.1). `addresses` points to source and destination in the IP header; `length` is header plus payload in
-/// bytes.
+/// section 8.1). `addresses` points to the source address in the IP header, which the destination address follows.
+/// `length` is the bytes of upper-layer header plus payload.
 [[nodiscard]] inline std::uint64_t pseudo_header_v4(const std::uint8_t* addresses, std::uint8_t protocol,
                                                     std::uint16_t length) noexcept {
   const std::uint64_t rest = (std::uint32_t{protocol} << 8) + std::uint64_t{__builtin_bswap16(length)};

@@ -20,7 +20,7 @@ OuterResult read_one(Encapsulation kind, std::span<const std::uint8_t> frame, Ou
   return result == OuterResult::complete && outer.length > max_outer_length ? OuterResult::too_deep : result;
 }
 
-/// True if a header of the class begins behind the EtherType, with the bytes `rest`.
+/// True if a header of the class `Header` follows the EtherType `type`. `rest` are the bytes after the EtherType.
 template <typename Header>
 bool begins(std::uint16_t type, std::span<const std::uint8_t> rest) noexcept {
   if constexpr (is_tunnel_over_ip<Header>) {
@@ -31,7 +31,8 @@ bool begins(std::uint16_t type, std::span<const std::uint8_t> rest) noexcept {
   }
 }
 
-/// Stores in `kind` which header begins behind the EtherType, with the bytes `rest`; false if none does.
+/// Stores in `kind` the kind of outer header that follows the EtherType; returns false if there is none. `rest` are the
+/// bytes after the EtherType.
 bool find_kind(std::uint16_t type, std::span<const std::uint8_t> rest, Encapsulation& kind) noexcept {
 #define X(name, header) \
   if (begins<header>(type, rest)) return kind = Encapsulation::name, true;

@@ -26,7 +26,7 @@ namespace {
 
 /// Initial number of buffers: more than DPDK caches for a thread (384), and few enough to map at once.
 constexpr std::uint32_t first_buffers = 4096;
-/// Bytes of memory that the pool leaves to other parts of the process.
+/// Bytes of memory that the pool leaves free for other parts of the process.
 constexpr std::uint64_t left_to_others = std::uint64_t{64} << 20U;
 constexpr const char* ops_name = "sluice_growing_pool";
 
@@ -34,7 +34,7 @@ constexpr const char* ops_name = "sluice_growing_pool";
 struct Stack {
   std::vector<void*> free;
   std::uint32_t limit = 0;    ///< number of buffers
-  std::uint64_t machine = 0;  ///< bytes of memory that the machine had left when a request for more buffers failed
+  std::uint64_t machine = 0;  ///< free memory of the machine in bytes when a request for more buffers failed
   bool grows = false;         ///< false while DPDK creates or destroys the pool, which then must not grow
   Shortage shortage = Shortage::none;
 };
@@ -47,7 +47,7 @@ void unmap(rte_mempool_memhdr* chunk, void* /*unused*/) {
   munmap(chunk->addr, chunk->len);
 }
 
-/// Maps `bytes` of memory. Returns null if the machine has less memory left.
+/// Maps `bytes` of memory. Returns null if the machine does not have this amount free.
 void* map(std::size_t bytes, Stack& stack) {
   const std::optional<std::uint64_t> available = available_memory();
   stack.machine = available.value_or(0);
@@ -134,8 +134,8 @@ void register_operations() {
   if (registered < 0) throw std::runtime_error("packet buffers: DPDK takes no further kind of pool");
 }
 
-/// Makes a pool with the mempool operations of a growing pool. DPDK has one setting for the operations of new pools,
-/// hence the lock.
+/// Makes a pool with the mempool operations of a growing pool. DPDK has one global setting for the operations of new
+/// pools, so a lock protects this setting.
 std::unique_ptr<PacketPool> make_pool(const std::string& name, std::uint32_t count, std::uint16_t room) {
   static std::mutex mutex;
   const std::lock_guard lock(mutex);

@@ -18,8 +18,8 @@ enum class Shortage : std::uint8_t {
 /// Pool of packet buffers that begins with few buffers. When all are in use, it takes memory for more, up to a limit.
 ///
 /// Users of the pool see a PacketPool of `limit` buffers: capacity() and available() also count buffers that do not
-/// exist yet. Buffers stay until the pool ends. The memory does not come from EAL, so only software may use the
-/// buffers: a device must know all memory when it starts. Thread: one at a time.
+/// exist yet. Buffers exist until the pool is destroyed. Their memory is not EAL memory, so devices must not access it:
+/// a device must know all memory when it starts. Thread: one at a time.
 class GrowingPool {
  public:
   /// Creates the pool. Throws std::runtime_error if there is no memory for the first buffers. EAL must be running.
@@ -36,10 +36,10 @@ class GrowingPool {
   /// Returns the number of buffers for which memory has been taken.
   [[nodiscard]] std::uint32_t made() const;
 
-  /// Returns why the pool last had no buffer for a request since clear_shortage(); `none` if it always had a buffer.
+  /// Returns why the pool had no buffer at the last failed request since clear_shortage(); `none` if no request failed.
   [[nodiscard]] Shortage shortage() const;
   void clear_shortage();
-  /// Returns the bytes of memory that the machine had left when the pool last could not get more buffers.
+  /// Returns the free memory of the machine in bytes when the pool last failed to get more buffers.
   [[nodiscard]] std::uint64_t memory_left() const;
 
   /// Returns the number of buffers that a pool with this limit begins with.

@@ -32,10 +32,13 @@ struct IcmpError {
   tcp::SeqNum seq;
 };
 
-/// Reads an ICMP error from a packet for which parse() returned `icmp`. Returns nothing if it is no error (echo,
-/// redirect, source quench, …), or quotes no TCP segment or not enough of it. An error that was not sent to the quoted
-/// sender, or has a wrong checksum, also returns nothing. Never reads outside the packet. The caller must check whether
-/// the quoted segment was ever sent.
+/// Reads an ICMP error from a packet for which parse() returned `icmp`. Never reads outside the packet. Returns nothing
+/// in these cases:
+/// - The message is no error (echo, redirect, source quench, …).
+/// - The message quotes no TCP segment, or not enough of it.
+/// - The message was not sent to the sender of the quoted segment.
+/// - The checksum is wrong.
+/// The caller must check whether the quoted segment was ever sent.
 [[nodiscard]] std::optional<IcmpError> read_icmp_error(const Packet& packet, const Parsed& parsed) noexcept;
 
 /// Returns the next smaller packet size to try if a router states no MTU and `ip_length` bytes were too large (RFC 1191

@@ -14,15 +14,16 @@
 
 namespace sluice::packet {
 
-/// Data about a packet, stored in the private area of the mbuf, so that queueing a packet allocates no memory. The
-/// component that holds the packet defines which fields are valid. A parser fills the first group, a TCP endpoint the
-/// second while the packet is in one of its queues.
+/// Data about a packet (its note), stored in the private area of the mbuf, so that queueing a packet allocates no
+/// memory. The component that owns the packet defines which fields are valid. A parser fills the first group of fields.
+/// A TCP endpoint fills the second group while the packet is in one of its queues.
 struct PacketNote {
   Instant received{};             ///< arrival time
   std::uint16_t payload_sum = 0;  ///< ones' complement sum of the payload as received, not inverted (RFC 1071)
   std::uint16_t payload_len = 0;  ///< bytes of TCP payload
 
-  /// Bytes of headers in front of the payload at its last transmission. They are removed before the next transmission.
+  /// Bytes of headers that the last transmission wrote in front of the payload. They are removed before the next
+  /// transmission.
   std::uint16_t header_len = 0;
   std::uint8_t flags = 0;  ///< flags that the holder of the packet defines (tcp: sacked, lost, retransmitted, …)
   std::uint8_t transmissions = 0;  ///< number of transmissions, saturating
@@ -42,7 +43,7 @@ static_assert(std::is_trivially_destructible_v<PacketNote>);
 inline constexpr std::uint16_t note_size = 64;
 
 /// Handle of a packet: owns one reference to a single-segment mbuf. Move-only; the destructor drops the reference.
-/// Empty after a move. Thread: the one that holds it.
+/// Empty after a move. Thread: the one that owns the handle.
 class Packet {
  public:
   Packet() = default;
@@ -140,8 +141,8 @@ class Packet {
       free_any(buffer);
   }
   /// Puts the buffer into the mempool cache of the calling thread, with half the instructions of
-  /// rte_pktmbuf_free_seg(). Returns false if the reference is not the last one, if the memory is not the buffer's own,
-  /// or if the cache has no space. It succeeds for nearly all buffers. The other conditions of freeing hold for every
+  /// rte_pktmbuf_free_seg(). Returns false and does nothing in three cases: there are other references, the memory is
+  /// not the buffer's own, or the cache is full. These cases are rare. Every other condition of freeing is met by any
   /// buffer that a Packet owns.
   [[gnu::always_inline]] static bool keep_at_hand(rte_mbuf* buffer) noexcept {
     if (rte_mbuf_refcnt_read(buffer) != 1 || buffer->nb_segs != 1 || !RTE_MBUF_DIRECT(buffer)) return false;

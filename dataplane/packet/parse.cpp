@@ -94,8 +94,8 @@ ParseResult other_protocol(std::span<const std::uint8_t> frame, Parsed& out) {
   store64(reinterpret_cast<std::uint8_t*>(&out) + at, std::rotl(__builtin_bswap32(ports), 16));
 }
 
-/// Fills the members of `out` between l4_offset and `segment`. Some come from the IPv4 header at `ip`. All others are
-/// constants of frames without IP options and with the common TCP options.
+/// Fills the members of `out` between l4_offset and `segment`. Some come from the IPv4 header at `ip`. The others are
+/// constants, because frames on this path have no IP options and only the common TCP options.
 template <std::uint8_t payload_at, bool usual>
 [[gnu::always_inline]] inline void set_network(Parsed& out, ByteVector ip) noexcept {
   using common_frame::tcp_at;

@@ -11,7 +11,7 @@
 
 namespace sluice::packet {
 
-/// How the proxy processes a packet, as far as the headers of the packet determine it.
+/// Selects how the proxy processes a packet, as far as the packet's headers determine it.
 enum class Disposition : std::uint8_t {
   optimise,  ///< a TCP segment that the proxy may process
   forward,   ///< a valid packet that is not to be processed: forwarded unchanged
@@ -71,8 +71,8 @@ struct UnknownOptions {
 };
 
 /// Header fields that parse() reads. Offsets count from the first byte of the frame. The first 40 bytes are the flow
-/// key in the order of flow::FlowKey. Unless the outcome is `tcp` or `tcp_options_unknown`, only the link fields are
-/// valid, and the IP fields if ip_version is not 0. Ports are also valid for `udp`.
+/// key in the order of flow::FlowKey. All fields are valid for the outcomes `tcp` and `tcp_options_unknown`. For other
+/// outcomes the link fields are valid, and the IP fields if ip_version is not 0. Ports are also valid for `udp`.
 struct Parsed {
   IpAddress src;
   IpAddress dst;
@@ -105,10 +105,10 @@ static_assert(sizeof(Parsed) <= 128, "two cache lines");
 /// `out.unknown_options`. The TCP checksum is not checked.
 [[nodiscard]] ParseResult parse(const Packet& packet, Parsed& out) noexcept;
 
-/// Fast path of parse() for the most common frame. It has no VLAN tag, IPv4 without options and with DF, and TCP with
-/// only timestamps, laid out as in RFC 7323 appendix A. SYN and AE are not set. Returns false, with `out` undefined,
-/// for every other frame, including damaged ones. If true, `out` equals the result of parse_any(), whose outcome is
-/// then `tcp`.
+/// Fast path of parse() for the most common frame. Such a frame has no VLAN tag, IPv4 without options and with DF, and
+/// TCP. Its only TCP option is timestamps, laid out as in RFC 7323 appendix A. SYN and AE are not set. Returns false,
+/// with `out` undefined, for every other frame, including damaged ones. Otherwise `out` equals the result of
+/// parse_any(), whose outcome is then `tcp`.
 [[nodiscard]] bool parse_fast(std::span<const std::uint8_t> frame, Parsed& out) noexcept;
 /// Offsets in a frame that parse_fast() accepts. The ports follow the addresses.
 namespace common_frame {
@@ -126,16 +126,16 @@ inline constexpr std::size_t addresses_at = 26, tcp_at = 34, tcp_header = 32, pa
 enum class ChecksumState : std::uint8_t {
   good,
   /// The checksum field contains only the sum of the pseudo-header. A kernel leaves this value for a virtual device
-  /// (veth, TAP). One in 65536 damaged segments has it by chance, so it is accepted only from senders that are known to
-  /// leave it.
+  /// (veth, TAP). One in 65536 damaged segments has this value by chance. So it is accepted only from ports on which
+  /// kernels leave it.
   partial,
   vouched,  ///< the checksum field is incomplete, but the device reports correct data (virtio between guests)
   bad
 };
 
-/// Tests the TCP checksum of a segment that parsed as TCP, and stores payload_sum and payload_len in its note. From
-/// these, headers can be written later without reading the payload again. Both are valid unless the result is `bad`. If
-/// the device reports a good checksum, the payload is not read, because its sum follows from the header.
+/// Tests the TCP checksum of a segment that parsed as TCP, and stores payload_sum and payload_len in the packet's note.
+/// With both, headers can be written later without reading the payload again. Both are valid unless the result is
+/// `bad`. If the device reports a good checksum, the payload is not read, because its sum follows from the header.
 [[nodiscard]] ChecksumState verify_tcp_checksum(const Packet& packet, const Parsed& parsed) noexcept;
 
 /// Completes the TCP or UDP checksum of a forwarded packet if it is `partial`, because a virtual device (veth, TAP) has
@@ -147,8 +147,8 @@ bool complete_partial_checksum(Packet& packet, const Parsed& parsed, ParseResult
 /// number, timestamps, PSH, link headers and padding are not compared.
 [[nodiscard]] bool have_same_headers(const Parsed& first, const Parsed& second) noexcept;
 
-/// True if the second of two data segments of one direction continues the first (a GRO run). The second begins where
-/// the first ends, and no header field differs except PSH and a later timestamp. Link headers are not compared.
+/// True if `second` continues `first` (a GRO run). Both are data segments of one direction. `second` begins where
+/// `first` ends, and no header field differs except PSH and a later timestamp. Link headers are not compared.
 [[nodiscard]] bool is_contiguous(const Parsed& first, const Parsed& second) noexcept;
 
 /// Reduces the packet to its TCP payload: removes the headers in front and the link padding at the end.

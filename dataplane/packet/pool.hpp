@@ -9,11 +9,11 @@
 
 namespace sluice::packet {
 
-/// Bytes that are free in front of a new packet: DPDK's headroom, or more if the longest headers need it.
+/// Free bytes in front of a new packet: DPDK's headroom, or more if the longest headers need more.
 inline constexpr auto header_room =
     static_cast<std::uint16_t>(std::max<std::size_t>(RTE_PKTMBUF_HEADROOM, max_header_length));
-/// Returns an empty packet with header_room bytes in front, whose note is not cleared; an empty handle if the pool is
-/// exhausted.
+/// Returns an empty packet with header_room free bytes in front; an empty handle if the pool is exhausted. Its note is
+/// not cleared.
 [[nodiscard]] inline Packet allocate_from(rte_mempool* pool) noexcept {
   rte_mbuf* const buffer = rte_pktmbuf_alloc(pool);
   if constexpr (header_room > RTE_PKTMBUF_HEADROOM) {

@@ -62,9 +62,10 @@ bool addressed_virtually(const rte_memzone& zone) {
   return zone.iova == reinterpret_cast<std::uintptr_t>(zone.addr);
 }
 
-/// Throws std::runtime_error if the machine has no memory for the zone. Ordinary memory is only an address range until
-/// it is first used, and then a shortage can no longer be reported. Huge pages have memory already. The zone is not
-/// freed, because DPDK clears memory that it takes back, and so uses it.
+/// Throws std::runtime_error if the machine does not have enough free memory for the zone. Ordinary memory is only an
+/// address range until it is first used, and a shortage at first use can no longer be reported. A zone in huge pages
+/// passes, because its memory is already assigned. Before the exception the zone is released, not freed, because DPDK
+/// clears freed memory and would thus use it.
 void require_memory(Zone& zone, const std::string& name, std::uint32_t count) {
   if (zone->hugepage_sz > page_size) return;
   const std::uint64_t needed = zone->len;

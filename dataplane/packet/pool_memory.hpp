@@ -9,12 +9,12 @@ namespace sluice::packet {
 
 /// Creates a pool of packet buffers. If DPDK addresses devices by virtual address (always without huge pages), the
 /// buffers lie contiguously in one piece of memory, across page borders. DPDK's own layout would use a 4 KiB page for
-/// each 2 KiB buffer. Throws std::runtime_error if the memory cannot be reserved, or if the machine has less left than
-/// the used buffers need.
+/// each 2 KiB buffer. Throws std::runtime_error if the memory cannot be reserved, or if the machine has less free
+/// memory than the buffers need.
 [[nodiscard]] rte_mempool* create_pool(const std::string& name, std::uint32_t count, std::uint16_t room);
 
-/// True if the buffers fill one piece of memory without gaps, as a driver requires that registers the whole pool with
-/// the kernel (net_af_xdp).
+/// True if the buffers fill one piece of memory without gaps. A driver that registers the whole pool with the kernel
+/// (net_af_xdp) requires this.
 [[nodiscard]] bool is_contiguous(const PacketPool& pool) noexcept;
 
 /// Returns the bytes of DPDK memory that a pool takes. The EAL need not be running.

@@ -8,8 +8,8 @@
 
 namespace sluice::packet {
 
-/// Position in a Queue: a packet whose reference the queue holds, or nothing. Can be copied. Valid until the packet
-/// leaves its queue.
+/// Position in a Queue: it refers to one packet of the queue, or to nothing. Does not own the packet. Can be copied.
+/// Valid until the packet leaves its queue.
 class Cursor {
  public:
   Cursor() = default;
@@ -31,7 +31,7 @@ class Cursor {
   rte_mbuf* buffer_ = nullptr;
 };
 
-/// Gives access to a queued packet as a Packet for the duration of a call; the queue keeps its reference.
+/// Gives access to a queued packet as a Packet while this object exists; the queue keeps its reference.
 class Loan {
  public:
   explicit Loan(Cursor cursor) noexcept : packet_(cursor.buffer()) {}
@@ -47,8 +47,8 @@ class Loan {
   Packet packet_;
 };
 
-/// FIFO list of packets, linked through PacketNote::next, so queueing allocates nothing. Owns one reference to each
-/// packet; the destructor drops the rest.
+/// FIFO list of packets, linked through PacketNote::next, so queueing allocates no memory. Owns one reference to each
+/// packet; the destructor drops all packets that are left.
 class Queue {
  public:
   Queue() = default;

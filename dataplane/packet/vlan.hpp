@@ -6,9 +6,9 @@
 
 namespace sluice::packet {
 
-/// VLAN tags of IEEE 802.1Q and of IEEE 802.1ad (QinQ), and those with the EtherType that was used before 802.1ad. The
-/// network is the VLAN id with the tag type; priority bits are excluded. A tag with VLAN id 0 carries only a priority
-/// and identifies no network.
+/// VLAN tags of IEEE 802.1Q and IEEE 802.1ad (QinQ), also with the EtherType that was used before 802.1ad. VLAN id and
+/// tag type identify the network; priority bits do not. A tag with VLAN id 0 carries only a priority and identifies no
+/// network.
 struct VlanTag {
   // Bits of a NetworkTag.
   static constexpr std::uint16_t present = 0x1000, service = 0x2000, old_service = 0x4000;

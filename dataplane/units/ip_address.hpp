@@ -32,7 +32,7 @@ struct IpAddress {
   using Text = std::array<char, 46>;
   [[nodiscard]] Text text() const;
 
-  /// Octets of an address as two words in this machine's byte order, which are compared and hashed for every packet.
+  /// Octets of an address as two 64-bit words in this machine's byte order, which makes comparing and hashing fast.
   using Words = std::array<std::uint64_t, 2>;
   [[nodiscard]] constexpr Words words() const { return std::bit_cast<Words>(octets); }
 
