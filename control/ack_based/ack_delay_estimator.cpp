@@ -15,8 +15,8 @@ constexpr Duration min_significant_ack_delay = milliseconds(2);
 constexpr Duration ack_delay_limit = seconds(1);
 /// Time constant with which the greatest ACK delay decays.
 constexpr Duration max_ack_delay_decay_time = milliseconds(500);
-/// Time for which the newest ACK delay is valid. The greatest ACK delay is discarded after ACKs with unknown delay were
-/// observed for this time. Time without ACKs does not count as observation.
+/// Time for which the newest ACK delay is valid. If ACKs with unknown delay arrive for this time, the greatest ACK
+/// delay is discarded too. Time without ACKs does not count.
 constexpr Duration ack_delay_valid_for = seconds(1);
 
 }  // namespace

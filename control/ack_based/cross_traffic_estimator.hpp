@@ -13,7 +13,7 @@ namespace sluice::control {
 class CrossTrafficEstimator {
  public:
   /// Adds `controlled` acknowledged bytes of controlled connections and `cross` bytes of cross traffic. `since` is the
-  /// time since the previous call, ≥ 0. Several calls at one instant each count in full.
+  /// time since the previous call, ≥ 0. If several calls have the same time, the bytes of each count in full.
   void on_bytes(Bytes controlled, Bytes cross, Duration since);
   /// Adds a round trip of controlled traffic, > 0.
   void on_round_trip(Duration rtt);

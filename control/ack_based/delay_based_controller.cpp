@@ -61,8 +61,8 @@ constexpr double prompt_ack_stretch = 1.25;
 /// minimum delay with its own segments.
 constexpr Duration clock_tolerance = milliseconds(30);
 
-/// Returns how long a link of `rate` bytes/s needs for `queue` bytes; zero at rate zero. At most 10⁶ s, because a
-/// Node-B report may contain any queue.
+/// Returns how long a link of `rate` bytes/s needs for `queue` bytes; zero at rate zero. The result is at most 10⁶ s,
+/// because a Node-B report may contain any queue length.
 Duration time_for(Bytes queue, double rate) {
   constexpr double longest = 1e6;
   return rate > 0 ? from_seconds(std::min(static_cast<double>(queue.count()) / rate, longest)) : Duration::zero();
@@ -276,8 +276,8 @@ void DelayBasedController::exit_slow_start() {
   min_rtt_.clamp(delivery_.rate().time_for(parameters_.segment * min_segments));
 }
 
-/// Returns the bytes in flight down to which a drain reduces the window: the larger of a part of rate times base delay
-/// and a minimum, plus the bytes whose ACKs wait for the uplink.
+/// Returns the number of bytes in flight to which a drain reduces the window. It is the sum of two amounts: the bytes
+/// whose ACKs wait for the uplink, and the larger of a part of rate times base delay and a minimum.
 ///
 /// - The part is 1/2, so that a base delay of up to twice the true one is corrected. It is 3/4 if the last drain has
 ///   confirmed the base delay, because that costs less use of the link and still detects an error.
@@ -303,8 +303,8 @@ MinRttEstimator::Probe DelayBasedController::probe_of(const AckSample& ack_sampl
   return {ack_sample.now, ack_sample.round_trip, ack_sample.in_flight, may_be_delayed, flows_ == 1};
 }
 
-/// Measures the base delay by a drain (empties the queue) if no recent round trip was near it. Replaces it at once if
-/// every round trip has exceeded it for 20 s. Cancels drains under cross traffic.
+/// Measures the base delay by a drain (empties the queue) if no recent round trip was near the base delay. If every
+/// round trip has exceeded the base delay for 20 s, replaces it at once. Under cross traffic, cancels drains.
 void DelayBasedController::update_base_delay(const AckSample& ack_sample) {
   if (!in_slow_start()) {
     if (const auto least = min_rtt_.forced_reset_value()) return raise_min_rtt(*least);
@@ -389,8 +389,8 @@ void DelayBasedController::raise_min_rtt(Duration base) {
   min_rtt_.raise(base);
 }
 
-/// Returns the reference (intended queue) as a time. It grows with the control loop delay, because changes of the rate
-/// become known later, and more bytes must wait meanwhile.
+/// Returns the reference (target queue) as a time. The reference grows with the control loop delay. With a longer
+/// delay, changes of the rate are detected later, so the queue must contain more bytes.
 Duration DelayBasedController::reference_delay() const {
   return std::max(parameters_.reference,
                   from_seconds(parameters_.reference_share * in_seconds(base_delay() + control_loop_delay_)));
@@ -443,9 +443,9 @@ double DelayBasedController::steady_window(double rate, double factor) const {
   return gain * rate * (in_seconds(base_delay()) + factor * reference);
 }
 
-/// Returns the bytes that must be in flight beyond gain · rate · (base delay + reference). They are two segments, the
-/// delayed ACKs of further connections, and late or aggregated ACKs. The term for the ACK delay is at most
-/// `ack_delay_bound` bytes.
+/// Returns the bytes that must be in flight beyond gain · rate · (base delay + reference). They are the sum of three
+/// amounts: two segments, data whose ACKs further connections delay, and data whose ACKs come late or together. The
+/// term for the ACK delay is at most `ack_delay_bound` bytes.
 double DelayBasedController::beyond_bdp(double ack_delay_bound) const {
   const auto segments = static_cast<double>((parameters_.segment * min_segments).count());
   const auto aggregation = static_cast<double>(delivery_.ack_aggregation().count());

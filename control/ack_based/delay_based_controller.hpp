@@ -22,9 +22,9 @@
 
 namespace sluice::control {
 
-/// Parameters of the ACK-based controller, which limits the bytes in flight to a UE. One setting serves all links,
-/// because terms that depend on the link are measured. tests/bench/figures/acks.md has the links on which they were
-/// chosen.
+/// Parameters of the ACK-based controller, which limits the bytes in flight to a UE. The defaults serve all links,
+/// because the controller measures what depends on the link. tests/bench/figures/acks.md lists the links on which the
+/// defaults were chosen.
 struct DelayBasedParameters {
   Duration reference = std::chrono::milliseconds(10);  ///< q0: intended delay in the radio queue, > 0
   double reference_share = 0.35;  ///< lower bound of the target delay, as a share of the base delay, 0 … 4

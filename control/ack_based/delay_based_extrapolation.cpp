@@ -20,8 +20,8 @@ constexpr double gap_gain = 0.9;
 constexpr Duration unusual_late = milliseconds(15);
 /// Shortest interval of the timer that checks whether the window, which grows between ACKs, has grown by a segment.
 constexpr Duration min_wait = milliseconds(1);
-/// Minimum of the probe timeout, after which one segment may be sent although ACKs are missing. A receiver may delay an
-/// ACK for this time (RFC 8985 section 7.2).
+/// Minimum of the probe timeout, after which one segment may be sent although no ACK has arrived. A receiver may delay
+/// an ACK for this time (RFC 8985 section 7.2).
 constexpr Duration min_probe_timeout = milliseconds(200);
 /// Limit of the transmission time in the probe timeout. At a rate near zero the transmission time has no bound.
 constexpr Duration longest_carried = seconds(1);
@@ -58,8 +58,8 @@ bool DelayBasedController::extrapolates_in_gap() const {
   return (extrapolates() || bursty_link_) && !loss_limited_ && !in_slow_start() && !draining() && !all_lost_ && !idle_;
 }
 
-/// Returns the interval after an ACK in which the window grows. If the uplink delays ACKs, it begins at once and ends
-/// when the next ACK would be unusually late. On a bursty link it begins after half a usual gap, so that data is in
+/// Returns the interval after an ACK in which the window grows. If the uplink delays ACKs, the interval begins at once
+/// and ends when the next ACK is unusually late. On a bursty link it begins after half a usual gap, so that data is in
 /// flight before the burst.
 DelayBasedController::AckGap DelayBasedController::ack_gap() const {
   if (extrapolates()) {

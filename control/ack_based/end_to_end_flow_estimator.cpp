@@ -55,8 +55,8 @@ void EndToEndFlowEstimator::on_data(Instant now, Bytes end) {
   control_loop_delay_.add(now, now - window_sent_at_);
 }
 
-/// Adds a mark (position and time) for the newest data. If the last two marks are close to it in bytes and time, it
-/// replaces the last one, so that marks are evenly spaced.
+/// Adds a mark (position and time) for the newest data. If the last two marks are close to the new one in bytes and
+/// time, the new mark replaces the last one. So marks are evenly spaced.
 void EndToEndFlowEstimator::mark(const Mark& newest) {
   constexpr std::int32_t parts = capacity / 2;
   if (used_ > 1) {

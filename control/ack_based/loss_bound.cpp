@@ -32,14 +32,14 @@ constexpr double base_delay_growth = 1.05;
 /// Largest ratio of bytes in flight to the floor (lowest bound) at which a trial begins. A trial tests with 0.8 of the
 /// floor in flight whether losses continue without a queue.
 constexpr double near_floor = 1.1;
-/// Shares of the floor (lowest bound on the bytes in flight): the bytes in flight during a trial, and the limit below
-/// which no queue forms.
+/// Two shares of the floor (lowest bound on the bytes in flight). `trial` gives the bytes in flight during a trial. The
+/// next constant gives the bytes in flight below which no queue forms.
 constexpr double trial = 0.8;
 constexpr double clear = 0.9;
 /// Number of segments over which random loss is averaged in trials, in which 0.8 of the lowest bound is in flight.
 constexpr double random_loss_memory = 500;
-/// Number of mean distances between random losses without any loss, after which the estimate of random loss is halved.
-/// By chance only one of 3000 distances is as long.
+/// Multiple of the mean distance between random losses. If no loss occurs within this distance, the estimate of random
+/// loss is halved. By chance only one of 3000 distances is as long.
 constexpr double absent_losses = 8;
 /// Number of delivered segments without loss that are added to the result of each trial. In a short trial a few losses
 /// would otherwise give too large an estimate of random loss.
@@ -84,8 +84,8 @@ double LossBound::floor(double beyond_bdp) const {
   return reserve * bdp + beyond_bdp;
 }
 
-/// Estimates random loss from the losses while no queue exists. The estimate is halved if no loss occurs within several
-/// times the usual distance of two losses.
+/// Estimates random loss from the losses that occur while no queue exists. If none occurs within several times the
+/// usual distance between two losses, the estimate is halved.
 void LossBound::measure_random_loss(bool is_clear) {
   if (is_clear) {
     measured_bytes_ += sent_;

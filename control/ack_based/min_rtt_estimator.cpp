@@ -15,8 +15,8 @@ using std::chrono::seconds;
 /// Interval of routine drains (a drain empties the queue to measure the path). A drain begins at a multiple of this
 /// interval, so that UEs which share a queue drain it together.
 constexpr Duration slot = seconds(5);
-/// Time after the begin of a 5 s slot within which an ACK may begin a routine drain; two base delays if they are
-/// longer.
+/// Time after the start of a 5 s slot in which an ACK may begin the routine drain. If two base delays are longer, they
+/// are used instead.
 constexpr Duration slot_begin = milliseconds(300);
 /// Interval of the additional drains after a drain that found a shorter base delay (round trip through an empty queue).
 /// For all UEs, additional drains begin at multiples of this interval.
@@ -175,8 +175,8 @@ bool MinRttEstimator::on_drained(const Probe& probe, double in_flight, Duration 
   return true;
 }
 
-/// Returns true if an earlier drain has also found a longer path. At least one of both drains must be a routine one,
-/// which all UEs begin together. Other UEs may fill a shared queue between routine drains.
+/// Returns true if an earlier drain has also found a longer path. At least one of the two drains must be a routine
+/// drain, which all UEs begin together. Between routine drains other UEs may fill a shared queue.
 bool MinRttEstimator::is_confirmed_longer(Instant now) const {
   return has_undelayed_probe_ && candidate_measured_ && now - candidate_at_ <= max_drain_distance &&
          slot_of(candidate_at_) < slot_of(drain_began_) && is_common(drain_began_, value_);

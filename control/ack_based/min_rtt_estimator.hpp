@@ -52,7 +52,7 @@ class MinRttEstimator {
   void raise(Duration value);
   /// True from raise(), which accepts a longer base delay, until clamp().
   [[nodiscard]] bool was_raised() const { return before_raise_ > Duration::zero(); }
-  /// Subtracts `excess` from a base delay that raise() has set, because that delay contains transmission time. The
+  /// Subtracts `excess` from a base delay that raise() has set, because that base delay contains transmission time. The
   /// result is at least the base delay before raise().
   void clamp(Duration excess);
   /// Records that the path has become longer in one step. For a minute every slot of 5 s then has a routine drain. Such
@@ -68,11 +68,11 @@ class MinRttEstimator {
   [[nodiscard]] bool is_unvalidated() const { return unvalidated_; }
   /// True if a drain (emptied queue) has confirmed the present base delay.
   [[nodiscard]] bool is_confirmed() const { return slots_per_drain_ > 1; }
-  /// Returns the shortest round trip of the last 20 s or more if all of them were longer than intended, else nothing.
-  /// The owner then raises the base delay to it.
+  /// Returns the shortest round trip of the last 20 s or more, if all round trips in that time were longer than
+  /// intended; else nothing. The owner then raises the base delay to the returned value.
   [[nodiscard]] std::optional<Duration> forced_reset_value() const;
-  /// True if a drain (the queue is emptied to measure the path) is due at `now`. Drains are routine, repeated,
-  /// requested, or due because the base delay of slow start is not validated.
+  /// True if a drain (the queue is emptied to measure the path) is due at `now`. The drain may be a routine one, a
+  /// repeated one or a requested one. It may also be due because the base delay of slow start is not validated.
   [[nodiscard]] bool is_stale(Instant now) const;
 
   /// Requests a drain at once, because the path's base delay may have become `round_trip`. Has no effect for some time

@@ -27,8 +27,8 @@ class ReportCheck {
   /// Returns false after the UE's ACKs have contradicted the Node-B reports for two periods, until they have agreed for
   /// five periods.
   [[nodiscard]] bool trusted() const { return trusted_; }
-  /// True if the UE's ACKs contradict the Node-B reports in the last period that could be compared. A controller must
-  /// not depend on reports alone then, so that further ACKs arrive for comparison.
+  /// True if the UE's ACKs contradict the Node-B reports in the last period that could be compared. Then a controller
+  /// must not limit sending by reports alone, because further ACKs are needed for the comparison.
   [[nodiscard]] bool is_suspected() const { return contradicted_ > 0; }
 
  private:

@@ -114,8 +114,8 @@ class GmacSessions::Cipher {
   std::unique_ptr<EVP_CIPHER_CTX, FreeCipherContext> context_{EVP_CIPHER_CTX_new()};
 };
 
-/// Returns some bytes of the session id as hash. Attackers cannot choose them to cause collisions, because only ids
-/// from holders of the secret are cached.
+/// Returns some bytes of the session id as hash. Only session ids from holders of the secret are cached, so attackers
+/// cannot choose ids that collide.
 std::size_t GmacSessions::HashOfIdentity::operator()(const Identity& identity) const noexcept {
   std::size_t hash = 0;
   std::memcpy(&hash, identity.data() + identity.size() - sizeof hash, sizeof hash);

@@ -41,8 +41,9 @@ class GmacSessions {
   GmacSessions(const GmacSessions&) = delete;
   GmacSessions& operator=(const GmacSessions&) = delete;
 
-  /// Returns the tag of a datagram that this side sends. Returns nothing if its header has no session id, or if memory
-  /// is exhausted. Also returns nothing if its sequence number is not greater than the last one signed in any session.
+  /// Returns the tag of a datagram that this side sends. Returns nothing if the datagram's header has no session id, or
+  /// if memory is exhausted. Also returns nothing if the datagram's sequence number is not greater than the last one
+  /// signed in any session.
   [[nodiscard]] std::optional<Tag> sign(std::span<const std::uint8_t> datagram);
   /// True if `tag` is the datagram's tag; compares in constant time. A forged datagram costs the derivation of one key,
   /// which is not cached.

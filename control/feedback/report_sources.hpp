@@ -42,8 +42,8 @@ inline constexpr std::array report_source_table = {
   return report_source_table.at(static_cast<std::size_t>(kind)).word;
 }
 
-/// Creates a report source. It runs on the thread of `context` and passes reports to `receiver` from start() on; both
-/// outlive it. Throws boost::system::system_error if its address is not available.
+/// Creates a report source. The source runs on the thread of `context` and passes reports to `receiver` from start()
+/// on; both must outlive the source. Throws boost::system::system_error if the source's address is not available.
 [[nodiscard]] std::unique_ptr<ReportSource> make_report_source(ReportSourceKind kind, boost::asio::io_context& context,
                                                                const ReportSourceConfig& config,
                                                                ReportReceiver& receiver);

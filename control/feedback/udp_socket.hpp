@@ -32,8 +32,8 @@ class UdpSocket {
   using Handler =
       std::function<void(std::span<const std::uint8_t> datagram, const boost::asio::ip::udp::endpoint& from)>;
 
-  /// Binds the socket; a port of 0 means any. At most `per_wakeup` datagrams, at least 1, are received before other
-  /// handlers of the io_context run. Throws boost::system::system_error if that fails.
+  /// Binds the socket; port 0 means any free port. At most `per_wakeup` datagrams, at least 1, are received before
+  /// other handlers of the io_context run. Throws boost::system::system_error if binding fails.
   UdpSocket(boost::asio::io_context& context, const boost::asio::ip::udp::endpoint& local, std::size_t largest,
             std::size_t per_wakeup, Handler handler);
   ~UdpSocket();

@@ -20,8 +20,8 @@ class OnWire {
   Amount amount_{};
 };
 
-/// Measures which share of a stream's IP bytes is payload: a mean over about the last 100 kB, 1 before any were sent.
-/// Reads no clock; thread: its owner's.
+/// Measures the share of payload in a stream's IP bytes, as a mean over about the last 100 kB. The share is 1 before
+/// any bytes were sent. Reads no clock; thread: its owner's.
 class Framing {
  public:
   /// Records a packet that was sent, with `payload` > 0 bytes of payload.

@@ -16,8 +16,8 @@ std::size_t steps_of_delay(const SmvsParameters& parameters) {
   return static_cast<std::size_t>((parameters.one_way_delay + parameters.step - Duration(1)) / parameters.step);
 }
 
-/// Largest allowance in bytes. It exceeds the capacity of any link, and it bounds the conversion to an integer for any
-/// value of a reported counter.
+/// Largest allowance in bytes. It exceeds the capacity of any link. The limit also keeps the conversion to an integer
+/// in range, whatever value a reported counter has.
 constexpr double largest_allowance = 1e12;
 constexpr double fastest = 1e14;  ///< largest service rate that is accepted, in bytes/s
 

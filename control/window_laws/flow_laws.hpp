@@ -99,8 +99,8 @@ class AckTimingLaw : public LawHooks {
   AckRegulator regulator_;
 };
 
-/// Generalized Window Advertising as the controller of one flow. The paper's GWA-RR has one queue per flow; here the
-/// flow's bytes in the common queue replace it.
+/// Generalized Window Advertising as the controller of one flow. In the paper's GWA-RR each flow has a queue of its
+/// own. Here all flows share one queue, so the flow's bytes in the shared queue are used instead.
 template <GwaPolicy policy>
 class GwaLaw : public LawHooks {
  public:

@@ -15,8 +15,9 @@
   X(fair_share, "fair_share", FairShareParameters, "equal share: floor(B/n) packets for every flow")
 
 /// Table of the per-flow window controllers: X(name, configuration word, class, split, regulate, description). `split`
-/// and `regulate` state for which connections it works. A new controller is one class with the functions of LawHooks
-/// that it needs, and one line here. The modes of proxy and emulator and their help are generated from this table.
+/// is true if the controller works for split connections, and `regulate` if it works for end-to-end connections. A new
+/// controller is one class with the functions of LawHooks that it needs, and one line here. The modes of proxy and
+/// emulator and their help are generated from this table.
 #define SLUICE_FLOW_CONTROLLERS(X)                                                                                   \
   X(clamp, "clamp", ClampLaw, true, true, "CLAMP: each flow's window follows the price of the queue")                \
   X(wrs, "wrs", RegulatorLaw<WindowRegulation::fixed>, true, true, "Window Regulator, static: the window is B")      \

@@ -7,9 +7,9 @@
 
 namespace sluice::control {
 
-/// Converts the sequence numbers of one direction of a connection into positions: bytes from the first one on, which do
-/// not wrap.
-/// Accepts the sequence and acknowledgment numbers of that direction in any order.
+/// Converts the sequence numbers of one direction of a connection into positions. A position counts bytes from the
+/// first byte on and does not wrap. The sequence and acknowledgment numbers of that direction may be passed in any
+/// order.
 class StreamPosition {
  public:
   /// Starts at position 0 with sequence number `first`: the initial sequence number plus one, or the next number of a

@@ -21,8 +21,8 @@ namespace {
 
 namespace ethertype = packet::ethertype;
 
-/// Returns how much one bit of the 16-bit address contributes to the table index. The hash is linear, so the
-/// contributions of all bits are combined by exclusive or.
+/// Returns the contribution of one bit of the 16-bit address to the table index. The hash is linear, so the table index
+/// is the exclusive or of the contributions of all bits that are set.
 std::uint32_t weight_of(unsigned bit) {
   const std::uint32_t word = 1U << bit;
   return address_hash(IpAddress::v4(0, 0, static_cast<std::uint8_t>(word >> 8U), static_cast<std::uint8_t>(word))) %
@@ -49,8 +49,8 @@ class Writer {
       put(BPF_ALU | BPF_XOR | BPF_X);
     }
   }
-  /// Appends the end of the program, which returns the queue. It folds the accumulator to 16 bits and adds the weights
-  /// of the set bits without carry.
+  /// Appends the end of the program, which computes and returns the queue. The program folds the accumulator to 16
+  /// bits, and combines the weights of the bits that are set by exclusive or.
   void answer(unsigned queues) {
     put(BPF_MISC | BPF_TAX);
     put(BPF_ALU | BPF_RSH | BPF_K, 16);

@@ -22,9 +22,9 @@ class PeerSegmentation {
     return *this;
   }
 
-  /// Attaches the program to the interface. Throws std::runtime_error with the kernel's reason if it refuses. A program
-  /// that is attached already has the same effect and is no error. Needs CAP_BPF (or CAP_SYS_ADMIN), CAP_NET_ADMIN and
-  /// Linux 5.9.
+  /// Attaches the program to the interface. Throws std::runtime_error with the kernel's reason if the kernel refuses.
+  /// If a program is attached already, it has the same effect, and no error is reported. Needs CAP_BPF (or
+  /// CAP_SYS_ADMIN), CAP_NET_ADMIN and Linux 5.9.
   explicit PeerSegmentation(const std::string& interface);
 
  private:

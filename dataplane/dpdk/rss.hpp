@@ -76,9 +76,9 @@ class RssSteering {
  public:
   static constexpr std::uint32_t default_ring_size = 4096;
 
-  /// Creates the rings between `shards` shards. `ports` is indexed by Facing; they and `this` outlive the threads.
-  /// Throws std::runtime_error if there is no memory for the rings, std::invalid_argument for no shard or more than
-  /// 128.
+  /// Creates the rings between `shards` shards. `ports` is indexed by Facing. The ports and this object must outlive
+  /// the threads. Throws std::runtime_error if there is no memory for the rings. Throws std::invalid_argument if
+  /// `shards` is 0 or more than 128.
   RssSteering(std::array<Port*, 2> ports, unsigned shards, std::uint32_t ring_size = default_ring_size);
   ~RssSteering();
   RssSteering(const RssSteering&) = delete;

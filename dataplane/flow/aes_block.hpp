@@ -101,8 +101,9 @@ SLUICE_WITH_AES inline Vector cipher(const Aes128::RoundKeys& keys, Vector block
   return veorq_u8(vaeseq_u8(block, load(keys[9])), load(keys[10]));
 }
 
-/// Returns the next round key (FIPS 197 section 5.2). The instruction AESE with a key of zeros substitutes the bytes of
-/// the last word. AESE also shifts rows, which does not change four equal columns.
+/// Returns the next round key (FIPS 197 section 5.2). The instruction AESE, applied with a key of zeros, substitutes
+/// the bytes of the last word. The word is first copied to all four columns, because AESE also shifts rows, which does
+/// not change equal columns.
 template <std::uint32_t constant>
 SLUICE_WITH_AES Vector next_key(Vector key) noexcept {
   std::array<std::uint32_t, 4> words;

@@ -62,9 +62,9 @@ FlowIndex FlowTable::find_behind(const ShortKey& key, KeyTag tag) const noexcept
   return at != no_slot ? slots_[at].index() : no_flow;
 }
 
-/// Looks up a burst in three passes, so that each pass finds its data in the cache: slots, keys, comparison. A single
-/// key is compared at once. No probing is needed if the key is in its preferred slot, as nearly all keys are, or if
-/// that slot is empty.
+/// Looks up a burst of keys in three passes: slots, keys, comparison. Each pass prefetches the data that the next one
+/// needs. A burst of one key is compared at once. No probing is needed if the key is in its preferred slot, as nearly
+/// all keys are, or if that slot is empty.
 void FlowTable::lookup_burst(const KeyBurst& keys, std::span<FlowIndex> out,
                              std::span<std::uint32_t> tags) const noexcept {
   const std::size_t count = keys.size();

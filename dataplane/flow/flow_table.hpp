@@ -27,7 +27,7 @@ class FlowTable {
  public:
   static constexpr std::uint32_t longest_probe = 128;
 
-  /// Creates a table. `capacity` is the largest number of flows, 1 to 2^30, and the bound of their indices. `secret`
+  /// Creates a table. `capacity` is the largest number of flows, 1 to 2^30; flow indices are below it. `secret`
   /// prevents an attacker from choosing connections that collide, see TagHash. Throws std::invalid_argument,
   /// std::bad_alloc.
   FlowTable(std::uint32_t capacity, const HashKey& secret);
@@ -53,12 +53,12 @@ class FlowTable {
   /// as long as `keys`; they may be the same span.
   void lookup_burst(const KeyBurst& keys, std::span<FlowIndex> out, std::span<std::uint32_t> tags) const noexcept;
   void lookup_burst(const KeyBurst& keys, std::span<FlowIndex> out) const noexcept { lookup_burst(keys, out, out); }
-  /// Inserts a flow. Returns false if the key exists already or there is no place for it. Requires index < capacity(),
-  /// and that no other key has this index.
+  /// Inserts a flow for a key. Returns false if the key exists already or no slot near its preferred slot is free.
+  /// Requires index < capacity(), and that the index is assigned to no other key.
   bool insert(const FlowKey& key, FlowIndex index) noexcept { return insert(key, index, tag_of(key)); }
   bool insert(const FlowKey& key, FlowIndex index, KeyTag tag) noexcept;
   /// Assigns another flow to a key; returns false if the key is not in the table. Requires index < capacity(), and that
-  /// no other key has this index.
+  /// the index is assigned to no other key.
   bool reassign(const FlowKey& key, FlowIndex index) noexcept;
   /// Removes a connection; returns its flow, or no_flow if it was not in the table.
   FlowIndex erase(const FlowKey& key) noexcept { return erase(key, tag_of(key)); }

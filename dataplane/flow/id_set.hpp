@@ -8,8 +8,8 @@
 
 namespace sluice::flow {
 
-/// Set of ids. Insertion and removal are O(1); draining takes time in the number of members plus one step per 4096 ids.
-/// Holds one bit per id and one per word of ids. Thread: one.
+/// Set of ids. Insertion and removal are O(1). drain() takes one step per member plus one step per 4096 ids. The set
+/// uses one bit per id and one bit per word of ids. Thread: one.
 class IdSet {
  public:
   /// Creates an empty set for the ids 0 to capacity-1. Throws std::bad_alloc if the address space cannot be reserved.

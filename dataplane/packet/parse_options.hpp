@@ -17,8 +17,8 @@ namespace sluice::packet {
                                           tcp::Segment& segment) noexcept;
 
 inline constexpr std::size_t common_syn_options = 20;
-/// Reads the options of a SYN in the order that nearly all kernels write: MSS, SACK permitted, timestamps, window
-/// scale. Returns false and reads nothing if they differ.
+/// Reads the options of a SYN that are in the order which nearly all kernels write: MSS, SACK permitted, timestamps,
+/// window scale. Returns false and reads nothing if the options or their order differ.
 [[nodiscard]] bool read_common_syn_options(std::span<const std::uint8_t, common_syn_options> options,
                                            tcp::Segment& segment) noexcept;
 

@@ -41,8 +41,8 @@ class PacketPool {
     if (packet) packet.note() = PacketNote{};
     return packet;
   }
-  /// Returns a copy of `source` with full headroom and a cleared note that keeps `received`. Returns an empty handle if
-  /// the pool is exhausted or the bytes do not fit.
+  /// Returns a copy of `source` with full headroom. The note of the copy is cleared, except `received`, which is
+  /// copied. Returns an empty handle if the pool is exhausted or the bytes do not fit.
   [[nodiscard]] Packet copy(const Packet& source) noexcept;
 
   [[nodiscard]] std::uint32_t capacity() const noexcept;

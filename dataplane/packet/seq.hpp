@@ -4,8 +4,8 @@
 
 namespace sluice::tcp {
 
-/// A TCP sequence number: 32 bits that wrap. Comparison is that of RFC 9293 section 3.4 and valid for numbers less than
-/// 2^31 apart. There is no total order, hence no operator<=>.
+/// A TCP sequence number: 32 bits that wrap. Comparisons follow RFC 9293 section 3.4 and are valid for numbers less
+/// than 2^31 apart. The class has no operator<=>, because such numbers have no total order.
 class SeqNum {
  public:
   constexpr SeqNum() = default;

@@ -32,8 +32,8 @@ class AccurateEcn {
   void on_segment(std::uint16_t ecn) {
     if (ecn == congestion_experienced) ++received_;
   }
-  /// Returns the ACE field of a SYN-ACK or of its first acknowledgement. It reports the ECN field of the peer's SYN or
-  /// SYN-ACK (RFC 9768 tables 2 and 3).
+  /// Returns the ACE field of a SYN-ACK or of its first acknowledgement. The field reports the ECN field of the peer's
+  /// SYN or SYN-ACK (RFC 9768 tables 2 and 3).
   [[nodiscard]] std::uint8_t handshake_ace() const;
   /// True if the first acknowledgement of the SYN-ACK is still to be sent.
   [[nodiscard]] bool answer_due() const { return answer_due_; }
@@ -51,7 +51,7 @@ class AccurateEcn {
   /// CE marks.
   void syn_ack_arrived(std::uint8_t ace, bool bare);
   /// Processes the ACE field of an ACK that newly acknowledges `packets` packets. Returns how many packets were marked
-  /// since the last processed ACK. The field wraps if many packets are acknowledged. Then the result is the largest
+  /// since the last processed ACK. If more packets are acknowledged than the field can count, returns the largest
   /// possible number (RFC 9768 appendix A.2.1).
   std::uint32_t marked(std::uint8_t ace, std::uint32_t packets);
 

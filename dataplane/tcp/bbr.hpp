@@ -12,7 +12,7 @@ namespace sluice::tcp {
 
 /// BBR version 1: draft-cardwell-iccrg-bbr-congestion-control-00 (source of the section numbers), with later
 /// corrections of Linux' tcp_bbr.c. The model consists of the maximum delivery rate of ten rounds and the minimum RTT
-/// of ten seconds. They determine the pacing rate and the bytes in flight; a loss alone does not.
+/// of ten seconds. Both determine the pacing rate and the bytes in flight. A loss alone does not change the model.
 ///
 /// Differences from the draft: no long-term sampling for policers, no compensation beyond three bursts for ACKs that
 /// arrive together, and no random source except the caller's seed. ECN marks (RFC 3168) are ignored, as in Linux.

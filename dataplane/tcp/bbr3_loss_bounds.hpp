@@ -23,8 +23,9 @@ class LossBounds {
   /// Adds a delivery-rate sample (UpdateLatestDeliverySignals()). round_started() then states whether a round began
   /// with this sample.
   void begin(const RateSample& sample, std::uint32_t delivered);
-  /// Reduces the short-term limits at the end of a round with losses, unless probing (UpdateCongestionSignals()). The
-  /// limits follow the bytes delivered in the round. Limits without a value start from `bandwidth` and `cwnd`.
+  /// Reduces the short-term limits at the end of a round with losses (UpdateCongestionSignals()). While `probing` is
+  /// true, the limits are not reduced. The limits follow the bytes delivered in the round. Limits without a value start
+  /// from `bandwidth` and `cwnd`.
   void adapt(bool probing, Rate bandwidth, std::uint32_t cwnd);
   /// Starts the maxima of the next round from `sample` (AdvanceLatestDeliverySignals()).
   void end(const RateSample& sample);

@@ -99,7 +99,7 @@ struct PathView {
 }
 
 /// Hooks of a congestion control, with empty defaults. An algorithm defines the hooks that it needs, which hide the
-/// empty ones, and keeps its state as members. CongestionControl contains slow start and the limits of the window for
+/// empty ones, and has its state in its members. Slow start and the limits of the window are in CongestionControl, for
 /// all algorithms.
 struct CongestionHooks {
   static constexpr float beta = 0.7F;         ///< share of the window that remains after a loss (RFC 9438 section 4.6)
@@ -170,8 +170,8 @@ struct Cubic : CongestionHooks {
   void begin_epoch(const CongestionWindow&, const PathView&);
 };
 
-/// First slow start of a connection under CUBIC (HyStart++, RFC 9406). It ends when round-trip times show a growing
-/// queue, before that queue overflows. A Cubic object replaces it when slow start is over.
+/// First slow start of a connection under CUBIC (HyStart++, RFC 9406). This slow start ends when round-trip times show
+/// a growing queue, before that queue overflows. A Cubic object then replaces this object.
 struct HyStart : CongestionHooks {
   static constexpr std::uint32_t none = UINT32_MAX;
 

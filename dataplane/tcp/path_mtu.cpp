@@ -47,7 +47,7 @@ bool Sender::path_carries(SeqNum quoted, Bytes payload, Instant now) {
   return true;
 }
 
-/// Reduces the segment size. Larger segments are marked lost and retransmitted under the same cwnd, because their loss
+/// Reduces the segment size. Larger segments are marked lost and retransmitted. cwnd is not reduced, because their loss
 /// was no congestion (RFC 1191 section 6.5).
 void Sender::shrink_segments(std::uint32_t payload, Instant now) {
   const std::uint32_t size = std::max(payload, min_payload);

@@ -33,9 +33,9 @@ struct SenderCounters {
 /// window, loss recovery, congestion control, segment size and pacing. Every segment of an open connection is built
 /// here.
 ///
-/// Invariants: SND.UNA <= SND.NXT, and the send queue is contiguous from SND.UNA to the end of what was written. Bytes
-/// in flight never exceed the peer's window by new data, nor cwnd or the caller's allowance. A timer is armed while
-/// data is outstanding or waits for the peer's window.
+/// Invariants: SND.UNA <= SND.NXT, and the send queue is contiguous from SND.UNA to the end of the written data. New
+/// data is sent only while the bytes in flight fit the peer's window, and cwnd or the caller's allowance. A timer is
+/// armed while data is outstanding or waits for the peer's window.
 class Sender : public Receiver {
  public:
   /// Appends the payload of a packet, its last note().payload_len bytes, to the send queue, at the next sequence
@@ -56,7 +56,7 @@ class Sender : public Receiver {
   [[nodiscard]] bool can_send_now() const {
     return !(on_fast_path() && !queue().unsent()) && finds_something_to_send();
   }
-  /// True if a payload of this size can be forwarded by cut-through. It fits one segment, and it is too large to share
+  /// True if a payload of this size can be forwarded by cut-through: it fits one segment, and it is too large to share
   /// a buffer with the data after it.
   [[nodiscard]] bool cuts_through_size(std::uint32_t payload) const {
     return payload >= SendQueue::small && payload <= mtu_.mss;
