@@ -19,7 +19,7 @@ std::uint64_t splitmix64(std::uint64_t& state) {
   return z ^ (z >> 31);
 }
 
-/// Returns the FNV-1a hash of the name, continued over the index.
+/// Returns the FNV-1a hash of the bytes of `name`, followed by those of `index`.
 std::uint64_t hash(std::string_view name, std::uint64_t index) {
   std::uint64_t value = 0xcbf29ce484222325U;
   for (const char c : name) value = (value ^ static_cast<std::uint8_t>(c)) * 0x100000001b3U;

@@ -15,11 +15,12 @@ class Random {
  public:
   /// Creates a generator whose state derives from `seed`.
   explicit Random(std::uint64_t seed);
-  /// Returns the stream of a run's `seed` with this name and number, for instance that of a UE. Streams are independent
-  /// of each other.
+  /// Returns the random stream with this name and number for a run's `seed`; the number is, for instance, that of a UE.
+  /// Streams are independent of each other.
   [[nodiscard]] static Random stream(std::uint64_t seed, std::string_view name, std::uint64_t index = 0);
 
-  /// Returns a stream for one part of a model. It depends on this generator's present state and does not change it.
+  /// Returns a random stream for one part of a model. The stream depends on this generator's present state, which stays
+  /// unchanged.
   [[nodiscard]] Random split(std::string_view name, std::uint64_t index = 0) const;
 
   /// Returns 64 random bits. Inline, because models draw in every TTI of every UE.
@@ -44,7 +45,7 @@ class Random {
   bool chance(double p) { return uniform() < p; }
   /// Returns a standard normal number (Box and Muller).
   double normal();
-  /// Fills `out` with the next standard normal numbers, cheaper than one by one.
+  /// Fills `out` with the next standard normal numbers; this is faster than single calls of normal().
   void normals(std::span<double> out);
   /// Returns an exponentially distributed number with the given mean.
   double exponential(double mean);

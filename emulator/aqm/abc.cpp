@@ -49,15 +49,16 @@ void AbcControl::offer(Bytes bytes, Instant since, Instant now) {
   offered_.add(Bytes(static_cast<std::int64_t>(static_cast<double>(bytes.count()) * share)), now);
 }
 
-/// Returns the target rate tr = η·µ − µ/δ·max(x − dt, 0) in bytes per second.
+/// Returns ABC's target rate in bytes per second: η·µ − µ/δ·max(x − dt, 0). µ is the rate of the link, x the queueing
+/// delay `waited`, and dt the delay threshold.
 double AbcControl::target_rate(Duration waited, Instant now) {
   const double link = capacity_ ? capacity_->bytes_per_second() : offered_.per_second(now);
   const Duration excess = std::max(waited - parameters_.delay_threshold, Duration::zero());
   return std::max(0.0, link * (parameters_.eta - to_seconds(excess) / to_seconds(parameters_.delta)));
 }
 
-/// True if the packet keeps its accelerate mark: more than one token is available, and one token is spent. Each packet
-/// adds f = min(tr / (2·cr), 1) tokens, where tr is the target rate and cr the rate at which the queue sends.
+/// True if the packet keeps its accelerate mark, which costs one token. Each packet adds f = min(tr / (2·cr), 1)
+/// tokens, where tr is the target rate and cr the rate at which the queue sends.
 bool AbcControl::accelerates(Bytes size, Duration waited, Instant now) {
   sent_.add(size, now);
   const double share = std::min(target_rate(waited, now) / (2 * sent_.per_second(now)), 1.0);

@@ -10,8 +10,8 @@
 
 namespace sluice::emulator {
 
-/// Parameters of ABC. η and δ are those of the publication. Threshold and window suit a link that sends batches of
-/// packets some milliseconds apart.
+/// Parameters of ABC (Accel-Brake Control; Goyal et al., NSDI 2020). The defaults of η and δ are those of the paper.
+/// The defaults of delay threshold and window suit a link that sends batches of packets some milliseconds apart.
 struct AbcParameters {
   double eta = 0.98;                                ///< target share of the link's capacity (η), 0 < η <= 1
   Duration delta = std::chrono::milliseconds(133);  ///< time in which a queue is to be drained (δ), > 0
@@ -21,7 +21,7 @@ struct AbcParameters {
   Duration window = std::chrono::milliseconds(40);  ///< time over which rates are measured (T), > 0
 };
 
-/// Sliding sum of the bytes of the last `window`.
+/// Sum of the bytes that were added during the last `window`.
 class RecentBytes {
  public:
   explicit RecentBytes(Duration window) : window_(window) {}
@@ -40,16 +40,16 @@ class RecentBytes {
   Bytes sum_;
 };
 
-/// Decides which packets accelerate their sender and which brake it (Goyal et al., NSDI 2020). The share f of
-/// accelerated packets is chosen so that the sender reaches the target rate one round trip later. It uses no random
-/// numbers: tokens space the marks evenly.
+/// Decides which packets accelerate their sender and which brake it (ABC; Goyal et al., NSDI 2020). The share f of
+/// accelerated packets is such that the sender reaches the target rate one round trip later. No random numbers are
+/// used: tokens space the accelerate marks evenly.
 class AbcControl {
  public:
-  /// Creates the control. `capacity` is the rate of a link that does not vary; if empty, offer() reports it. Throws
-  /// std::invalid_argument if a parameter is out of its range.
+  /// Creates the control. `capacity` is the constant rate of the link; if it is empty, the rate is measured from the
+  /// calls of offer(). Throws std::invalid_argument if a parameter is out of its range.
   explicit AbcControl(const AbcParameters& parameters, std::optional<Rate> capacity = std::nullopt);
 
-  /// Reports that the link could carry `bytes` between `since` and `now`, used or not.
+  /// Reports that the link could carry `bytes` between `since` and `now`, whether or not it carried them.
   void offer(Bytes bytes, Instant since, Instant now);
   /// True if a packet of `size` that has waited `waited` may accelerate its sender; false if it must brake.
   [[nodiscard]] bool accelerates(Bytes size, Duration waited, Instant now);

@@ -26,9 +26,9 @@ class CodelControl {
   /// Creates the controller. Throws std::invalid_argument if target or interval is not above 0.
   explicit CodelControl(const CodelParameters& parameters);
 
-  /// Returns the next packet to be sent, if there is one. `pull()` takes the oldest packet out of the queue, as an
-  /// optional of Queued or a derived type. `backlog()` returns the bytes that remain in the queue. `drop(packet)` and
-  /// `mark()` are called for each packet that is dropped or marked.
+  /// Returns the next packet to be sent, if there is one. `pull()` removes the oldest packet from the queue and returns
+  /// it, as an optional of Queued or a derived type. `backlog()` returns the bytes that remain in the queue.
+  /// `drop(packet)` and `mark()` are called for each packet that is dropped or marked.
   template <typename Pull, typename Backlog, typename Drop, typename Mark>
   auto dequeue(Instant now, Pull&& pull, Backlog&& backlog, Drop&& drop, Mark&& mark) -> decltype(pull()) {
     auto packet = pull();

@@ -40,7 +40,7 @@ void DualPi2Control::follow(Instant oldest, Instant now) {
   }
 }
 
-/// Updates the base probability, as dualpi2_update() of RFC 9332, appendix A.1.
+/// Updates the base probability like dualpi2_update() of RFC 9332, appendix A.1.
 void DualPi2Control::update(Duration delay) {
   base_ += parameters_.alpha * to_seconds(delay - parameters_.target) + parameters_.beta * to_seconds(delay - before_);
   base_ = std::clamp(base_, 0.0, 1.0);
@@ -54,8 +54,8 @@ bool DualPi2Control::recur(double& sum, double likelihood) {
   return true;
 }
 
-/// Decides for a packet of the L queue (RFC 9332 appendix A.2). At overload the queue drops with the classic
-/// probability, and marks the packets that it does not drop.
+/// Decides whether a packet of the L queue is sent unchanged, marked or dropped (RFC 9332 appendix A.2). At overload it
+/// is dropped with the probability of the classic queue, and marked if it is not dropped.
 DualPi2Control::Verdict DualPi2Control::judge_scalable(Duration waited, Bytes behind) {
   const double coupled = parameters_.coupling * base_;
   if (coupled >= max_scalable && recur(scalable_drop_sum_, base_ * base_)) return Verdict::drop;
@@ -64,8 +64,8 @@ DualPi2Control::Verdict DualPi2Control::judge_scalable(Duration waited, Bytes be
   return likelihood >= max_scalable || recur(scalable_sum_, likelihood) ? Verdict::mark : Verdict::pass;
 }
 
-/// Decides for a classic packet (RFC 9332 appendix A.2). It is marked if it is ECN-capable and there is no overload,
-/// otherwise dropped.
+/// Decides whether a classic packet is sent unchanged, marked or dropped (RFC 9332 appendix A.2). An ECN-capable packet
+/// is marked instead of dropped, except at overload.
 DualPi2Control::Verdict DualPi2Control::judge_classic(bool ecn_capable) {
   const double likelihood = base_ * base_;
   if (!recur(classic_sum_, likelihood)) return Verdict::pass;

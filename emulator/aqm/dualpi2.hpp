@@ -23,7 +23,7 @@ struct DualPi2Parameters {
   /// Delay above which a packet of the L queue is marked, > 0. A link that sends at intervals needs more than one
   /// interval.
   Duration step = std::chrono::milliseconds(1);
-  /// Time by which packets of the L queue count as older than they are, >= 0.
+  /// Time by which a packet of the L queue counts as older than it is when the next packet is chosen, >= 0.
   Duration shift = std::chrono::milliseconds(30);
 
   /// Backlog of the L queue in bytes up to which `step` marks no packet. With at most two packets in both queues
@@ -32,8 +32,9 @@ struct DualPi2Parameters {
 };
 
 /// Controller of DualPI2 (RFC 9332, appendix A). One PI controller computes the base probability p'. Classic packets
-/// are marked or dropped with its square, L4S packets with p' times the coupling factor. No random numbers are used:
-/// probabilities are added up, and one packet is marked or dropped each time the sum exceeds 1 (recur() of RFC 9332).
+/// are marked or dropped with probability p'². L4S packets are marked with probability k·p', where k is the coupling
+/// factor. No random numbers are used: probabilities are added up, and one packet is marked or dropped each time the
+/// sum exceeds 1 (recur() of RFC 9332).
 class DualPi2Control {
  public:
   /// Decision about a packet: send it unchanged, mark it with ECN, or drop it.
@@ -42,12 +43,12 @@ class DualPi2Control {
   /// Creates the controller. Throws std::invalid_argument if a parameter is out of its range.
   explicit DualPi2Control(const DualPi2Parameters& parameters);
 
-  /// Runs the updates of the probability that are due until `now`, for queues that were unchanged until then. `oldest`
-  /// is the arrival time of the oldest packet of both queues, `now` if they are empty.
+  /// Runs the updates of the probability that are due by `now`. The queues must not have changed since the last call.
+  /// `oldest` is the arrival time of the oldest packet of both queues, `now` if they are empty.
   void follow(Instant oldest, Instant now);
-  /// Decides for a packet of the L queue whose queueing delay is `waited`; `behind` bytes remain in that queue.
+  /// Decides about a packet of the L queue whose queueing delay is `waited`; `behind` bytes remain in that queue.
   [[nodiscard]] Verdict judge_scalable(Duration waited, Bytes behind);
-  /// Decides for a packet of the classic queue.
+  /// Decides about a packet of the classic queue.
   [[nodiscard]] Verdict judge_classic(bool ecn_capable);
   /// Returns the base probability p', from which the probabilities of both queues are computed.
   [[nodiscard]] double base() const { return base_; }
@@ -67,9 +68,9 @@ class DualPi2Control {
   double classic_sum_ = 0;        ///< sum of the probabilities of the classic queue
 };
 
-/// The two queues of DualPI2 and the choice between them. The packet with the earlier arrival time is sent next, and
-/// packets of the L queue count as `shift` older than they are (time-shifted FIFO). So a classic packet waits for the L
-/// queue no longer than `shift`. `Item` is Queued or a derived type; its size in bytes is size_of(item).
+/// The two queues of DualPI2 and the choice between them. The packet with the earlier arrival time is sent next, where
+/// packets of the L queue count as older by `shift` (time-shifted FIFO). So a classic packet waits for the L queue no
+/// longer than `shift`. `Item` is Queued or a derived type; size_of(item) returns the size of a packet in bytes.
 template <typename Item>
 class DualPi2Queues {
  public:
@@ -90,8 +91,8 @@ class DualPi2Queues {
   [[nodiscard]] const Item& front(Instant now) { return turn(now).queue.front(); }
   /// Takes out the packet that is sent next, whatever its delay. Requires size() > 0.
   [[nodiscard]] Item pop(Instant now) { return take(turn(now)); }
-  /// Returns the next packet to be sent at `now`, if one that arrived before `until` remains. `drop(item)` and `mark()`
-  /// are called for each packet that is dropped or marked before.
+  /// Returns the next packet to be sent at `now`, if a packet that arrived before `until` remains. `drop(item)` and
+  /// `mark()` are called for each packet that the control drops or marks.
   template <typename Drop, typename Mark>
   std::optional<Item> dequeue(Instant now, Instant until, Drop&& drop, Mark&& mark) {
     control_.follow(oldest(now), now);
@@ -138,8 +139,8 @@ class DualPi2Queues {
     }
     return oldest;
   }
-  /// Returns the queue that sends next. If the other queue has older packets, a packet that arrives at `now` is not
-  /// considered.
+  /// Returns the queue that sends next. A packet that arrives exactly at `now` is only considered if the other queue
+  /// has no older packet.
   Line& turn(Instant now) {
     if (scalable_.queue.empty() || classic_.queue.empty()) return scalable_.queue.empty() ? classic_ : scalable_;
     if (scalable_.ready(now) != classic_.ready(now)) return scalable_.ready(now) ? scalable_ : classic_;

@@ -24,8 +24,8 @@ struct FqCodelParameters {
 };
 
 /// Queues of FQ-CoDel (RFC 8290, section 4). Flows are hashed into queues, each under CoDel. Deficit round robin serves
-/// them, and queues that just became busy are served first. `Item` is Queued or a derived type; its size in bytes is
-/// size_of(item).
+/// the queues, and queues that just became busy are served first. `Item` is Queued or a derived type; size_of(item)
+/// returns the size of a packet in bytes.
 template <typename Item>
 class FqCodelFlows {
  public:
@@ -67,7 +67,7 @@ class FqCodelFlows {
                                   [](const Flow& a, const Flow& b) { return a.bytes < b.bytes; }));
   }
   /// Returns the next packet to be sent, if there is one. `drop(item)` and `mark()` are called for each packet that
-  /// CoDel drops or marks before.
+  /// CoDel drops or marks.
   template <typename Drop, typename Mark>
   std::optional<Item> dequeue(Instant now, Drop&& drop, Mark&& mark) {
     while (active() > 0) {

@@ -13,8 +13,8 @@
 namespace sluice::emulator {
 namespace {
 
-/// Sum of the probabilities since the last drop below which no packet is dropped. Above max_sum a drop is certain (RFC
-/// 8033 section 5.5).
+/// While the sum of the drop probabilities since the last drop is below this value, no packet is dropped. Above max_sum
+/// a drop is certain (RFC 8033 section 5.5).
 constexpr double min_sum = 0.85;
 constexpr double max_sum = 8.5;
 /// Probability above which packets are dropped even if they are ECN-capable (RFC 8033 section 5.1).
@@ -28,8 +28,8 @@ const PieParameters& checked(const PieParameters& p) {
   return p;
 }
 
-/// Returns the factor of probability updates. Updates are smaller at a low probability, so that light congestion does
-/// not cause overshoot (RFC 8033 section 5.3).
+/// Returns the factor by which an update of the drop probability is scaled. The factor is smaller at a low probability,
+/// so that light congestion does not cause overshoot (RFC 8033 section 5.3).
 double scale_at(double probability) {
   constexpr std::pair<double, double> steps[] = {{1e-6, 2048}, {1e-5, 512}, {1e-4, 128},
                                                  {1e-3, 32},   {1e-2, 8},   {1e-1, 2}};
@@ -48,7 +48,7 @@ Duration PieQueue::delay(Instant now) const {
   return queue_.empty() ? Duration::zero() : now - queue_.front().since;
 }
 
-/// Runs the updates of the probability that are due until `now`, for a queue that was unchanged until then.
+/// Runs the updates of the probability that are due by `now`. The queue must not have changed since the last call.
 void PieQueue::follow(Instant now) {
   if (next_ == never) next_ = now + parameters_.tupdate;
   for (; next_ <= now; next_ += parameters_.tupdate) {

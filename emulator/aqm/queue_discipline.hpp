@@ -25,7 +25,7 @@ struct DisciplineCounters {
 
 /// Limits of a queue; 0: unlimited.
 struct QueueLimit {
-  Bytes bytes;  ///< limit of the sum of line_size over the queued packets
+  Bytes bytes;  ///< largest sum of the queued frames' sizes, without Ethernet headers (line_size)
   std::uint32_t packets = 0;
 };
 
@@ -47,9 +47,10 @@ class QueueDiscipline {
   QueueDiscipline(const QueueDiscipline&) = delete;
   QueueDiscipline& operator=(const QueueDiscipline&) = delete;
 
-  /// Handles an arriving packet; that packet or others may be dropped.
+  /// Handles an arriving packet: queues it, and may drop it or other packets.
   virtual void enqueue(packet::Packet packet, Instant now) = 0;
-  /// Returns the next packet to be sent; empty if there is none. Packets may be dropped here first.
+  /// Removes the next packet to be sent from the queue and returns it; empty if there is none. Active queue management
+  /// may drop packets before.
   [[nodiscard]] virtual packet::Packet dequeue(Instant now) = 0;
 
   [[nodiscard]] Bytes bytes() const { return bytes_; }

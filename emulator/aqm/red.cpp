@@ -30,7 +30,7 @@ const RedParameters& checked(const RedParameters& p) {
 RedQueue::RedQueue(const QueueLimit& limit, const RedParameters& parameters, Random random)
     : limit_(limit), parameters_(checked(parameters)), random_(random) {}
 
-/// Updates the average queue at an arrival.
+/// Updates the average queue length when a packet arrives.
 void RedQueue::follow(Instant now) {
   if (!queue_.empty()) {
     average_ += parameters_.weight * (static_cast<double>(bytes().count()) - average_);
@@ -42,7 +42,8 @@ void RedQueue::follow(Instant now) {
   average_ *= std::pow(1 - parameters_.weight, packets);
 }
 
-/// Decides whether the arriving packet is accepted, marked, or dropped. Without ECN it is dropped instead of marked.
+/// Decides whether the arriving packet is accepted, marked, or dropped. Without ECN, a packet that would be marked is
+/// dropped.
 RedQueue::Verdict RedQueue::judge() {
   const auto low = static_cast<double>(parameters_.min_threshold.count());
   const auto high = static_cast<double>(parameters_.max_threshold.count());

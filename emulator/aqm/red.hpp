@@ -8,17 +8,21 @@
 
 namespace sluice::emulator {
 
-/// Parameters of RED. Thresholds apply to the average queue in bytes, as line_size counts them.
+/// Parameters of RED (Random Early Detection). Thresholds apply to the average queue length in bytes, without Ethernet
+/// headers (line_size).
 struct RedParameters {
-  Bytes min_threshold;  ///< average queue below which nothing is dropped, >= 0
+  Bytes min_threshold;  ///< average queue length below which nothing is dropped, >= 0
 
-  /// Average queue in bytes at and above which every packet is dropped, or marked (`mark_above_max`); > min_threshold.
+  /// Average queue length in bytes from which on every packet is dropped, or marked (`mark_above_max`); >
+  /// min_threshold.
   Bytes max_threshold;
   double max_probability = 0.1;  ///< drop probability at max_threshold, 0 < p <= 1
   double weight = 0.002;         ///< weight of the newest queue length in the average, 0 < w <= 1
-  Bytes mean_packet{1000};       ///< packet size for the decay of the average while the line is idle, > 0
-  double bytes_per_second = 0;   ///< rate of the line, for the decay while it is idle; > 0
-  bool ecn = false;              ///< true: ECN-capable packets are marked instead of dropped below max_threshold
+  /// Packet size from which the decay of the average while the line is idle is computed, > 0.
+  Bytes mean_packet{1000};
+  /// Rate of the line, > 0, from which the decay of the average while the line is idle is computed.
+  double bytes_per_second = 0;
+  bool ecn = false;  ///< true: ECN-capable packets are marked instead of dropped below max_threshold
 
   /// True if packets are also marked, not dropped, above max_threshold while the buffer has space (Gerla et al.,
   /// footnote 7).
@@ -26,15 +30,15 @@ struct RedParameters {
 };
 
 /// Random Early Detection (Floyd and Jacobson, 1993). Drops or marks packets with a probability that grows with the
-/// average queue. The probability also grows with the number of packets since the last drop, so that drops are spaced
-/// evenly.
+/// average queue length. The probability also grows with the number of packets since the last drop, so that drops are
+/// spaced evenly.
 class RedQueue final : public QueueDiscipline {
  public:
   /// Creates an empty queue. Throws std::invalid_argument if a parameter is out of its range.
   RedQueue(const QueueLimit& limit, const RedParameters& parameters, Random random);
   void enqueue(packet::Packet packet, Instant now) override;
   [[nodiscard]] packet::Packet dequeue(Instant now) override;
-  /// Returns the average queue in bytes.
+  /// Returns the average queue length in bytes.
   [[nodiscard]] double average() const { return average_; }
 
  private:

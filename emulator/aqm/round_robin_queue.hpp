@@ -14,8 +14,9 @@ namespace sluice::emulator {
 /// 64-bit hash of addresses and ports.
 class RoundRobinQueue final : public QueueDiscipline {
  public:
-  /// Creates an empty queue. `quantum` is the number of bytes (line_size) that a flow may send per round. If it is at
-  /// least the size of the largest frame, each flow with packets sends at least one per round.
+  /// Creates an empty queue. `quantum` is the number of bytes, without Ethernet headers (line_size), that a flow may
+  /// send per round. With a quantum of at least the largest frame, each flow with packets sends at least one packet per
+  /// round.
   explicit RoundRobinQueue(const QueueLimit& limit, Bytes quantum = Bytes(1514)) : limit_(limit), quantum_(quantum) {}
   void enqueue(packet::Packet packet, Instant now) override;
   [[nodiscard]] packet::Packet dequeue(Instant now) override;

@@ -18,8 +18,8 @@ struct AirLinkConfig {
   link::HarqParameters harq;
   link::ReorderingParameters reordering;
   link::RlcParameters rlc;
-  /// Time from giving up a block to the report of that loss to the receiver, > 0 (RLC's poll timer). The poll is needed
-  /// because the receiver sees no sequence gap if no block follows.
+  /// Time from giving up a block in hybrid ARQ until RLC's poll informs the receiver of the loss, > 0. The poll is
+  /// needed because the receiver sees no sequence gap if no block follows.
   Duration poll = std::chrono::milliseconds(200);
 };
 
@@ -70,12 +70,12 @@ class AirLink final : public EventTarget {
   [[nodiscard]] Instant next_repeat() const { return rlc_.next_ready(); }
 
   /// Transmits in `tti`: the block that hybrid ARQ must retransmit, otherwise a new one of at most `capacity` bytes. A
-  /// new block takes RLC retransmissions first, then data from `queue`. `units` is the number of resource blocks used.
-  /// Returns the bytes on the air that were received, 0 if the block was lost.
+  /// new block first contains RLC retransmissions, then data from `queue`. `units` is the number of resource blocks
+  /// used. Returns the bytes on the air that were received, 0 if the block was lost.
   Bytes transmit(std::uint64_t tti, const LinkGrant& grant, Bytes capacity, std::uint32_t units, UeQueue& queue,
                  const Channel& channel, Instant now);
   /// Re-establishes the link at a handover. Blocks in hybrid-ARQ processes are lost, and blocks in the reordering
-  /// buffer are delivered. RLC then retransmits or gives up what is missing.
+  /// buffer are delivered. RLC then retransmits the missing bytes or gives them up.
   void reset(Instant now);
   /// Gives up all packets in flight, because the UE has left. The user is notified of each packet by lost() or
   /// arrived().
@@ -105,9 +105,10 @@ class AirLink final : public EventTarget {
 
   /// Builds a new block of at most `capacity` bytes from RLC retransmissions and the queue.
   link::HarqBlock fill(const LinkGrant& grant, Bytes capacity, std::uint32_t units, UeQueue& queue, Instant now);
-  /// Reports to the user, in order, each packet that RLC has delivered or given up, and sets the timers.
+  /// Passes the outcome of the oldest unresolved block to RLC: its contents were received or lost.
   void decide(bool received, Instant now);
-  /// Reports the packets that RLC has resolved to the user, in order, and sets the timers.
+  /// Calls arrived() or lost() of the user for each packet, in order, that RLC has delivered or given up. Sets the
+  /// timers.
   void settle(Instant now);
   /// Schedules an event for the stall timer of reordering, unless one is scheduled for its expiry or earlier.
   void arm();
@@ -118,11 +119,11 @@ class AirLink final : public EventTarget {
   link::Harq harq_;
   link::ReorderingBuffer reordering_;
   link::Rlc rlc_;
-  std::deque<Content> contents_;  ///< contents of the blocks not yet resolved, by transmission sequence number
+  std::deque<Content> contents_;  ///< contents of the blocks in flight, by transmission sequence number
   Ring<Held> held_;               ///< packets that left the queue and are neither delivered nor lost yet, in order
   std::uint64_t next_tsn_ = 0;
   std::uint64_t sent_ = 0;    ///< bytes on the air that left the queue so far
-  std::uint64_t packed_ = 0;  ///< part of sent_ that belongs to packets whose last byte has left the queue
+  std::uint64_t packed_ = 0;  ///< part of sent_ that belongs to packets that have left the queue completely
   std::uint64_t last_tti_ = UINT64_MAX;
   Instant armed_ = never;  ///< time of the earliest pending stall-timer event
   AirLinkCounters counters_;

@@ -17,12 +17,13 @@ class BacklogSum {
   BacklogSum(const BacklogSum&) = delete;
   BacklogSum& operator=(const BacklogSum&) = delete;
 
-  /// Adds an empty queue. The queue must not move, and it must not change after this sum is destroyed.
+  /// Adds an empty queue to the sum. The queue must not move in memory, and must not change after this object is
+  /// destroyed.
   void add(UeQueue& queue) {
     queue.report_change_to(changed_, static_cast<std::uint32_t>(shares_.size()));
     shares_.push_back({&queue, {}});
   }
-  /// Returns the backlog of all queues, after it has counted the changed ones again.
+  /// Returns the backlog of all queues. It first counts the changed queues again.
   [[nodiscard]] const Backlog& sum() {
     for (const std::uint32_t number : changed_) count_anew(shares_[number]);
     changed_.clear();

@@ -19,17 +19,17 @@
 
 namespace sluice::emulator {
 
-/// Callback for each packet that enters a radio queue, with which the Node-B measures CLAMP's price.
+/// Callback for each packet that enters a radio queue. The Node-B uses it to compute CLAMP's price.
 class ArrivalObserver {
  public:
-  /// Called when a packet for `ue` has entered its queue; the queue already contains it.
+  /// Called when a packet for `ue` has entered the UE's radio queue; the queue already contains the packet.
   virtual void on_arrival(UeIndex ue, Instant now) = 0;
 
  protected:
   ~ArrivalObserver() = default;
 };
 
-/// Callback for UEs that come from another Node-B or go to one.
+/// Callback that is called when a UE comes from another Node-B or goes to another Node-B.
 class PresenceObserver {
  public:
   /// Called when the Node-B starts to serve the UE (`here` true) or stops serving it (`here` false).
@@ -41,9 +41,9 @@ class PresenceObserver {
 
 /// Cumulative counters of packets that are addressed to no UE of the cell.
 struct CellCounters {
-  /// Packets to an address that no UE of this cell has. They are sent to the default route, if there is one.
+  /// Packets to an address that no UE of this cell has. These packets are sent to the default route, if there is one.
   std::uint64_t unknown_destination = 0;
-  std::uint64_t not_ip = 0;  ///< frames that are not IP; they are sent to the default route if there is one
+  std::uint64_t not_ip = 0;  ///< frames that are not IP; these are sent to the default route, if there is one
 
   /// Frames for unknown addresses or not IP that were dropped, because there is no default route.
   std::uint64_t dropped_no_route = 0;
@@ -78,22 +78,22 @@ class Cell final : public RadioCell, public Element, private TtiUser {
   void move(UeIndex ue, std::uint32_t sector);
   /// Queues a packet that another Node-B has forwarded, for a UE that is here or about to come.
   void take_over(UeIndex ue, packet::Packet packet, Bytes length, Instant now);
-  /// Starts to serve a UE that has come from another Node-B. For unused TTIs the bytes offered are the mean over the
-  /// links of the attached UEs.
+  /// Starts to serve a UE that has come from another Node-B. The UE is then in state normal, and its packets are no
+  /// longer dropped.
   void attach(UeIndex ue, Instant now);
   /// Stops serving the UE, which has gone to another Node-B.
   void detach(UeIndex ue, Instant now);
   /// True if this Node-B serves the UE.
   [[nodiscard]] bool here(UeIndex ue) const { return ues_[ue].here; }
-  /// Marks a UE whose packets are lost until it is attached again, because its handover forwards no packets.
+  /// Drops the packets of a UE until it is attached again, because its handover forwards no packets.
   void set_losing(UeIndex ue) { ues_[ue].losing = true; }
   [[nodiscard]] bool losing(UeIndex ue) const { return ues_[ue].losing; }
-  /// Sets the radio state of a UE that reports contain. Packets for a released UE are sent to the default route,
-  /// because it has left.
+  /// Sets the radio state of a UE, which the reports contain. In state released the UE has left, so packets for it are
+  /// sent to the default route.
   void set_state(UeIndex ue, control::feedback::RadioState state);
   [[nodiscard]] control::feedback::RadioState state(UeIndex ue) const { return ues_[ue].state; }
   [[nodiscard]] std::uint32_t sector(UeIndex ue) const { return ues_[ue].sector; }
-  /// Sets the destination of frames that are for no UE of this cell; null drops them.
+  /// Sets the element that receives frames for no UE of this cell; if null, these frames are dropped.
   void set_default_route(Element* route) { default_route_ = route; }
   void set_observer(CellObserver* observer) override;
   void set_arrival_observer(ArrivalObserver* observer) { arrivals_ = observer; }
@@ -115,9 +115,10 @@ class Cell final : public RadioCell, public Element, private TtiUser {
   [[nodiscard]] const AirLink* air(UeIndex ue) const { return ues_[ue].downlink->air(); }
   /// Returns the UE that has this address as its first or as a further one; empty if no UE of this cell has it.
   [[nodiscard]] std::optional<UeIndex> find(const IpAddress& address) const;
-  /// Returns the use of one UE's link by the TTIs that began before `now`; `now` must not decrease.
+  /// Returns how much one UE's link could carry and has carried in the TTIs that began before `now`. `now` must not
+  /// decrease.
   [[nodiscard]] LinkUse use(UeIndex ue, Instant now) { return ues_[ue].downlink->use(now); }
-  /// Returns the use of the air that all UEs share by the TTIs that began before `now` (see SharedAir).
+  /// Returns how much the shared air could carry and has carried in the TTIs that began before `now` (see SharedAir).
   [[nodiscard]] LinkUse use(Instant now) override { return sectors_.use(now); }
   /// Returns the number of attached UEs whose queue is not empty.
   [[nodiscard]] std::uint32_t active_users() const;
@@ -126,7 +127,7 @@ class Cell final : public RadioCell, public Element, private TtiUser {
 
  private:
   std::uint64_t run_tti(std::uint64_t tti, Instant now) override;
-  /// Sends a packet to the default route, or drops it without one.
+  /// Sends a packet to the default route, or drops it if there is none.
   void forward_unknown(packet::Packet packet, Instant now);
   /// Puts a packet into a UE's queue and notifies the arrival observer.
   void enqueue(UeIndex index, packet::Packet&& packet, Bytes length, Instant now);

@@ -132,7 +132,8 @@ Bytes Downlink::serve(Bytes capacity, Instant now) {
                       [&](const packet::Packet& gone, Bytes length) { dropped(gone, length, now); });
 }
 
-/// Counts a lost block, and drops the packets that it would have completed after `attempts_` losses in a row.
+/// Counts a lost block. After `attempts_` losses in a row, drops the packets that the last of these blocks would have
+/// completed.
 void Downlink::drop_after_attempts(Bytes capacity, Instant now) {
   if (attempts_ == 0 || ++failures_ < attempts_) return;
   failures_ = 0;

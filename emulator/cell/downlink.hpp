@@ -36,9 +36,9 @@ struct UeConfig {
   std::uint32_t sector = 0;  ///< number of the UE's sector (cell) in its Node-B
   double loss = 0;           ///< share of transmitted packets that are permanently lost on the air, 0 … 1
   double loss_run = 1;       ///< mean number of consecutive lost packets, >= 1; 1: losses are independent
-  Random loss_draws{0};      ///< random stream of the loss
-  Drx* drx = nullptr;        ///< the UE's discontinuous reception, which outlives this; null: always awake
-  bool here = true;          ///< true: the UE starts at this Node-B; false: at another one
+  Random loss_draws{0};      ///< random numbers that decide which packets are lost
+  Drx* drx = nullptr;  ///< discontinuous reception of the UE, an object that must outlive this one; null: always awake
+  bool here = true;    ///< true: the UE starts at this Node-B; false: at another one
 };
 
 /// Outcome of one transport block.
@@ -107,16 +107,17 @@ class Downlink final : private AirLinkUser, private DrxUser {
   [[nodiscard]] Channel& channel() { return *channel_; }
   /// Returns the hybrid ARQ and RLC of the UE; null if it has none.
   [[nodiscard]] const AirLink* air() const { return air_.get(); }
-  /// Returns the use of the UE's link by the TTIs that began before `now`; `now` must not decrease.
+  /// Returns how much the UE's link could carry and has carried in the TTIs that began before `now`. `now` must not
+  /// decrease.
   [[nodiscard]] LinkUse use(Instant now);
 
  private:
-  /// Destination of the packets in hybrid ARQ and RLC when these are abandoned at a handover.
+  /// Treatment of the packets in hybrid ARQ and RLC when a handover abandons both.
   struct HandoverContext {
     DropReason reason = DropReason::air;  ///< reason of the drops
     Element* onwards = nullptr;           ///< receives the packets that were on the air; null: they are dropped
   };
-  /// Abandons hybrid ARQ and RLC; their packets are forwarded or dropped as `handover_context` states.
+  /// Abandons hybrid ARQ and RLC. The packets in them are forwarded or dropped as `handover_context` states.
   void part(const HandoverContext& handover_context, Instant now);
   void end_idle(Instant now);
   void begin_idle(std::uint64_t tti, Instant now);
@@ -128,7 +129,7 @@ class Downlink final : private AirLinkUser, private DrxUser {
   void dropped(const packet::Packet& packet, Bytes length, Instant now) override;
   void arrived(Departed&& departed, Instant now) override;
   void lost(Departed&& departed, Instant now) override;
-  /// Draws whether the next packet is lost on the air.
+  /// Decides at random whether the next packet is lost on the air.
   [[nodiscard]] bool is_lost();
   void ready_at(Instant when) override;
   void on_active(Instant now) override;

@@ -15,7 +15,7 @@ struct DrxParameters {
 /// Callback for the activity of a UE that uses DRX.
 class DrxUser {
  public:
-  /// Called on activity of the UE: it is awake now, and may have been asleep before.
+  /// Called when the UE sends or is granted a TTI, so that it is awake now. The UE may have been asleep before.
   virtual void on_active(Instant now) = 0;
 
  protected:

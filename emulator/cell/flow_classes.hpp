@@ -33,7 +33,7 @@ class FlowClasses {
     Bytes sent;      ///< IP bytes since the flow became short
     Instant last{};  ///< arrival of the flow's latest packet
 
-    /// Number of the flow's packets in the queue of long flows. While it is not zero the flow stays long, so that its
+    /// Number of the flow's packets in the queue of long flows. While there are any, the flow stays long, so that its
     /// packets stay in order.
     std::uint32_t long_waiting = 0;
   };

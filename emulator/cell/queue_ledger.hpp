@@ -15,19 +15,21 @@ struct QueueCounters {
   std::uint64_t arrived_bytes = 0;  ///< bytes that reached the queue, dropped ones included
   std::uint64_t arrived_packets = 0;
   std::uint64_t arrived_air = 0;          ///< arrived packets in bytes on the air, padding of the last frame included
-  std::uint64_t transmitted_bytes = 0;    ///< bytes sent over the air, those of a packet in transit included
+  std::uint64_t transmitted_bytes = 0;    ///< bytes sent over the air, including the sent part of the packet in transit
   std::uint64_t transmitted_packets = 0;  ///< packets transmitted completely
   std::uint64_t delivered_bytes = 0;      ///< bytes of complete packets that reached the UE
   std::uint64_t delivered_packets = 0;
-  std::uint64_t dropped_bytes = 0;  ///< bytes refused, evicted, given up unsent or dropped by AQM
+  /// Bytes that a full queue refused or evicted, that were given up unsent, or that AQM dropped.
+  std::uint64_t dropped_bytes = 0;
   std::uint64_t dropped_packets = 0;
-  std::uint64_t early_packets = 0;   ///< number of dropped_packets that active queue management chose
+  std::uint64_t early_packets = 0;   ///< part of dropped_packets that active queue management dropped
   std::uint64_t marked_packets = 0;  ///< packets that active queue management marked with ECN instead of dropping them
   std::uint64_t lost_bytes = 0;      ///< bytes of packets that left the queue and were permanently lost on the air
   std::uint64_t lost_packets = 0;
   std::uint64_t forwarded_bytes = 0;  ///< bytes of complete packets forwarded to another Node-B
   std::uint64_t forwarded_packets = 0;
-  std::uint64_t forwarded_air = 0;     ///< bytes on the air that this Node-B did not send, because they were forwarded
+  /// Bytes on the air that this Node-B did not send, because the packets were forwarded to another Node-B.
+  std::uint64_t forwarded_air = 0;
   std::uint64_t recalled_bytes = 0;    ///< part of forwarded_bytes that was transmitted but not received by the UE
   std::uint64_t taken_over_bytes = 0;  ///< part of arrived_bytes that another Node-B had forwarded
   std::uint64_t taken_over_packets = 0;
@@ -39,15 +41,15 @@ struct QueueCounters {
   double air_seconds = 0;
 };
 
-/// Counters and contents in bytes of one radio queue. It holds no packets; the queue reports every movement of a packet
-/// here. `length` is in IP bytes, `air` in bytes on the air.
+/// Counters and contents in bytes of one radio queue. This object contains no packets; the queue reports every arrival
+/// and departure of a packet to it. `length` is in IP bytes, `air` in bytes on the air.
 class QueueLedger {
  public:
   /// Creates an empty ledger. `frame` is the size of a radio frame in bytes; 0: packets are not cut into frames.
   explicit QueueLedger(Bytes frame) : frame_(frame) {}
 
-  /// Registers the list `changed`, which must outlive this object. When the queue's contents change, `number` is
-  /// appended to it. It is appended again only after record_counted().
+  /// Registers a list for changes, which must outlive this object. When the contents of the queue change, `number` is
+  /// appended to `changed`. The next append only follows after record_counted().
   void report_change_to(std::vector<std::uint32_t>& changed, std::uint32_t number) {
     changed_ = &changed;
     number_ = number;
@@ -92,7 +94,7 @@ class QueueLedger {
   /// Counts a packet that left the queue and is permanently lost on the air.
   void lost(Bytes length);
   /// Counts a packet of `length` bytes that is forwarded to another Node-B. `unsent` is the number of its bytes that
-  /// were not transmitted; `air` is what this Node-B need not send.
+  /// were not transmitted here. `air` is the number of bytes on the air that this Node-B does not send because of that.
   void forwarded(Bytes length, Bytes unsent, Bytes air);
 
   /// Returns the queued IP bytes not yet transmitted.

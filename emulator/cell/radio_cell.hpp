@@ -17,8 +17,8 @@ using UeIndex = std::uint32_t;
 /// Callbacks for departures and drops in a cell's radio queues; used for delays, logs and early reports.
 class CellObserver {
  public:
-  /// Called when a packet of `length` IP bytes leaves the queue; `queueing` is the time since its arrival. `packet` is
-  /// on its way to the UE; with hybrid ARQ, its last byte was sent for the first time.
+  /// Called when a packet of `length` IP bytes has left the queue: its last byte was sent over the air, with hybrid ARQ
+  /// for the first time. `queueing` is the time since the packet arrived at the queue.
   virtual void on_departure(UeIndex ue, const packet::Packet& packet, Bytes length, Duration queueing, Instant now) = 0;
   /// Called when a packet was dropped or lost, so that only its sender can retransmit it.
   virtual void on_drop(UeIndex ue, const packet::Packet& packet, Bytes length, DropReason reason, Instant now) = 0;
@@ -27,13 +27,15 @@ class CellObserver {
   ~CellObserver() = default;
 };
 
-/// Cumulative use of a UE's link in bytes on the air: the bytes that it could have carried, and those that it carried.
-/// The difference of two values gives the use between them.
+/// Cumulative use of a link in bytes on the air: the bytes that it could have carried, and those that it carried. The
+/// use in a period is the difference of the values at its end and at its start.
 struct LinkUse {
-  std::uint64_t offered = 0;  ///< bytes that the link could have carried; for one UE, in all TTIs
+  /// Bytes that the link could have carried. For the link of one UE, this counts all TTIs as if they were allocated to
+  /// this UE.
+  std::uint64_t offered = 0;
   std::uint64_t carried = 0;  ///< bytes carried, padding of frames included
   std::uint64_t ttis = 0;     ///< TTIs that have passed
-  std::uint64_t airtime = 0;  ///< TTIs allocated to this UE; with resource blocks, the number of blocks
+  std::uint64_t airtime = 0;  ///< TTIs allocated to the UE, or its allocated resource blocks
 
   /// Returns the share of the offered bytes that was carried, 0 … 1; 0 if nothing was offered.
   [[nodiscard]] double utilisation() const {
@@ -108,7 +110,7 @@ class RadioCell {
   [[nodiscard]] virtual std::size_t queues() const = 0;
   /// Returns the sum of the contents of all downlink queues.
   [[nodiscard]] virtual Backlog backlog() const = 0;
-  /// Returns the use of the air that all UEs share up to `now`; `now` must not decrease.
+  /// Returns how much the shared air could carry and has carried up to `now`. `now` must not decrease.
   [[nodiscard]] virtual LinkUse use(Instant now) = 0;
   /// Returns the state of a UE at `now`; `now` must not decrease.
   [[nodiscard]] virtual UeSnapshot snapshot(UeIndex ue, Instant now) = 0;

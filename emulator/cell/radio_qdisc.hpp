@@ -35,15 +35,15 @@ struct QueuedPacket : Queued {
   return Bytes(waiting.length);
 }
 
-/// Numbers of packets that active queue management dropped and marked when a packet was taken out.
+/// Packets that active queue management dropped when a packet was taken out, and the number of packets that it marked.
 struct AqmActions {
   std::vector<QueuedPacket> dropped;  ///< packets dropped
   std::uint64_t marked = 0;           ///< number of packets marked
 };
 
 /// Queue discipline of a radio queue: decides which packet is sent next, and which is dropped when the buffer is full.
-/// The packet that is being transmitted is not in the queue. A packet that arrives at the instant of a transmission is
-/// not sent by it. Pure: time is an argument.
+/// The packet that is being transmitted is not in the queue. A transmission at `now` only sends packets that arrived
+/// before `now`. Pure: time is an argument.
 class RadioQdisc {
  public:
   virtual ~RadioQdisc() = default;
@@ -61,8 +61,9 @@ class RadioQdisc {
   [[nodiscard]] virtual const QueuedPacket& front(Instant now) = 0;
   /// Takes out the next packet without active queue management, even if it arrived at `now`. Requires size() > 0.
   [[nodiscard]] virtual QueuedPacket pop(Instant now) = 0;
-  /// Takes out the next packet for transmission, after active queue management. Packets that it drops or marks are
-  /// added to `aqm_actions`. Returns nothing if no packet older than `now` remains. Requires ready(now).
+  /// Takes out the next packet for transmission, after active queue management. The packets that queue management drops
+  /// are moved to `aqm_actions`, and marked packets are counted there. Returns nothing if no packet older than `now`
+  /// remains. Requires ready(now).
   [[nodiscard]] virtual std::optional<QueuedPacket> next(Instant now, AqmActions& aqm_actions) {
     static_cast<void>(aqm_actions);
     return pop(now);
@@ -120,12 +121,13 @@ class ShortFlowsFirstQdisc final : public RadioQdisc {
   [[nodiscard]] bool short_front() const override { return !queues_[0].empty(); }
 
  private:
-  /// Returns the index of the queue that sends next: 0 is that of short flows, 1 that of long ones.
+  /// Returns the index of the queue that sends next: 0 for short flows, 1 for long flows.
   [[nodiscard]] std::size_t turn(Instant now) const;
   std::array<Ring<QueuedPacket>, 2> queues_;  ///< the queue of short flows, then the queue of long flows
 };
 
-/// A FIFO queue under CoDel (RFC 8289). The controlled delay ends when a packet's first byte is transmitted.
+/// A FIFO queue under CoDel (RFC 8289). CoDel controls the time from a packet's arrival to the transmission of its
+/// first byte.
 class CodelQdisc final : public FifoQdisc {
  public:
   /// Creates an empty queue. Throws std::invalid_argument if CodelControl does.
@@ -136,7 +138,7 @@ class CodelQdisc final : public FifoQdisc {
   CodelControl control_;
 };
 
-/// One queue per flow, each under CoDel (RFC 8290); when the buffer is full, the longest one loses its oldest packet.
+/// One queue per flow, each under CoDel (RFC 8290). When the buffer is full, the longest queue loses its oldest packet.
 class FqCodelQdisc final : public RadioQdisc {
  public:
   /// Creates an empty queue. Throws std::invalid_argument if FqCodelFlows does.

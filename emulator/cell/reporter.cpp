@@ -17,8 +17,8 @@
 namespace sluice::emulator {
 namespace {
 
-/// Number of checks per report period for a sharp change of the service rate. The check at the end of the period is the
-/// regular report.
+/// Number of times per report period at which a sharp change of the service rate is looked for. The last of them
+/// coincides with the regular report.
 constexpr std::uint64_t checks_per_period = 4;
 
 const ReporterConfig& checked(const ReporterConfig& config) {
@@ -77,8 +77,8 @@ void Reporter::begin(UeIndex ue, Instant now) {
   bearer.progressed = now;
 }
 
-/// Restarts the measurements and controllers of a UE when it arrives, because earlier values belong to another place
-/// and time.
+/// Restarts the measurements and controllers of a UE that comes to this Node-B, because earlier values are from another
+/// Node-B or an earlier stay.
 void Reporter::on_presence(UeIndex ue, bool here, Instant now) {
   if (!here) return;
   begin(ue, now);
@@ -254,8 +254,8 @@ Bytes Reporter::waiting(UeIndex ue) const {
   return queue.air_bytes() + Bytes(queue.counters().forwarded_air - bearers_[ue].since.forwarded_air);
 }
 
-/// Returns the window that GWA advertises (GWA-FCFS: all flows share the free space of one queue). It is at most the
-/// window that the upstream router advertises.
+/// Returns the window that Generalized Window Advertising (GWA) gives to each flow of the UE: its share of the queue's
+/// free space (GWA-FCFS). The result is at most the window that the upstream router advertises.
 Bytes Reporter::advertise(const Bearer& bearer, const UeQueue& queue, Instant now) const {
   control::GwaParameters parameters;
   parameters.buffer = queue.buffer() > Bytes(0) ? queue.buffer() : *config_.advertised_buffer;
@@ -266,7 +266,7 @@ Bytes Reporter::advertise(const Bearer& bearer, const UeQueue& queue, Instant no
   return control::gwa_window(parameters, seen);
 }
 
-/// Returns the number of active flows of all UEs, at least 1. The upstream router shares its buffer among all of them.
+/// Returns the number of active flows of all UEs, at least 1. The upstream router divides its buffer by this number.
 double Reporter::flows_of_all() const {
   double sum = 0;
   for (const Bearer& bearer : bearers_) sum += bearer.active_flows;

@@ -34,50 +34,55 @@ class ReportSink {
   ~ReportSink() = default;
 };
 
-/// The router upstream of the Node-B, if it advertises windows: its GWA window φ arrives with forwarded packets.
+/// The router upstream of the Node-B, if it advertises the window φ of GWA (Generalized Window Advertising). φ arrives
+/// with the packets that the router forwards.
 class UpstreamRouter {
  public:
-  /// Returns φ (GWA's window) of each of `flows` ≥ 1 flows, as received until `now`; `now` must not decrease.
+  /// Returns the window φ that the router advertises to each of `flows` ≥ 1 flows, as received until `now`. `now` must
+  /// not decrease.
   [[nodiscard]] virtual Bytes window(double flows, Instant now) = 0;
 
  protected:
   ~UpstreamRouter() = default;
 };
 
-/// What the reports contain and when they are sent.
+/// Configuration of a Node-B's reports: contents and times.
 struct ReporterConfig {
   Duration period = std::chrono::milliseconds(5);  ///< period of the reports (Ts), > 0
 
-  /// Relative deviation of a backlogged UE's service rate from its mean that triggers an early report; 0: none. The
-  /// rate is measured over a quarter of the period. At most one early report goes out per period. Typical: 0.5.
+  /// Relative deviation of a backlogged UE's service rate from the UE's mean rate that triggers an early report; 0:
+  /// none. The rate is measured over a quarter of the period. At most one early report of a UE is sent per period.
+  /// Typical: 0.5.
   double sharp_change = 0;
-  /// Longest interval between reports of an unchanged UE, if the sink accepts that unchanged UEs are omitted in
-  /// between. It is rounded down to whole periods. 0: all UEs are reported every period.
+  /// Longest interval between reports of an unchanged UE, rounded down to whole periods. Used if the sink accepts that
+  /// unchanged UEs are omitted in between. 0: all UEs are reported every period.
   Duration refresh{};
   double mean_alpha = 0.85;  ///< weight of the past in the reported mean service rate, 0 <= alpha < 1.
 
   /// Time without transmission after which a backlogged UE is reported as in outage.
   Duration outage_after = std::chrono::milliseconds(100);
-  /// Parameters of the SMVS controller, if the Node-B computes how much the proxy may send; `step` must equal `period`.
-  /// If absent, reports contain no allowance.
+  /// Parameters of the SMVS controller, which computes at the Node-B how much the proxy may send; `step` must equal
+  /// `period`. If absent, reports contain no such allowance.
   std::optional<control::SmvsParameters> law;
   /// Parameters of CLAMP's queue price; if present, the price is computed and reported.
   std::optional<control::ClampPriceParameters> price = std::nullopt;
-  /// Buffer size B for GWA's window φ where the radio queue has no limit. If present, the reports contain φ.
+  /// Buffer size B from which the window φ of GWA (Generalized Window Advertising) is computed if the radio queue has
+  /// no limit. If present, the reports contain φ.
   std::optional<Bytes> advertised_buffer = std::nullopt;
-  /// Router that advertises φ, which outlives the reporter; null: only the Node-B's own φ is reported.
+  /// Router upstream of the Node-B that advertises φ. The router must outlive the reporter. Null: only the Node-B's own
+  /// φ is reported.
   UpstreamRouter* upstream = nullptr;
-  /// Sender id of the Node-B. A status message that answers the reports of another Node-B does not change the
-  /// allowances recorded here. 0: statuses are accepted without this test.
+  /// Sender id of this Node-B. A status message of the proxy that answers the reports of another Node-B does not change
+  /// the allowances recorded here. 0: all status messages change them.
   std::uint64_t sender = 0;
 };
 
-/// Sends the Node-B's reports on its radio queues. All UEs are reported every Ts and when polled, single UEs when their
-/// service rate changes sharply.
+/// Sends the Node-B's reports on its radio queues to the proxy. All UEs are reported every Ts (`period`) and when the
+/// proxy requests it. A single UE is also reported when its service rate changes sharply.
 ///
-/// If so configured, the reporter computes the allowance of SMVS, for which the proxy's statuses state the bytes in
-/// flight. It computes CLAMP's price at every arrival. GWA's window is the free buffer divided by the proxy's number of
-/// flows.
+/// If so configured, the reporter runs the SMVS controller, which computes the bytes that the proxy may send. The
+/// proxy's status messages provide the bytes in flight for that. The reporter also computes CLAMP's price at every
+/// arrival, and GWA's window: the free buffer divided by the number of flows.
 ///
 /// A UE that goes to another Node-B is reported in state handover; bytes forwarded to that Node-B still count as
 /// queued. Its allowance is 0 if its packets would be lost. After at least one such report, its reports stop. A UE that
@@ -92,7 +97,7 @@ class Reporter final : public EventTarget, private ArrivalObserver, private Pres
   Reporter(const Reporter&) = delete;
   Reporter& operator=(const Reporter&) = delete;
 
-  /// Starts the reports; the first goes out one period after `now`.
+  /// Starts the reports; the first is sent one period after `now`.
   void start(Instant now);
   void stop() { running_ = false; }
   /// Handles the proxy's status message about one bearer, which must be authenticated. Bearers of other cells are
@@ -100,8 +105,8 @@ class Reporter final : public EventTarget, private ArrivalObserver, private Pres
   void on_status(const control::feedback::BearerStatus& status, Instant now);
   /// Handles the proxy's request for reports of all UEs. Has no effect if all were reported at this instant.
   void on_poll(Instant now);
-  /// Handles a restart of the sink's sequence numbers: discards outstanding grants, and the next report contains all
-  /// UEs.
+  /// Handles a restart of the sequence numbers of reports. Allowances already sent no longer count as in flight, and
+  /// the next report contains all UEs.
   void on_sink_restart();
 
   /// Sends the periodic reports or checks for sharp changes. The event loop calls it.
@@ -116,7 +121,7 @@ class Reporter final : public EventTarget, private ArrivalObserver, private Pres
   [[nodiscard]] std::uint64_t early_reports() const { return early_; }
 
  private:
-  /// Value of a queue's transmitted-bytes counter at an instant.
+  /// Value of a queue's counter of transmitted bytes, and the time at which it was read.
   struct Mark {
     Instant at{};
     std::uint64_t transmitted = 0;
@@ -133,23 +138,25 @@ class Reporter final : public EventTarget, private ArrivalObserver, private Pres
     Rate rate;                    ///< service rate between the last two reports
     double mean = 0;              ///< mean service rate, bytes per second
     bool mean_known = false;      ///< true once `mean` contains a measurement
-    double fraction = 0;  ///< fraction of a byte by which the allowance was rounded down; the next allowance adds it
-    std::uint32_t active_flows = 0;  ///< active flows of the UE, as the proxy's latest status states
+    /// Fraction of a byte by which the allowance was rounded down; it is added to the next allowance.
+    double fraction = 0;
+    std::uint32_t active_flows = 0;  ///< active flows of the UE, as the proxy's latest status message states
     /// Values of the queue's counters when the UE came to this Node-B; reports contain the differences to them.
     QueueCounters since;
     bool believed_here = false;  ///< true if the last report gave the state normal
 
-    /// Last report of this UE that the proxy received, if unchanged UEs may be omitted.
+    /// Last report of this UE that was sent, with the values that the proxy decodes from it. Set only if unchanged UEs
+    /// may be omitted.
     std::optional<control::feedback::BearerReport> sent;
   };
 
   void on_arrival(UeIndex ue, Instant now) override;
   void on_presence(UeIndex ue, bool here, Instant now) override;
-  /// True if the UE is served here, or its departure has not been reported yet.
+  /// True if the UE must be reported: it is served here, or its departure has not been reported yet.
   [[nodiscard]] bool has_news(UeIndex ue) const { return cell_.here(ue) || bearers_[ue].believed_here; }
   /// Starts the measurements of a UE at `now`.
   void begin(UeIndex ue, Instant now);
-  /// Returns the bytes on the air queued for the UE, at this Node-B and at the one to which they were forwarded.
+  /// Returns the bytes on the air queued for the UE at this Node-B, plus those that it has forwarded to another Node-B.
   [[nodiscard]] Bytes waiting(UeIndex ue) const;
   /// Returns GWA's advertised window of a bearer.
   [[nodiscard]] Bytes advertise(const Bearer& bearer, const UeQueue& queue, Instant now) const;
@@ -160,12 +167,12 @@ class Reporter final : public EventTarget, private ArrivalObserver, private Pres
   void report_all(Instant now);
   /// Sends early reports of the UEs whose service rate changed sharply.
   void report_changes(Instant now);
-  /// Adds reports of the UEs for which `wanted` returns true to the batch.
+  /// Adds to the batch the reports of the UEs for which `wanted` returns true.
   template <typename Wanted>
   void gather_early(Instant now, Wanted wanted);
-  /// Sends the collected reports before the end of the interval, and counts that.
+  /// Sends the collected reports before the end of the report period, and counts them as early reports.
   void send_early(Instant now);
-  /// True if the UE's service rate since the last check differs from its mean by more than sharp_change.
+  /// True if the UE's service rate since the last check differs from its mean rate by more than sharp_change.
   [[nodiscard]] bool changed_sharply(UeIndex ue, Instant now);
   /// Updates a bearer's service rate and mean service rate.
   void measure(Bearer& bearer, const UeQueue& queue, Instant now);

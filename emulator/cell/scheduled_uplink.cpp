@@ -94,8 +94,8 @@ void ScheduledUplink::transmit(std::uint64_t tti, Instant now) {
   if (config_.configured) use_configured(tti, now);
 }
 
-/// Sends the hybrid-ARQ retransmissions of this TTI. They precede new blocks, because a UE sends at most one block per
-/// TTI.
+/// Sends the hybrid-ARQ retransmissions of this TTI. Retransmissions precede new blocks, because a UE sends at most one
+/// block per TTI.
 void ScheduledUplink::repeat(std::uint64_t tti, Instant now) {
   for (UeIndex i = 0; i < ues_.size(); ++i) {
     if (ues_[i]->to_repeat(tti) == nullptr) continue;
@@ -192,7 +192,8 @@ std::uint64_t ScheduledUplink::next_tti(std::uint64_t from, Instant now) {
   return next;
 }
 
-/// Returns the first TTI from `from` on that has to run because of one UE.
+/// Returns the first TTI from `from` on in which one UE must be handled: it retransmits, sends a request or uses a
+/// configured grant, or the Node-B sends it a grant.
 std::uint64_t ScheduledUplink::next_for(UeIndex index, std::uint64_t from, Instant now) {
   UplinkUe& ue = *ues_[index];
   std::uint64_t next = ue.next_useful(from);

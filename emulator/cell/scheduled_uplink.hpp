@@ -26,18 +26,19 @@ struct ConfiguredGrant {
 struct ScheduledUplinkConfig {
   /// Time between a UE's opportunities for scheduling requests (TS 36.213 table 10.1.5-1: 1 to 80 ms); > 0.
   Duration request_period = std::chrono::milliseconds(10);
-  /// Time from a request or a buffer status report to the first grant that follows from it; >= 0. It covers decoding
-  /// and scheduling in the Node-B.
+  /// Time from a request or a buffer status report to the first grant that follows from it; >= 0. This time covers
+  /// decoding and scheduling in the Node-B.
   Duration response = std::chrono::milliseconds(4);
-  /// Time from a grant to its block: four subframes (TS 36.213 section 8), k2 in TS 38.214 section 6.1.2.1; > 0.
+  /// Time from a grant to the block that uses the grant; > 0. In LTE it is four subframes (TS 36.213 section 8), in NR
+  /// it is k2 (TS 38.214 section 6.1.2.1).
   Duration grant_delay = std::chrono::milliseconds(4);
   /// Time after a block without a new grant until a UE sends another scheduling request (retxBSR-Timer, TS 36.331
   /// section 6.3.2); > 0.
   Duration retry = std::chrono::milliseconds(320);
   UplinkResources resources;
-  /// Hybrid ARQ and RLC of every UE. The round trip is `processes` TTIs: eight in LTE (TS 36.213 section 8). The other
-  /// values are defaults of TS 36.331 section 9.2: maxHARQ-Tx n5, t-Reordering ms35, t-PollRetransmit ms45. There must
-  /// be at least as many processes as `grant_delay` has TTIs.
+  /// Hybrid ARQ and RLC of every UE. The hybrid-ARQ round trip is `processes` TTIs: eight in LTE (TS 36.213 section 8).
+  /// The other values are defaults of TS 36.331 section 9.2: maxHARQ-Tx n5, t-Reordering ms35, t-PollRetransmit ms45.
+  /// There must be at least as many processes as `grant_delay` has TTIs.
   AirLinkConfig air{.harq = {.processes = 8, .transmissions = 5},
                     .reordering = {.stall_timer = std::chrono::milliseconds(35)},
                     .rlc = {.status_delay = std::chrono::milliseconds(20)},
@@ -99,18 +100,18 @@ class ScheduledUplink final : public Element, private TtiUser {
   void use_configured(std::uint64_t tti, Instant now);
   /// Sends the scheduling requests of a TTI.
   void request(std::uint64_t tti, Instant now);
-  /// Passes the requests and reports decoded by this TTI to the scheduler.
+  /// Passes the scheduling requests and buffer status reports that the Node-B has decoded by this TTI to the scheduler.
   void learn(std::uint64_t tti);
-  /// Grants the free resource blocks of a TTI.
+  /// Grants the resource blocks of a TTI that neither retransmissions nor configured grants use.
   void grant(std::uint64_t tti, Instant now);
   /// Passes a buffer status report to the scheduler after the time `response`. Has no effect if `status` is empty.
   void notify(UeIndex ue, std::uint64_t tti, const std::optional<BufferStatus>& status);
-  /// Returns the first TTI from `from` on that has to run.
+  /// Returns the first TTI from `from` on with work for the uplink; TTIs without work are skipped.
   [[nodiscard]] std::uint64_t next_tti(std::uint64_t from, Instant now);
   [[nodiscard]] std::uint64_t next_for(UeIndex ue, std::uint64_t from, Instant now);
   [[nodiscard]] std::uint64_t next_configured(UeIndex ue, std::uint64_t from) const;
   [[nodiscard]] bool is_configured(UeIndex ue, std::uint64_t tti) const { return next_configured(ue, tti) == tti; }
-  /// Returns the resource blocks that `size` bytes take in a TTI that carries `capacity` bytes.
+  /// Returns the number of resource blocks needed for `size` bytes in a TTI that carries `capacity` bytes.
   [[nodiscard]] std::uint32_t units_for(Bytes size, Bytes capacity) const;
   /// Returns a time in TTIs, rounded up.
   [[nodiscard]] std::uint64_t in_ttis(Duration span) const;
@@ -119,16 +120,17 @@ class ScheduledUplink final : public Element, private TtiUser {
   TtiClock clock_;
   ScheduledUplinkConfig config_;
   Element& next_;
-  DelayLine air_;  ///< delays packets to the end of their TTI
+  DelayLine air_;  ///< delays each packet to the end of the TTI that carried its last byte
   UplinkScheduler scheduler_;
   std::vector<std::unique_ptr<UplinkUe>> ues_;
   std::unordered_map<IpAddress, UeIndex> by_address_;
-  std::uint64_t response_;           ///< time from a request or report to its grant, in TTIs
-  std::uint64_t distance_;           ///< time from a grant to its block, in TTIs
+  /// Time from a scheduling request or buffer status report to the grant that follows, in TTIs.
+  std::uint64_t response_;
+  std::uint64_t distance_;           ///< time from a grant to the block that uses the grant, in TTIs
   std::uint64_t configured_period_;  ///< period of configured grants, in TTIs; 0: no configured grants
-  /// Scheduling requests and buffer status reports, at the index of the TTI in which they are decoded, modulo the size.
+  /// Scheduling requests and buffer status reports that are decoded in TTI n, at index n modulo the size.
   std::vector<std::vector<News>> news_;
-  std::vector<std::vector<UplinkGrant>> plans_;  ///< grants by the TTI in which they are used, modulo the size
+  std::vector<std::vector<UplinkGrant>> plans_;  ///< grants that are used in TTI n, at index n modulo the size
   std::vector<Bytes> capacities_;                ///< bytes that the TTI being granted can carry, one entry per UE
   std::vector<bool> sent_;                       ///< true for UEs that have sent a block in this TTI
   CellObserver* observer_ = nullptr;

@@ -71,7 +71,7 @@ inline std::uint32_t Sectors::run_sector(std::uint32_t sector, std::uint64_t tti
   return units;
 }
 
-/// Sends the hybrid-ARQ retransmissions that are due in this TTI. Returns the resource blocks they use.
+/// Sends the hybrid-ARQ retransmissions that are due in this TTI. Returns the number of resource blocks used.
 inline std::uint32_t Sectors::repeat(std::uint32_t sector, std::uint64_t tti, Instant now) {
   std::uint32_t units = 0;
   for (UeIndex i = 0; i < ues_.size(); ++i) {
@@ -88,8 +88,8 @@ inline std::uint32_t Sectors::repeat(std::uint32_t sector, std::uint64_t tti, In
   return units;
 }
 
-/// Collects the UEs of a sector among which the scheduler may choose. They are the attached UEs with data, or all
-/// attached UEs if the scheduler also follows idle ones.
+/// Collects the UEs of a sector among which the scheduler may choose. These are the attached UEs with data, or all
+/// attached UEs if the scheduler also evaluates idle ones.
 inline void Sectors::gather(std::uint32_t sector, std::uint64_t tti, Instant now) {
   candidates_.clear();
   for (const CellUe& ue : ues_) {
@@ -102,7 +102,7 @@ inline void Sectors::gather(std::uint32_t sector, std::uint64_t tti, Instant now
   }
 }
 
-/// Lets the scheduler choose who uses the remaining `units` of a TTI.
+/// Allocates the remaining `units` of a TTI to the UEs that the scheduler chooses.
 inline void Sectors::allocate(Scheduler& scheduler, std::uint64_t tti, Instant now, std::uint32_t units) {
   if (units == 0) {
     // Without a free block the scheduler is still called, because its averages include this TTI.
@@ -115,7 +115,8 @@ inline void Sectors::allocate(Scheduler& scheduler, std::uint64_t tti, Instant n
   if (chosen != nullptr) give(chosen->ue, 1, 1, chosen->capacity);
 }
 
-/// Distributes `units` resource blocks of a TTI: an even share each first, then more for UEs that need more.
+/// Distributes `units` resource blocks of a TTI. Each chosen UE first gets at most an even share. The blocks left over
+/// go to UEs that need more.
 void Sectors::allocate_blocks(Scheduler& scheduler, std::uint64_t tti, Instant now, std::uint32_t units) {
   const std::size_t first = allocations_.size();
   const std::uint32_t share = std::max(1U, units / resources_.sharers);
@@ -138,7 +139,7 @@ void Sectors::allocate_blocks(Scheduler& scheduler, std::uint64_t tti, Instant n
   }
 }
 
-/// Returns the resource blocks that the UE's backlog would take, at least 1.
+/// Returns the number of resource blocks needed for the UE's backlog, at least 1.
 std::uint32_t Sectors::needed_by(UeIndex index, Bytes capacity, Instant now) const {
   const Bytes pending = ues_[index].downlink->pending(now);
   const std::int64_t units = (pending.count() * resources_.blocks + capacity.count() - 1) / capacity.count();
@@ -169,8 +170,8 @@ inline void Sectors::transmit(std::uint64_t tti, const Allocation& allocation, I
   schedulers_[sector]->served(allocation.ue, result.carried, tti);
 }
 
-/// If a packet occupies the air until its last byte is sent (whole_packets), allocates this TTI to it. Returns true in
-/// that case.
+/// If a UE's packet keeps the air until its last byte is sent (whole_packets), allocates this TTI to that UE. Returns
+/// true in that case.
 bool Sectors::carry_on(std::uint32_t sector, std::uint64_t tti, Instant now) {
   std::optional<Holder>& holder = holders_[sector];
   if (!holder) return false;
@@ -185,8 +186,8 @@ bool Sectors::carry_on(std::uint32_t sector, std::uint64_t tti, Instant now) {
   return true;
 }
 
-/// Reserves the air for the UE if its packet in transit is the first one that this TTI served (whole_packets).
-/// `packets` is the number that had left its queue before the TTI.
+/// Reserves the next TTIs for the UE if the packet that this TTI served first is not completely sent (whole_packets).
+/// `packets` is the number of packets that had left the UE's queue before the TTI.
 void Sectors::hold(std::uint32_t sector, const Allocation& allocation, std::uint64_t packets) {
   const UeQueue& queue = ues_[allocation.ue].downlink->queue();
   holders_[sector].reset();

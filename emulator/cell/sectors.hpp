@@ -18,12 +18,12 @@ namespace sluice::emulator {
 struct CellResources {
   std::uint32_t blocks = 1;  ///< resource blocks of a TTI, > 0; 1: a TTI belongs to one UE (time multiplexing)
 
-  /// Number of UEs that get an even share of the blocks of a TTI, > 0. Blocks that they do not need are given to other
-  /// UEs.
+  /// Number of UEs that get an even share of the blocks of a TTI, > 0. Blocks that one of these UEs does not need are
+  /// given to UEs that need more.
   std::uint32_t sharers = 1;
-  /// True if a packet occupies the air from its first to its last byte, at the rate of its first TTI (as in ns-2). The
-  /// remaining part of its last TTI may begin the UE's next packet, which does not occupy the air yet. Requires one
-  /// block and no hybrid ARQ.
+  /// True if a packet keeps the air from its first to its last byte, at the rate of its first TTI (as in ns-2). If its
+  /// last TTI has space left, the UE's next packet begins in it, but does not keep the air yet. Requires one block and
+  /// no hybrid ARQ.
   bool whole_packets = false;
 };
 
@@ -55,17 +55,18 @@ class Sectors {
   std::uint32_t add(std::unique_ptr<Scheduler> scheduler);
   /// Throws std::invalid_argument unless a sector of this number exists.
   void check(std::uint32_t sector) const;
-  /// True if a scheduler also follows UEs without data, so every TTI has to run.
+  /// True if a scheduler also evaluates UEs without data, so every TTI has to run.
   [[nodiscard]] bool follow_idle() const { return follow_idle_; }
 
   /// Runs a TTI in all sectors.
   void run(std::uint64_t tti, Instant now);
-  /// Returns the first TTI from `from` on that has to run; TtiClock::asleep if none is known.
+  /// Returns the first TTI from `from` on with work for a sector; TtiClock::asleep if none is known.
   [[nodiscard]] std::uint64_t next_tti(std::uint64_t from);
 
   /// Updates the totals of the shared air; call it before a UE is attached or detached.
   void settle(Instant now) { air_.settle(offered_by_all(now), here()); }
-  /// Returns the use of the air by the TTIs that began before `now`; `now` must not decrease.
+  /// Returns how much the shared air could carry and has carried in the TTIs that began before `now`. `now` must not
+  /// decrease.
   [[nodiscard]] LinkUse use(Instant now);
   [[nodiscard]] const TtiCounters& counters() const { return counters_; }
 
@@ -77,11 +78,12 @@ class Sectors {
     std::uint32_t units = 0;   ///< resource blocks allocated
     Bytes capacity;            ///< bytes that the whole TTI carries
   };
-  /// UE whose packet occupies the air until it is sent completely (whole_packets).
+  /// UE whose packet keeps the air until the packet is sent completely (whole_packets).
   struct Holder {
     UeIndex ue = 0;
-    Bytes capacity;                  ///< bytes that a TTI carried when the UE was chosen
-    std::uint64_t predecessors = 0;  ///< number of packets that had left the UE's queue before its packet began
+    Bytes capacity;  ///< bytes that a TTI carried when the UE was chosen
+    /// Number of packets that had left the UE's queue before the packet that keeps the air.
+    std::uint64_t predecessors = 0;
   };
   /// Returns the share of `all` that belongs to `units` of the TTI's resource blocks.
   template <typename Amount>
@@ -89,7 +91,8 @@ class Sectors {
     // avoids the division for a TTI that is not shared, because dividing is slow
     return resources_.blocks == 1 ? all * units : all * units / resources_.blocks;
   }
-  /// Adds an allocation, built in place because copying a freshly written object stalls the processor.
+  /// Adds an allocation. It is built in place, because copying an object just after it was written stalls the
+  /// processor.
   void give(UeIndex ue, std::uint32_t needed, std::uint32_t units, Bytes capacity) {
     Allocation& allocation = allocations_.emplace_back();
     allocation.ue = ue;
@@ -106,11 +109,12 @@ class Sectors {
   /// Sends the block of an allocation and reports its outcome to the scheduler.
   void transmit(std::uint64_t tti, const Allocation& allocation, Instant now);
   [[nodiscard]] bool carry_on(std::uint32_t sector, std::uint64_t tti, Instant now);
-  /// True if a packet occupies the air of any sector until it is sent completely.
+  /// True if in any sector a packet keeps the air until it is sent completely.
   [[nodiscard]] bool any_holds() const;
   void hold(std::uint32_t sector, const Allocation& allocation, std::uint64_t packets);
   void account(std::uint64_t tti, std::uint32_t units);
-  /// Returns the bytes that the links of all UEs could have carried up to `now`, counted once per sector.
+  /// Returns the sum, over all UEs, of the bytes that their links could have carried up to `now`, times the number of
+  /// sectors.
   [[nodiscard]] std::uint64_t offered_by_all(Instant now);
   /// Returns the number of attached UEs.
   [[nodiscard]] std::uint64_t here() const;
@@ -118,10 +122,10 @@ class Sectors {
   std::vector<CellUe>& ues_;
   std::vector<std::unique_ptr<Scheduler>> schedulers_;  ///< one scheduler per sector
   std::vector<std::optional<Holder>> holders_;          ///< UE whose packet keeps the air, one entry per sector
-  bool follow_idle_ = false;                            ///< true if a scheduler also follows UEs without data
+  bool follow_idle_ = false;                            ///< true if a scheduler also evaluates UEs without data
   bool go_by_quality_ = false;                          ///< true if a scheduler uses the candidates' channel quality
   CellResources resources_;
-  std::vector<Candidate> candidates_;    ///< UEs that the scheduler may choose, of the current sector
+  std::vector<Candidate> candidates_;    ///< UEs of the current sector that the scheduler may choose
   std::vector<Allocation> allocations_;  ///< allocations of the current TTI, all sectors
   SharedAir air_;
   TtiCounters counters_;

@@ -5,18 +5,20 @@
 
 namespace sluice::emulator {
 
-/// Cumulative count of the bytes that could have been carried (offered) on the air that several UEs share. A TTI
-/// allocated to a UE counts with what that UE's link could carry. An unused TTI counts with the mean over the links of
-/// the attached UEs. So a cell that always serves a UE has a use of 100 %, whatever its scheduler. In all functions,
-/// `everybodys` is the sum over all UEs' links and all TTIs so far.
+/// Cumulative count of the bytes that the air shared by several UEs could have carried (offered bytes). A TTI allocated
+/// to a UE counts with what that UE's link could carry. An unused TTI counts with the mean over the links of the
+/// attached UEs. So a cell that serves some UE in every TTI has a use of 100 %, whatever its scheduler. In all
+/// functions, `everybodys` is the sum over all UEs' links and all TTIs so far.
 class SharedAir {
  public:
   /// Adds the bytes that a UE's link could carry in its allocated TTI, or part of a TTI. Call it only if the block was
   /// received.
   void served(std::uint64_t offered) { served_ += offered; }
-  /// Adds the bytes that the links of all UEs together could carry in an allocated TTI, or part of a TTI.
+  /// Adds the bytes that the links of all UEs together could carry in an allocated TTI, or part of a TTI. They are
+  /// needed because only unused TTIs count with the mean over the links.
   void taken(std::uint64_t offered_by_all) { to_all_ += offered_by_all; }
-  /// Updates the totals; call it before a UE is attached or detached. `here` is the number of UEs attached until now.
+  /// Updates the totals; call it before a UE is attached or detached. `here` is the number of UEs attached before this
+  /// change.
   void settle(std::uint64_t everybodys, std::uint64_t here) {
     nobodys_before_ += to_nobody(everybodys, here);
     everybodys_before_ = everybodys;

@@ -10,18 +10,19 @@ namespace sluice::emulator {
 /// Receiver of the TTIs of a TtiClock.
 class TtiUser {
  public:
-  /// Runs TTI `tti`, which begins now. Returns the next TTI that has to run; TtiClock::asleep if none is known.
+  /// Processes TTI `tti`, which begins now. Returns the next TTI in which there is work; TtiClock::asleep if none is
+  /// known.
   virtual std::uint64_t run_tti(std::uint64_t tti, Instant now) = 0;
 
  protected:
   ~TtiUser() = default;
 };
 
-/// Clock of a Node-B's TTIs; it sets an event for the next TTI that has to run. TTI n begins n TTI lengths after the
-/// event loop's origin. TTIs without work are skipped. Thread: the event loop's.
+/// Clock of a Node-B's TTIs; it schedules an event for the next TTI in which there is work. TTI n begins n TTI lengths
+/// after the event loop's origin. TTIs without work are skipped. Thread: the event loop's.
 class TtiClock final : public EventTarget {
  public:
-  /// Value of a TTI number if no TTI has to run.
+  /// Value in place of a TTI number if there is no TTI with work.
   static constexpr std::uint64_t asleep = UINT64_MAX;
 
   /// Creates a clock that runs no TTI yet. `loop` and `user` must outlive it. Throws std::invalid_argument unless `tti`
@@ -44,8 +45,8 @@ class TtiClock final : public EventTarget {
   /// Returns the number of TTIs that began before `now`. A TTI that begins at `now` may still have to run.
   [[nodiscard]] std::uint64_t passed(Instant now) const;
 
-  /// Requests that TTI `tti` runs next; it must not have run yet. If an earlier TTI is requested already, that one runs
-  /// instead, and its result decides what runs next.
+  /// Requests that TTI `tti` runs next; it must not have run yet. If an earlier TTI is already requested, that TTI runs
+  /// instead, and its result determines the next one.
   void wake_at(std::uint64_t tti);
   /// Runs the TTI of number `tag`, unless an earlier one replaced it. The event loop calls it.
   void on_event(std::uint64_t tag, Instant now) override;

@@ -40,14 +40,15 @@ enum class QueueManagement : std::uint8_t {
   /// because arrivals are dropped at a full buffer.
   dualpi2,
 
-  /// Manages the queue as a router of ABC (NSDI 2020), to which offer() reports what its link could carry.
+  /// Manages the queue as a router of ABC (Accel-Brake Control, NSDI 2020). offer() reports to it what the link could
+  /// carry.
   abc
 };
 
 /// Configuration of one radio queue.
 struct QueueConfig {
-  /// Size of a radio frame (MAC-d PDU): a packet takes whole frames, the last one padded. 0: packets are sent byte by
-  /// byte without frames.
+  /// Size of a radio frame (MAC-d PDU). A packet is sent in whole frames, and the last one is padded. 0: packets are
+  /// sent byte by byte without frames.
   Bytes frame{40};
   BufferUnit unit = BufferUnit::frames;  ///< unit of `limit`
 
@@ -58,14 +59,14 @@ struct QueueConfig {
   QueueOrder order = QueueOrder::fifo;
   FlowClassParameters flows{};  ///< definition of short flows, for short_flows_first
 
-  /// Size of a full packet. It converts a limit in packets to bytes, and is CoDel's MTU and quantum.
+  /// Size of a full packet, which converts a limit in packets to bytes. It is also CoDel's MTU and FQ-CoDel's quantum.
   Bytes packet{1500};
   QueueManagement management = QueueManagement::none;  ///< active queue management; requires order fifo
   CodelParameters codel{};                             ///< parameters of CoDel; max_packet is overwritten with `packet`
   DualPi2Parameters dualpi2{};  ///< parameters of DualPI2; max_packet is overwritten with `packet`
   AbcParameters abc{};          ///< parameters of ABC
 
-  /// Returns the bytes on the air that a packet of `length` IP bytes takes.
+  /// Returns the number of bytes on the air in which a packet of `length` IP bytes is sent.
   [[nodiscard]] Bytes on_air(Bytes length) const;
   /// Returns how much of `limit` a packet of `length` IP bytes uses, in frames, bytes or packets.
   [[nodiscard]] std::uint64_t taken_by(Bytes length) const;
@@ -129,9 +130,9 @@ class UeQueue {
   /// throws if active queue management has an invalid parameter or an order other than fifo.
   explicit UeQueue(const QueueConfig& config);
 
-  /// Queues a packet of `length` IP bytes (>= 1). Returns false if the buffer had no space and the packet was dropped.
-  /// `dropped(packet, length)` is called for each packet that is evicted for the new one, and for the new one if it is
-  /// dropped.
+  /// Queues a packet of `length` IP bytes (>= 1). Returns false if the packet was dropped because the buffer had no
+  /// space. `dropped(packet, length)` is called for each dropped packet: packets that are evicted for the new one, or
+  /// the new packet itself.
   template <typename Dropped = NoMatter>
   bool push(packet::Packet&& packet, Bytes length, Instant now, Dropped&& dropped = NoMatter{}) {
     QueuedPacket waiting = arrive(std::move(packet), length, now);
@@ -212,7 +213,8 @@ class UeQueue {
   void delivered(Bytes length) { ledger_.delivered(length); }
   /// Counts a packet that left the queue and is permanently lost on the air.
   void lost(Bytes length) { ledger_.lost(length); }
-  /// Counts a packet that left the queue and is now forwarded, because the UE is not known to have received it.
+  /// Counts a packet that left the queue and is now forwarded to another Node-B, because the UE may not have received
+  /// it.
   void recall(Bytes length) { ledger_.forwarded(length, Bytes(0), Bytes(0)); }
 
   /// True if nothing is queued or in transit; every packet has at least one byte to send.

@@ -62,7 +62,8 @@ void UplinkScheduler::choose(std::span<const Bytes> capacities) {
   }
 }
 
-/// Distributes `units` resource blocks: an even share each first, then more for UEs that need more.
+/// Distributes `units` resource blocks of a TTI. Each chosen UE first gets at most an even share. The blocks left over
+/// go to UEs that need more.
 void UplinkScheduler::share(std::uint32_t units) {
   if (sharers_.empty()) return;
   const std::uint32_t even = std::max(1U, units / static_cast<std::uint32_t>(sharers_.size()));

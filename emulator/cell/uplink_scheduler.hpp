@@ -27,7 +27,8 @@ struct UplinkGrant {
 
 /// Uplink scheduler of the Node-B. A scheduling request shows that a UE has data; the latest buffer status report shows
 /// how much (TS 36.321 section 5.4.5). Grants since that report are subtracted. UEs with data are served round robin
-/// with an even share each. What a UE does not need of its share is given to other UEs. Pure: no packets, no clock.
+/// with an even share each. If a UE needs less than its share, the rest is given to other UEs. Pure: no packets, no
+/// clock.
 class UplinkScheduler {
  public:
   /// Creates a scheduler without UEs. Throws std::invalid_argument if a resource is out of its range.
@@ -35,17 +36,17 @@ class UplinkScheduler {
   /// Adds a UE with the next number.
   void add_ue() { ues_.emplace_back(); }
 
-  /// Handles a request that the UE sent in TTI `sent`. It has no effect if the UE is known to have data, or has a grant
-  /// for that TTI or a later one.
+  /// Handles a scheduling request that the UE sent in TTI `sent`. The request has no effect if the UE is known to have
+  /// data, or has a grant for TTI `sent` or a later one.
   void request(UeIndex ue, std::uint64_t sent);
   /// Handles a buffer status report in a block first sent in TTI `sent`; `left` bytes on the air remained behind that
-  /// block. A report of an earlier block than the latest one is ignored.
+  /// block. The report is ignored if a later block's report was handled before.
   void report(UeIndex ue, std::uint64_t sent, Bytes left);
   /// Returns the bytes that the UE is known to have and that are not granted yet.
   [[nodiscard]] Bytes known(UeIndex ue) const { return ues_[ue].known; }
 
-  /// Grants `units` resource blocks of TTI `tti`, which must increase from call to call. `capacities` states for each
-  /// UE what the whole TTI carries; 0 excludes it. The result is valid until the next call.
+  /// Grants `units` resource blocks of TTI `tti`, which must increase from call to call. `capacities` contains for each
+  /// UE the bytes that the whole TTI carries; a UE with 0 gets no grant. The result is valid until the next call.
   std::span<const UplinkGrant> grant(std::uint64_t tti, std::uint32_t units, std::span<const Bytes> capacities);
 
  private:
@@ -56,19 +57,20 @@ class UplinkScheduler {
   };
   /// Scheduling state of one UE.
   struct Ue {
-    Bytes known;                 ///< bytes that the UE is known to have and that are not granted yet
-    std::uint64_t reported = 0;  ///< number of the first TTI after the one whose block carried the latest report
-    std::vector<Given> given;    ///< grants not covered by a report yet, by TTI
+    Bytes known;  ///< bytes that the UE is known to have and that are not granted yet
+    /// Number of the TTI after the one in which the block with the latest report was first sent.
+    std::uint64_t reported = 0;
+    std::vector<Given> given;  ///< grants not covered by a report yet, by TTI
   };
   /// A UE that is granted a part of the current TTI.
   struct Sharer {
     UeIndex ue = 0;
-    std::uint32_t needed = 0;  ///< resource blocks that all data of the UE would take
+    std::uint32_t needed = 0;  ///< number of resource blocks needed for all data of the UE
     std::uint32_t units = 0;   ///< resource blocks granted
   };
   void choose(std::span<const Bytes> capacities);
   void share(std::uint32_t units);
-  /// Returns the resource blocks that the UE's known data takes, at least 1.
+  /// Returns the number of resource blocks needed for the UE's known data, at least 1.
   [[nodiscard]] std::uint32_t needed_by(UeIndex ue, Bytes capacity) const;
 
   UplinkResources resources_;

@@ -21,7 +21,7 @@ namespace sluice::emulator {
 struct UplinkRequests {
   std::uint64_t period = 10;  ///< period of the UE's opportunities for scheduling requests, > 0
   std::uint64_t phase = 0;    ///< TTI of the first opportunity
-  std::uint64_t retry = 320;  ///< time after a block without a grant at which the UE requests again, > 0
+  std::uint64_t retry = 320;  ///< time without a new grant after a block until the UE sends another request, > 0
 
   /// TTIs from a grant to its block, > 0; also the number of TTIs for which the UE knows its channel in advance.
   std::uint64_t distance = 4;
@@ -32,7 +32,7 @@ struct UplinkUeConfig {
   std::vector<IpAddress> addresses;  ///< addresses of the UE, at least one
   QueueConfig queue;                 ///< queue in the UE
   std::unique_ptr<Channel> channel;  ///< channel model of a whole TTI, made for the cell's TTI
-  Drx* drx = nullptr;                ///< discontinuous reception of the UE, which outlives this; null: always awake
+  Drx* drx = nullptr;  ///< discontinuous reception of the UE, an object that must outlive this one; null: always awake
 };
 
 /// Buffer status report that a block carries: the UE's data behind that block (TS 36.321 section 6.1.3.1, without
@@ -50,8 +50,8 @@ class UplinkUe final : private AirLinkUser {
   /// std::invalid_argument if there is no channel or a parameter is out of its range.
   UplinkUe(UeIndex ue, UplinkUeConfig config, const UplinkRequests& requests, const AirLinkConfig& air, EventLoop& loop,
            TtiClock& clock, Element& next);
-  /// Sets the observer of drops and of packets that reached the Node-B. Queueing is the time from the packet's arrival
-  /// in the queue to that moment.
+  /// Sets the observer of drops and of packets that reached the Node-B. `queueing` in its callbacks is the time from a
+  /// packet's arrival in the queue until the Node-B has the packet.
   void set_observer(CellObserver* observer) { observer_ = observer; }
 
   /// Puts a packet into the queue, or drops it.
@@ -59,7 +59,7 @@ class UplinkUe final : private AirLinkUser {
 
   /// Reads the channel at the start of TTI `tti`, so that link() is valid up to `distance` TTIs ahead.
   void begin(std::uint64_t tti);
-  /// Returns what TTI `tti` carries; valid from the current TTI to `distance` TTIs ahead.
+  /// Returns the capacity of TTI `tti` for this UE; valid from the current TTI to `distance` TTIs ahead.
   [[nodiscard]] const LinkGrant& link(std::uint64_t tti) const { return ahead_[tti % ahead_.size()]; }
   /// Returns the block that hybrid ARQ must retransmit in `tti`; null if there is none.
   [[nodiscard]] const link::HarqBlock* to_repeat(std::uint64_t tti) const { return air_.waiting(tti); }
@@ -71,17 +71,17 @@ class UplinkUe final : private AirLinkUser {
   /// Sends a block of at most `size` bytes, which carries only padding if there is no data. Returns its buffer status
   /// report if the block was received.
   std::optional<BufferStatus> send(std::uint64_t tti, Bytes size, std::uint32_t units, Instant now);
-  /// Sends a scheduling request in `tti` if one is pending and `tti` is an opportunity. Returns true if the Node-B
-  /// received it.
+  /// Sends a scheduling request in `tti` if one is pending and `tti` is an opportunity for it. Returns true if the
+  /// Node-B received the request.
   bool request(std::uint64_t tti, Instant now);
 
-  /// Returns the first TTI from `from` on in which the UE retransmits or may request; TtiClock::asleep if none is
-  /// known.
+  /// Returns the first TTI from `from` on in which the UE retransmits or may send a scheduling request;
+  /// TtiClock::asleep if none is known.
   [[nodiscard]] std::uint64_t next_useful(std::uint64_t from) const;
 
   /// True if the UE receives at `at`.
   [[nodiscard]] bool awake(Instant at) const { return drx_ == nullptr || drx_->awake(at); }
-  /// Records that the UE was granted a TTI or sends a request, which keeps it awake (DRX).
+  /// Records that the UE was granted a TTI or sends a scheduling request. Both keep the UE awake (DRX).
   void active(Instant now);
   [[nodiscard]] Channel& channel() { return *channel_; }
   [[nodiscard]] const UeQueue& queue() const { return queue_; }
@@ -90,10 +90,10 @@ class UplinkUe final : private AirLinkUser {
   [[nodiscard]] std::size_t in_flight() const { return air_.in_flight(); }
 
  private:
-  /// TTI number of a timer that is not set.
+  /// Value in place of a TTI number for a timer that is not set.
   static constexpr std::uint64_t not_set = UINT64_MAX;
 
-  /// True if the UE has nothing to send, including data that arrives exactly at `now`.
+  /// True if the UE has nothing to send. Data that arrives exactly at `now` counts as data to send.
   [[nodiscard]] bool empty(Instant now) const { return queue_.empty() && air_.repeats(now) == Bytes(0); }
   /// Returns the first opportunity for a scheduling request from TTI `from` on.
   [[nodiscard]] std::uint64_t opportunity(std::uint64_t from) const;
@@ -115,15 +115,16 @@ class UplinkUe final : private AirLinkUser {
   AirLink air_;
   Drx* drx_;
   CellObserver* observer_ = nullptr;
-  std::vector<LinkGrant> ahead_;  ///< what the next TTIs can carry for this UE; TTI n is at index n modulo the size
+  std::vector<LinkGrant> ahead_;  ///< capacities of the next TTIs for this UE; TTI n is at index n modulo the size
   std::uint64_t known_ = 0;       ///< first TTI for which `ahead_` has no entry yet
   std::vector<BufferStatus> reported_bsr_;  ///< buffer status reports of blocks in hybrid ARQ, by process
   bool pending_ = false;                    ///< true if a scheduling request is pending (TS 36.321 section 5.4.4)
-  std::uint64_t retry_at_ = not_set;  ///< TTI in which the UE requests again if it got no new grant (retxBSR-Timer)
+  /// TTI in which the UE sends another request unless it gets a grant before (retxBSR-Timer).
+  std::uint64_t retry_at_ = not_set;
 
-  /// First TTI in which an RLC retransmission waits that needs a scheduling request.
+  /// First TTI in which an RLC retransmission is ready for which the UE must send a scheduling request.
   std::uint64_t rlc_retx_at_ = not_set;
-  Instant sr_trigger_time_{};  ///< ready time of the newest RLC retransmission that set rlc_retx_at_
+  Instant sr_trigger_time_{};  ///< time at which the newest RLC retransmission considered in rlc_retx_at_ is ready
 };
 
 }  // namespace sluice::emulator

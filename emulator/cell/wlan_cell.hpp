@@ -25,7 +25,7 @@ struct WlanParameters {
   std::uint32_t contention_window = 31;                ///< contention window in slots; the mean back-off is half of it
 };
 
-/// Numbers of packets by kind: TCP segments without payload, most of them ACKs, and all others.
+/// Numbers of packets of two kinds: TCP segments without payload (most of them ACKs), and all others.
 struct WlanPackets {
   std::uint64_t data = 0;  ///< all other packets
   std::uint64_t acks = 0;  ///< TCP segments without payload
@@ -35,7 +35,8 @@ struct WlanPackets {
 };
 
 /// Returns how long a packet of `length` IP bytes occupies the air. The time includes DIFS, the mean back-off, the
-/// frame with 36 bytes of headers, SIFS and the acknowledgement. It is 1.93 ms for 1500 bytes, and 0.87 ms for 40.
+/// frame with 36 bytes of headers, SIFS and the acknowledgement. For 1500 bytes the result is 1.93 ms, and 0.87 ms for
+/// 40 bytes.
 [[nodiscard]] Duration wlan_airtime(const WlanParameters& parameters, Bytes length);
 
 /// 802.11 as an equal-access server (Pilosof et al., INFOCOM 2003). Whenever the air is free, one of the stations with
@@ -65,8 +66,8 @@ class WlanCell final : public RadioCell, public Element, public EventTarget {
   [[nodiscard]] const IpAddress& address(UeIndex ue) const override { return addresses_[ue]; }
   [[nodiscard]] std::size_t queues() const override { return 1; }
   [[nodiscard]] Backlog backlog() const override;
-  /// Returns the use of the air in bytes: what 1500-byte packets would have carried in the whole time, and in the busy
-  /// time.
+  /// Returns the use of the air in bytes of 1500-byte packets: those that the whole time could have carried, and those
+  /// that the busy time could have carried.
   [[nodiscard]] LinkUse use(Instant now) override;
 
   /// Returns the state of a mobile's downlink; its backlog is its part of the access point's buffer.

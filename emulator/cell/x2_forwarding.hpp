@@ -19,9 +19,10 @@ struct HandoverCounters {
 /// Interface of a Node-B towards the core and the other Node-Bs. It handles packets for UEs that come and go, as an LTE
 /// handover does (TS 36.300 section 10.1.2).
 ///
-/// The old Node-B of a handover forwards the queued packets, and those that still arrive by the old path. Forwarding
-/// ends with the end marker, which the core sends after these packets. Without forwarding they are dropped. The new
-/// Node-B sends forwarded packets first. Packets of the new path wait there for the end marker.
+/// At a handover, the old Node-B forwards the queued packets and the packets that still arrive on the old path. Without
+/// forwarding, the old Node-B drops all these packets. Forwarding ends with the end marker, which the core sends as the
+/// last packet on the old path. The new Node-B sends forwarded packets first; packets of the new path wait there for
+/// the end marker.
 ///
 /// All Node-Bs use the same numbers for UEs. Frames that are for no UE pass to the cell. Thread: the event loop's.
 class X2Forwarding final : public Element, public EventTarget {
@@ -40,10 +41,11 @@ class X2Forwarding final : public Element, public EventTarget {
   [[nodiscard]] Element& neighbours() { return neighbours_; }
 
   // The steps of handover number `handover` of a UE follow; numbers begin at 1.
-  /// Starts the handover at the old Node-B: the UE leaves, and its packets are forwarded to `onwards`; null drops them.
+  /// Starts the handover at the old Node-B. The UE leaves, and its packets are forwarded to `onwards`; if that is null,
+  /// they are dropped.
   void leave(UeIndex ue, std::uint32_t handover, Element* onwards, Instant now);
-  /// Prepares the new Node-B of a handover for the UE. If `forwarded` is true, packets of the new path wait until those
-  /// of the old Node-B have arrived.
+  /// Prepares the new Node-B of a handover for the UE. If `forwarded` is true, packets of the new path wait until the
+  /// packets that the old Node-B forwards have arrived.
   void expect(UeIndex ue, std::uint32_t handover, bool forwarded);
   /// Starts the timer for the end marker; call it at both Node-Bs when the core switches to the new path.
   void path_switched(UeIndex ue, std::uint32_t handover, Instant now);
@@ -72,10 +74,11 @@ class X2Forwarding final : public Element, public EventTarget {
   /// Forwarding state of one UE.
   struct UeForwarding {
     bool left = false;      ///< true if the UE is at another Node-B or on its way there
-    bool draining = false;  ///< true until the end marker of the old path to this Node-B arrives
-    bool holding = false;   ///< true while packets of the new path wait for those forwarded by the old Node-B
+    bool draining = false;  ///< true after the UE left this Node-B, until the end marker on the path to it arrives
+    bool holding = false;   ///< true while packets of the new path wait for the packets that the old Node-B forwards
 
-    /// Element to which the UE's packets are sent since it last left this Node-B; null: they are dropped.
+    /// Element to which the UE's packets have been sent since the UE last left this Node-B. If null, these packets are
+    /// dropped.
     Element* onwards = nullptr;
     std::uint32_t left_by = 0;  ///< number of the handover in which the UE last left this Node-B
     std::uint32_t came_by = 0;  ///< number of the handover in which the UE last came to this Node-B

@@ -7,12 +7,12 @@
 
 namespace sluice::emulator {
 
-/// What one UE's link carries in a TTI if that TTI is allocated to the UE.
+/// Capacity of one UE's link in a TTI, if that TTI is allocated to the UE, and whether a block is received.
 struct LinkGrant {
   Bytes capacity;  ///< bytes on the air of the transport block or of the trace's opportunities
 
-  /// Random number of the TTI, uniform in [0, 1). A block is received if `draw` is not below its error rate. 1 if no
-  /// block is lost at random.
+  /// Random number of the TTI, uniform in [0, 1). A block is received if `draw` is not below the error rate of the
+  /// block. `draw` is 1 if no block is lost at random.
   double draw = 1;
   std::uint8_t cqi = 0;  ///< CQI in use, 1 … 30; 0: out of range, or a channel without CQI
   bool received = true;  ///< false: a block first sent in this TTI is lost on the air
@@ -27,11 +27,11 @@ struct RadioQuality {
   double present_db = 0;   ///< SNR in this TTI, which determines whether the block is received
 };
 
-/// Radio link of one UE, as a function of the TTI number alone. Earlier calls do not change it, nor does whether the UE
-/// was served. TTI n begins n TTI lengths after the event loop's origin.
+/// Radio link of one UE, as a function of the TTI number alone. The link does not depend on earlier calls or on whether
+/// the UE was served. TTI n begins n TTI lengths after the event loop's origin.
 ///
-/// A channel's capacity is in whole bytes; the fraction of a byte is carried into the next TTI. Thus n TTIs offer the
-/// rate times n TTIs, rounded down once.
+/// A channel's capacity is in whole bytes; the fraction of a byte is carried into the next TTI. So the capacity of n
+/// TTIs together is rounded down only once.
 class Channel {
  public:
   virtual ~Channel() = default;
@@ -50,22 +50,22 @@ class Channel {
     pass_to(tti);
     return offered_;
   }
-  /// Returns the radio quality in the TTI that was read last. Separate from the grant, because most TTIs do not need
-  /// it.
+  /// Returns the radio quality in the TTI that was read last. The quality is not part of the grant, because it is
+  /// needed in few TTIs.
   [[nodiscard]] RadioQuality quality() const { return quality_of(next_ - 1); }
-  /// Returns the probability that a block coded for `cqi` is lost at `snr_db`. A retransmitted block passes the
-  /// combined SNR of its attempts. 0 if no block is lost at random.
+  /// Returns the probability that a block coded for `cqi` is lost at `snr_db`. For a retransmission, `snr_db` is the
+  /// combined SNR of all attempts. The result is 0 if no block is lost at random.
   [[nodiscard]] virtual double error_rate(double /*snr_db*/, std::uint8_t /*cqi*/) const { return 0; }
-  /// Returns a TTI, not before `tti`, before which the link carries nothing, so that a cell can skip the TTIs before
-  /// it. The result may be too early, but never too late.
+  /// Returns a TTI, `tti` or later. The link carries nothing in the TTIs before the result, so a cell can skip them.
+  /// The result may be too early, but never too late.
   [[nodiscard]] virtual std::uint64_t next_useful(std::uint64_t tti) { return tti; }
 
  protected:
-  /// Returns the grant of TTI `tti` and, if that is cheaper, of some later TTIs; at least one. The result is valid
-  /// until the next call. Every TTI is returned once, in order, except those that skip() passed.
+  /// Returns the grants of TTI `tti` and, if that costs less time than later calls, of some TTIs after it. The result
+  /// is valid until the next call. Every TTI is returned once, in order, except those that skip() passed.
   [[nodiscard]] virtual std::span<const LinkGrant> ahead(std::uint64_t tti) = 0;
-  /// Skips TTIs `from` … `to`-1 and adds the bytes they would have carried to `offered`. Returns false if the channel
-  /// cannot skip; then each TTI is computed. Called only if ahead() has not returned TTI `from` yet.
+  /// Skips TTIs `from` … `to`-1 and adds the bytes that they could have carried to `offered`. Returns false if the
+  /// channel cannot skip; then each TTI is computed. Called only if ahead() has not returned TTI `from` yet.
   [[nodiscard]] virtual bool skip(std::uint64_t /*from*/, std::uint64_t /*to*/, std::uint64_t& /*offered*/) {
     return false;
   }
@@ -79,7 +79,7 @@ class Channel {
     if (tti > next_ || current_ == newest_) return advance(tti);
     take(current_ + 1);
   }
-  /// Advances over several TTIs, or to one that is not computed yet.
+  /// Advances to TTI `tti` if other TTIs lie between, or if the grant of `tti` is not computed yet.
   void advance(std::uint64_t tti);
   /// Makes `grant`, which belongs to TTI `next_`, the current grant and counts the bytes it offers.
   void take(const LinkGrant* grant) {

@@ -10,29 +10,30 @@
 
 namespace sluice::emulator {
 
-/// Returns the Doppler frequency in Hz at a speed in km/h, for the paper's 1.8 GHz carrier.
+/// Returns the Doppler frequency in Hz at a speed in km/h, for the 1.8 GHz carrier of the CLAMP paper.
 [[nodiscard]] constexpr double clamp_doppler_hz(double kmh) {
   constexpr double wavelength = 0.1666;  // wavelength in m
   return kmh / 3.6 / wavelength;
 }
 
-/// Parameters of the slot channel of the CLAMP paper (Andrew, Hanly and Mukhtar, TMC 2008). The defaults are its slow,
-/// wide cell.
+/// Parameters of the slot channel of the CLAMP paper (Andrew, Hanly and Mukhtar, TMC 2008). The defaults are those of
+/// the paper's slow, wide cell.
 struct ClampParameters {
   double mean_snr_db = 6.02;    ///< mean SNR (SNRave = 4), −30 … 60
-  double speed_kmh = 0.36;      ///< speed of the UE: 0.36 is the paper's slow one, 36 its fast one; 0 … 500
+  double speed_kmh = 0.36;      ///< speed of the UE, 0 … 500; the CLAMP paper's slow UEs have 0.36, its fast ones 36
   double bandwidth_hz = 4.3e6;  ///< bandwidth (W0), > 0; 620 kHz in the low-rate scenario
   Rate max_rate = Rate::bits_per_second(10e6);  ///< largest rate (Cmax), > 0; 1.44 Mb/s in the low-rate scenario
   std::uint32_t attempts = 5;                   ///< attempts per packet (n), 1 … 100: 5 for slow, 15 for fast fading
   double target = 1e-3;                         ///< share of packets lost after n attempts, between 0 and 1
 };
 
-/// Slot channel of the CLAMP paper. Slot s carries B(s) = slot·min(W0·log2(1 + (1−m)·N(s)), Cmax) bits. They are lost
-/// if the channel's capacity at the end of the slot is lower: B(s) > slot·W0·log2(1 + N(s+1)).
+/// Slot channel of the CLAMP paper. Slot s carries B(s) = slot·min(W0·log2(1 + (1−m)·N(s)), Cmax) bits. All of them are
+/// lost if the channel's capacity at the end of the slot is lower: B(s) > slot·W0·log2(1 + N(s+1)).
 ///
-/// N is the SNR under Rayleigh fading (`Fading`). It has the paper's spectrum, with more sinusoids than the paper's 20,
-/// different for every UE. The rate margin m adapts until sequences of attempts fail as often as the target states. At
-/// a failure, ln(1−m) decreases by one step; at a success it grows by that step times target/(1 − target).
+/// N is the SNR under Rayleigh fading (`Fading`) with the paper's spectrum. The fading has more than the paper's 20
+/// sinusoids, and they differ between UEs. The rate margin m adapts until sequences of attempts fail as often as
+/// `target` states. At a failure, ln(1−m) decreases by one step; at a success it grows by that step times target/(1 −
+/// target).
 ///
 /// The rate margin adapts in every slot, whether the UE is served or not, so that the link stays a function of the slot
 /// number.

@@ -38,7 +38,7 @@ inline constexpr std::array<EvdoRate, 11> evdo_rates = {{{38.4, -12.5},
 /// Parameters of a UE in a 1xEV-DO (HDR) cell, as in the Window Regulator paper.
 struct EvdoParameters {
   double mean_snr_db = 4;  ///< mean SNR, −30 … 60
-  double speed_kmh = 3;    ///< speed of the UE, 0 … 500; the paper gives none
+  double speed_kmh = 3;    ///< speed of the UE, 0 … 500; the Window Regulator paper states none
   bool fading = true;      ///< true: Rayleigh fading with Jakes' spectrum
 };
 

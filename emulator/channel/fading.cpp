@@ -29,14 +29,15 @@ using Lanes = std::array<double, lanes>;
 /// Partial sums of the sinusoids, for each step of a stretch (Fading::stretch consecutive steps).
 using Sums = std::array<Lanes, Fading::stretch>;
 
-/// Returns the index of sinusoid `n` in its array. Each lane takes every eighth sinusoid. The order of the lanes is
+/// Returns the index of sinusoid `n` in its array. Each lane contains every eighth sinusoid. The order of the lanes is
 /// chosen so that the two vectors which total() adds are adjacent in memory.
 constexpr std::size_t place_of(std::size_t n) {
   constexpr std::array<std::size_t, lanes> places{0, 4, 2, 6, 1, 5, 3, 7};
   return n / lanes * lanes + places[n % lanes];
 }
 
-/// Returns the sum over the lanes: (0 + 1) + (2 + 3) beside (4 + 5) + (6 + 7), then the sum of these two.
+/// Returns the sum over the eight lanes, as two partial sums that can be added in parallel: (0 + 1) + (2 + 3) and (4 +
+/// 5) + (6 + 7).
 double total(const Lanes& sums) {
   using Two [[gnu::vector_size(2 * sizeof(double))]] = double;
   Two pairs[lanes / 2];
@@ -88,12 +89,12 @@ struct Rows {
   const double* step_im;
 };
 
-/// Number of sinusoids whose rotations are computed in parallel. Successive rotations of one sinusoid cannot be,
-/// because each depends on the one before.
+/// Number of sinusoids whose rotations are computed in parallel. Successive rotations of one sinusoid cannot be
+/// parallel, because each depends on the one before.
 constexpr std::size_t chains = 4;
 
-/// Adds `chains` vectors of sinusoids to the sums of a stretch (Fading::stretch consecutive steps), and leaves the
-/// sinusoids at the step that follows. If `first`, the sums start with these vectors.
+/// Adds `chains` vectors of sinusoids to the sums of a stretch (Fading::stretch consecutive steps), and advances these
+/// sinusoids to the step after it. If `first` is true, the sums start with these vectors.
 ///
 /// `width` doubles are processed at a time. Operations and their order are equal for every width, so the results are
 /// equal in every bit. The vectors are explicit because compilers do not vectorise the loop, which runs in every TTI of

@@ -20,7 +20,7 @@ double linear(double db) {
   return std::pow(10, db / 10);
 }
 
-/// Thresholds by which an approximate SNR decides whether a block is received.
+/// Table by which the approximate SNR of a block decides whether the block is received, if possible.
 const link::Receptions receptions(LinkBudget::tolerance_db);
 
 const HsdpaParameters& checked(const HsdpaParameters& p) {
@@ -105,16 +105,16 @@ void HsdpaChannel::judge(std::span<LinkGrant> grants, std::uint64_t first) const
   }
 }
 
-/// Decides whether a block is received if its approximate SNR does not determine that. It is a separate function
-/// because few blocks need it.
+/// Decides whether a block is received if its approximate SNR does not determine that. Few blocks need this decision,
+/// so it is a separate function.
 [[gnu::noinline]] bool HsdpaChannel::received_after_all(std::uint64_t measurement, const LinkGrant& grant) const {
   const double about = stretch_of(measurement).snr_about[measurement % Fading::stretch];
   const auto received = receptions.received(about, grant.cqi, grant.draw);
   return received ? *received : link::block_received(snr_db(measurement), grant.cqi, grant.draw);
 }
 
-/// Returns the grants of the newest stretch (Fading::stretch TTIs). Measurements begin before the run, so that the
-/// first TTIs can use a CQI. So the first measurements belong to no TTI.
+/// Returns the grants of the newest stretch (Fading::stretch TTIs). The first measurements are made before TTI 0, so
+/// that the first TTIs can use a CQI.
 std::span<const LinkGrant> HsdpaChannel::ahead(std::uint64_t tti) {
   measure();
   const std::uint64_t first = tti + cqi_delay_;

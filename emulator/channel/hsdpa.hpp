@@ -21,7 +21,7 @@ struct HsdpaParameters {
   double speed_kmh = 3;                               ///< speed of the UE, 0 … 500
   int category = 10;                                  ///< HSDPA category of the UE, 1 … 10
   bool fading = true;                                 ///< true: Rayleigh fading with Jakes' spectrum
-  MultipathProfile profile = MultipathProfile::flat;  ///< multipath profile; the receiver combines its echoes
+  MultipathProfile profile = MultipathProfile::flat;  ///< multipath profile; the receiver combines the echoes
   double shadowing_db = 8;                            ///< standard deviation of the shadowing, 0 … 20; 0: none
   double shadowing_distance_m = 40;                   ///< correlation distance of the shadowing, > 0
   double power_dbm = 38;                              ///< transmitted power
@@ -39,8 +39,8 @@ struct HsdpaParameters {
 [[nodiscard]] double hsdpa_path_loss_db(const HsdpaParameters& parameters);
 
 /// An HSDPA link. Path loss, shadowing and fading determine the SNR, and the SNR some TTIs ago determines the CQI. CQI
-/// and UE category determine the transport block, which carries whole 40-byte MAC-d PDUs. Whether it is received is
-/// random, by the BLER formula at the current SNR.
+/// and UE category determine the transport block, which carries whole 40-byte MAC-d PDUs. A block is lost at random,
+/// with the BLER formula's probability at the current SNR.
 class HsdpaChannel final : public Channel {
  public:
   /// Creates the link; `tti` is 2 ms for HSDPA. Throws std::invalid_argument if a parameter is out of its range.
@@ -77,11 +77,11 @@ class HsdpaChannel final : public Channel {
   Shadowing shadowing_;
   Random errors_;
   std::array<Bytes, link::max_cqi + 1> capacities_{};  ///< bytes that a TTI carries, by CQI
-  std::uint64_t cqi_delay_;           ///< CQI delay in TTIs; TTI n uses measurement n, taken cqi_delay_ TTIs earlier
-  std::array<Measured, 2> measured_;  ///< the two newest stretches
+  std::uint64_t cqi_delay_;  ///< CQI delay in TTIs; the CQI of TTI n is from the SNR measured `cqi_delay_` TTIs earlier
+  std::array<Measured, 2> measured_;                       ///< the two newest stretches
   std::array<std::uint64_t, 2 * Fading::stretch> cqis_{};  ///< CQIs of the two newest stretches of TTIs
   std::uint64_t measurements_ = 0;                         ///< number of measurements so far
-  std::array<LinkGrant, Fading::stretch> grants_{};  ///< grants of the TTIs in which the newest stretch was measured
+  std::array<LinkGrant, Fading::stretch> grants_{};        ///< grants of the TTIs of the newest stretch
 };
 
 }  // namespace sluice::emulator

@@ -11,9 +11,9 @@ namespace sluice::emulator {
 /// variation decreases with the number of echoes of similar strength.
 enum class MultipathProfile : std::uint8_t { flat, pedestrian_a, pedestrian_b, vehicular_a };
 
-/// Power of a frequency band over a multipath channel. Each tap fades independently, as Rayleigh with Jakes' spectrum.
-/// The mean power over the band is the sum of the powers of the taps (Parseval). Averaged over time it is 1. The
-/// profile `flat` has one tap.
+/// Power of a frequency band over a multipath channel. Each tap of the delay line fades independently, as Rayleigh with
+/// Jakes' spectrum. The power, averaged over the frequencies of the band, is the sum of the powers of the taps
+/// (Parseval). This sum varies over time, with a mean of 1. MultipathProfile::flat has one tap.
 class Multipath {
  public:
   /// Creates the taps, each with its own random stream. Throws std::invalid_argument if Fading does.
@@ -26,8 +26,8 @@ class Multipath {
     return sum;
   }
 
-  /// Writes the powers of a whole stretch (Fading::stretch steps) to `sums`. `first` is its first step, a multiple of
-  /// its length.
+  /// Writes the powers of the stretch (Fading::stretch steps) that begins at step `first` to `sums`. `first` must be a
+  /// multiple of Fading::stretch.
   void powers_from(std::uint64_t first, FadingStretch& sums) {
     taps_.front().powers_from(first, sums);
     for (std::size_t i = 1; i < taps_.size(); ++i) {

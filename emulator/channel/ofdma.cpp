@@ -43,8 +43,8 @@ double OfdmaChannel::measure() {
   return snr;
 }
 
-/// Returns the CQI for the next block. The outer loop of link adaptation never lowers the CQI to 0 (out of range).
-/// Without a block no outcome could raise it again.
+/// Returns the CQI for the next block. The outer loop of link adaptation never lowers the CQI to 0 (out of range). At
+/// CQI 0 no block is sent, so no outcome could raise the CQI again.
 int OfdmaChannel::choose_cqi() {
   const int reported = link::table_cqi_of(parameters_.table, quality_.reported_db);
   if (!outer_) return reported;

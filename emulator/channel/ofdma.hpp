@@ -37,11 +37,11 @@ struct OfdmaParameters {
 };
 
 /// A link of LTE (1 ms TTI) or NR (0.5 ms TTI at 30 kHz). Fading and shadowing determine the wideband SNR. The SNR some
-/// TTIs ago determines the CQI, and the CQI the bits of a resource block. The grant is for all resource blocks; n of N
-/// carry n/N of it.
+/// TTIs ago determines the CQI, which determines how many bits a resource block carries. The grant is for all N
+/// resource blocks; n blocks carry n/N of it.
 ///
-/// The outer loop of link adaptation adapts to the block of every TTI, whether or not the UE is served. So the link is
-/// a function of the TTI alone.
+/// The outer loop of link adaptation evaluates a block in every TTI, whether or not the UE is served. So the link is a
+/// function of the TTI number alone.
 class OfdmaChannel final : public SteppedChannel {
  public:
   /// Creates the link. Throws std::invalid_argument if a parameter is out of its range.

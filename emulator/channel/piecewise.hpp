@@ -11,7 +11,7 @@ namespace sluice::emulator {
 struct PiecewiseParameters {
   Rate min;           ///< lower bound of the uniformly drawn rate
   Rate max;           ///< upper bound of the rate, at least `min`
-  Duration period{};  ///< time for which a rate holds, > 0; need not be a multiple of the TTI
+  Duration period{};  ///< time for which a rate stays constant, > 0; need not be a multiple of the TTI
 };
 
 /// A link whose rate is redrawn at random every period, as in figures 11 and 12 of the SMVS paper (Ren and Lin, TMC
@@ -35,7 +35,7 @@ class PiecewiseChannel final : public SteppedChannel {
   Duration tti_;
   Random random_;
   Rate rate_;
-  Duration left_{};      ///< time for which the present rate still holds
+  Duration left_{};      ///< remaining time of the present rate
   double fraction_ = 0;  ///< fraction of a byte that is carried into the next TTI
 };
 

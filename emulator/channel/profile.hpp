@@ -17,7 +17,8 @@ struct CapacityProfile {
 };
 
 /// A link that repeats the rates of a profile, for sections 3.2 and 5 of the SMVS paper (Ren and Lin, TMC 2011). The
-/// profile is measured in a cell. A TTI in which the rate changes carries the sum of both parts.
+/// profile contains the rates that a UE received in a cell. A TTI in which the rate changes carries the sum of both
+/// parts.
 class ProfileChannel final : public SteppedChannel {
  public:
   /// Creates the link. Throws std::invalid_argument if the profile is empty, or if its interval or the TTI is not

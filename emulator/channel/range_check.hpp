@@ -5,8 +5,8 @@
 
 namespace sluice::emulator {
 
-/// Checks the parameters of `model`. A call throws std::invalid_argument with the model and the expectation if the
-/// condition is false.
+/// Checks the parameters of the channel model `model`. If the condition `in_range` is false, a call throws
+/// std::invalid_argument with the name of the model and what was expected.
 struct RangeCheck {
   const char* model;
 

@@ -7,19 +7,20 @@
 
 namespace sluice::emulator {
 
-/// Log-normal shadowing with correlation over distance (Gudmundson, Electronics Letters 1991), as in EURANE: s ←
-/// e^(−vΔ/D)·s + sqrt(1 − e^(−2vΔ/D))·σ·N(0,1).
+/// Log-normal shadowing s in dB, correlated over distance (Gudmundson, Electronics Letters 1991), as in EURANE. Each
+/// step computes s ← e^(−vΔ/D)·s + sqrt(1 − e^(−2vΔ/D))·σ·N(0,1).
 class Shadowing {
  public:
-  /// Starts in the stationary state. `speed` is v in m/s, `interval` Δ between steps, `deviation` σ in dB, `distance` D
-  /// in m. Throws std::invalid_argument if one is out of its range.
+  /// Creates the process in its stationary state. `speed` is v in m/s, `interval` the time Δ between steps, `deviation`
+  /// σ in dB, and `distance` D in m. Throws std::invalid_argument if one of them is out of its range.
   Shadowing(double speed, Duration interval, double deviation, double distance, Random random);
 
   /// Returns the present attenuation in dB.
   [[nodiscard]] double db() const { return value_; }
   /// Advances by one step.
   void step() { value_ = after(value_, random_.normal()); }
-  /// Writes the values of db.size() steps, from the present one on, and advances by that number of steps.
+  /// Writes the attenuation in dB of db.size() steps, from the present step on, to `db`. Advances by that number of
+  /// steps.
   void take(std::span<double> db) {
     random_.normals(db);
     double value = value_;

@@ -8,14 +8,14 @@
 
 namespace sluice::emulator {
 
-/// Radio link of a UE along its path: channels of different cells, with gaps in which the UE has none (coverage holes,
-/// handover interruptions). The link depends on the TTI number alone, as every channel does.
+/// Radio link of a UE along its path: channels of different cells, with gaps (coverage holes, handover interruptions)
+/// in which the UE has no channel. The link depends on the TTI number alone, as every channel does.
 class TimelineChannel final : public SteppedChannel {
  public:
   /// Starts with channel `first` at TTI 0.
   explicit TimelineChannel(std::unique_ptr<Channel> first);
-  /// Removes the link from TTI `tti` on. Sections must be added in time order; a later one at the same TTI replaces the
-  /// earlier.
+  /// The UE has no link from TTI `tti` on. Sections must be added in time order; a later call for the same TTI replaces
+  /// the earlier one.
   void silence_from(std::uint64_t tti) { add(tti, none); }
   /// Restores the last channel from TTI `tti` on.
   void resume_from(std::uint64_t tti) { add(tti, channels_.size() - 1); }

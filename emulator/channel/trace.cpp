@@ -15,7 +15,7 @@
 namespace sluice::emulator {
 namespace {
 
-/// Longest accepted line, more than any valid number needs, so that no long line is read into memory.
+/// Largest accepted length of a line. Every valid number is shorter, and longer lines are not read into memory.
 constexpr std::streamsize max_line_length = 32;
 
 /// Throws a TraceError that names the trace and the line.

@@ -14,7 +14,7 @@
 
 namespace sluice::emulator {
 
-/// Error in a trace; what() reads "file:line: what, expected, got".
+/// Error in a trace; what() returns a text of the form "file:line: what, expected, got".
 class TraceError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -31,8 +31,8 @@ class CapacityTrace {
   static constexpr std::uint64_t max_lines = 50'000'000;
   static constexpr std::uint64_t max_millisecond = 1'000'000'000;  ///< largest time: 11.5 days
 
-  /// Creates a trace from the numbers of its lines. Throws TraceError with `name` and the line if they violate the
-  /// format.
+  /// Creates a trace from the numbers in its lines. If the numbers violate the format, throws TraceError with `name`
+  /// and the line.
   explicit CapacityTrace(std::vector<std::uint32_t> milliseconds, const std::string& name = "trace");
   /// Reads a trace file. Throws TraceError if it is unreadable, empty or not in the format.
   [[nodiscard]] static CapacityTrace load(const std::string& path);
@@ -52,9 +52,9 @@ class CapacityTrace {
 };
 
 /// Replays a capacity trace byte for byte as Mahimahi's link shell does. One or several packets use an opportunity in
-/// its millisecond, and the unused part is lost. A packet that does not fit leaves with its last byte in a later
-/// opportunity. With a TTI other than 1 ms, an opportunity belongs to the first TTI that begins at or after its
-/// millisecond.
+/// its millisecond, and the unused part is lost. A packet that does not fit is continued in later opportunities and
+/// leaves with its last byte. With a TTI other than 1 ms, an opportunity belongs to the first TTI that begins at or
+/// after its millisecond.
 class TraceChannel final : public Channel {
  public:
   /// Creates the link; `offset` is the time in the trace at which the run begins. Throws std::invalid_argument if `tti`
@@ -71,12 +71,13 @@ class TraceChannel final : public Channel {
   /// An opportunity of the endlessly repeated trace.
   struct Position {
     std::size_t line = 0;  ///< index of the opportunity's line in the trace
-    Duration lap{};        ///< start of this repetition of the trace
+    Duration lap{};        ///< time at which this repetition of the trace starts
     Duration due{};        ///< time of the opportunity
   };
   /// Returns the opportunity of `line` in the repetition that begins at `lap`.
   [[nodiscard]] Position position_of(std::size_t line, Duration lap) const;
-  /// Advances past all opportunities up to and including `until`, in trace time. Returns their number.
+  /// Advances `position` past all opportunities up to and including `until`, in trace time. Returns the number of these
+  /// opportunities.
   std::uint64_t pass(Position& position, Duration until) const {
     std::uint64_t passed = 0;
     for (; position.due <= until; ++passed) position = behind(position);
@@ -84,7 +85,7 @@ class TraceChannel final : public Channel {
   }
   /// Returns the first opportunity after `position`.
   [[nodiscard]] Position behind(const Position& position) const;
-  /// Uses all opportunities up to the start of TTI `tti`. Returns their bytes.
+  /// Uses all opportunities up to the start of TTI `tti`. Returns the number of bytes that they carry.
   std::uint64_t bytes_until(std::uint64_t tti);
 
   std::shared_ptr<const CapacityTrace> trace_;

@@ -10,27 +10,27 @@ namespace sluice::emulator {
 
 /// Models the stretch ACKs of a receiver that merges segments (LRO, GRO): one ACK per `every` in-order segments, or for
 /// fewer after a delay. The acknowledgement number and TSval of an ACK are those of the time when it is sent (RFC 7323
-/// section 3.2). It echoes the timestamp of the first segment that it acknowledges (section 4.3). An ACK that reports
-/// more than in-order data is not delayed; with accurate ECN this is nearly every ACK. The endpoint still acknowledges
-/// every two segments; its early ACKs are dropped here. Pure: time is an argument.
+/// section 3.2). TSecr is the timestamp of the first segment that the ACK acknowledges (section 4.3). An ACK that
+/// contains more than the acknowledgement of in-order data is not delayed; with accurate ECN this is nearly every ACK.
+/// The endpoint still acknowledges every two segments; its early ACKs are dropped here. Pure: time is an argument.
 class AckStretcher {
  public:
-  /// Makes a stretcher for one ACK per `every` segments; up to 2 changes nothing. `delay` is the longest time an ACK
-  /// may be withheld.
+  /// Makes a stretcher for one ACK per `every` segments; a value up to 2 leaves all ACKs unchanged. `delay` is the
+  /// longest time an ACK may be withheld.
   AckStretcher(std::uint32_t every, Duration delay) : every_(every), delay_(delay) {}
 
   /// True if the stretcher withholds ACKs, because `every` is above 2.
   [[nodiscard]] bool stretches() const { return every_ > 2; }
-  /// Reports that everything before `next` was received. Returns true if an ACK is due: `every` segments of `full`
-  /// bytes are unacknowledged, or the oldest of them was received `delay` ago.
+  /// Reports that everything before `next` was received. Returns true if an ACK is due. This is so if `every` segments
+  /// of `full` bytes are unacknowledged, or the oldest unacknowledged one was received `delay` ago.
   [[nodiscard]] bool came(tcp::SeqNum next, std::uint32_t full, Instant now);
   /// Returns true if `segment` is an ACK to drop, because a later ACK covers it. Otherwise sets the timestamp that the
   /// segment echoes.
   [[nodiscard]] bool holds(tcp::Segment& segment);
   /// Returns the time by which the received data must be acknowledged; `never` if nothing is unacknowledged.
   [[nodiscard]] Instant due() const { return due_; }
-  /// Returns the withheld ACK if it is due now and the endpoint has sent no ACK in the meantime; else nothing. `time`
-  /// is its TSval.
+  /// Returns the withheld ACK, with TSval `time`, if it is due now and the endpoint has sent no ACK in the meantime.
+  /// Otherwise returns nothing.
   [[nodiscard]] std::optional<tcp::Segment> take(std::uint32_t time);
 
  private:
@@ -44,7 +44,8 @@ class AckStretcher {
   Instant due_ = never;
   bool wanted_ = false;  ///< true if an ACK must be sent now
 
-  /// True if the last segment sent reported a gap (SACK); the next ACK is then not delayed (RFC 5681 section 4.2).
+  /// True if the last segment sent reported missing data (SACK). The next ACK is then not delayed (RFC 5681 section
+  /// 4.2).
   bool told_hole_ = false;
 };
 

@@ -9,7 +9,8 @@ namespace sluice::emulator {
 
 class Connection;
 
-/// Application on a connection of a built-in host. Everything that a call writes is sent when it returns.
+/// Application on a connection of a built-in host. What a callback writes to the connection is sent when the callback
+/// returns.
 class Application {
  public:
   virtual ~Application() = default;
@@ -19,13 +20,14 @@ class Application {
 
   /// Called when the handshake is complete.
   virtual void on_open(Connection& /*connection*/, Instant /*now*/) {}
-  /// Receives the next bytes of the stream; they are valid during the call.
+  /// Called with the next received bytes of the stream, which are valid during the call.
   virtual void on_data(Connection& connection, std::span<const std::uint8_t> bytes, Instant now) = 0;
-  /// Called when the connection can take bytes again (Connection::send_room).
+  /// Called when the application may write bytes again (Connection::send_room).
   virtual void on_room(Connection& /*connection*/, Instant /*now*/) {}
   /// Called when the peer's FIN is received.
   virtual void on_peer_finished(Connection& /*connection*/, Instant /*now*/) {}
-  /// Called as the last function, when the connection is closed. Connection::endpoint().close_reason() is the cause.
+  /// Called when the connection is closed; no other function is called after it. Connection::endpoint().close_reason()
+  /// is the cause.
   virtual void on_closed(Connection& /*connection*/, Instant /*now*/) {}
   /// Called at the end of the run if the connection is still open, to record its state.
   virtual void on_run_end(Connection& /*connection*/, Instant /*now*/) {}

@@ -25,7 +25,7 @@ struct BulkConfig {
 /// One long transfer: downloads or uploads `size` bytes and closes. Checks every byte it receives.
 class BulkClient final : public Application, public EventTarget {
  public:
-  /// Creates a client that opens its connection at `config.start`. `loop`, `host` and `log` outlive it.
+  /// Creates a client that opens its connection at `config.start`. `loop`, `host` and `log` must outlive it.
   BulkClient(EventLoop& loop, Host& host, const BulkConfig& config, FlowLog& log);
 
   void on_event(std::uint64_t tag, Instant now) override;

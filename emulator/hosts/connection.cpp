@@ -14,8 +14,8 @@
 namespace sluice::emulator {
 namespace {
 
-/// Number of bytes that are written to the endpoint beyond what it may send now. The next ACKs can then release this
-/// data at once.
+/// Number of bytes that are written to the endpoint beyond what it may send now, so that the next ACKs can release data
+/// at once.
 constexpr Bytes write_ahead{128 * 1024};
 
 bool synchronised(tcp::State state) {

@@ -32,7 +32,7 @@ class Connection final : private tcp::Output {
     Duration ack_delay{};            ///< longest delay of a stretch ACK
     bool accurate_ecn = false;       ///< true if the connection may negotiate accurate ECN (RFC 9768)
   };
-  /// Makes a connection for an application that the caller owns. `pool`, `wire` and `application` outlive it.
+  /// Makes a connection for an application that the caller owns. `pool`, `wire` and `application` must outlive it.
   Connection(const Parts& parts, packet::PacketPool& pool, Element& wire, Application& application)
       : parts_(parts), pool_(pool), wire_(wire), application_(&application), acks_(parts.ack_every, parts.ack_delay) {}
   /// Makes a connection that owns its application.
@@ -54,7 +54,7 @@ class Connection final : private tcp::Output {
   /// Writes all of `bytes`; meant for small messages. If packet memory is exhausted, the bytes that do not fit are kept
   /// and written later.
   void send(std::span<const std::uint8_t> bytes);
-  /// Writes `count` bytes of `pattern` from `position` on. Returns the number of bytes written. It is below `count`
+  /// Writes `count` bytes of `pattern` from `position` on. Returns the number of bytes written. It is less than `count`
   /// only if packet memory is exhausted; the application then continues at the next on_room().
   std::uint64_t send_pattern(const PayloadPattern& pattern, std::uint64_t position, std::uint64_t count);
   /// Sends a FIN after everything written.
@@ -73,8 +73,8 @@ class Connection final : private tcp::Output {
   bool serve(Instant now);
   /// Ends the run: the application records its state.
   void end_run(Instant now) { application_->on_run_end(*this, now); }
-  /// Returns the latest time of the next serve(). Call the endpoint's on_timer() before it if its own deadline has
-  /// passed.
+  /// Returns the time by which serve() must be called next. If the endpoint's own deadline has passed then, call its
+  /// on_timer() first.
   [[nodiscard]] Instant next_deadline() const { return std::min(endpoint_.next_deadline(), acks_.due()); }
   /// True if packet memory was exhausted, so that a write or a segment failed. serve() must be called again soon.
   [[nodiscard]] bool starved() const { return starved_; }
@@ -99,7 +99,7 @@ class Connection final : private tcp::Output {
   Application* application_;
   std::unique_ptr<tcp::PacedEndpoint> paced_;
   tcp::AccurateEcn accurate_ecn_;
-  tcp::EndpointConfig config_;  ///< the connection's own configuration, if it differs from the host's
+  tcp::EndpointConfig config_;  ///< configuration of this connection, if it differs from the host's
   tcp::Endpoint endpoint_;
   AckStretcher acks_;
   /// Written bytes that are not in the endpoint yet, because packet memory is exhausted.

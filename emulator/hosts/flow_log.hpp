@@ -55,10 +55,10 @@ struct FlowRecord {
   std::string application;  ///< application name, such as "bulk" or "web"
   FlowEnds ends;
   bool upload = false;
-  Instant opened = never;      ///< time of the SYN
-  Instant connected = never;   ///< time at which the handshake was complete
-  Instant finished = never;    ///< time of the last byte, or of the end of the connection
-  std::uint64_t bytes = 0;     ///< payload bytes received or acknowledged
+  Instant opened = never;     ///< time of the SYN
+  Instant connected = never;  ///< time at which the handshake was complete
+  Instant finished = never;   ///< time of the last byte, or of the end of the connection
+  std::uint64_t bytes = 0;    ///< payload bytes that the client received (download) or the server acknowledged (upload)
   std::uint64_t measured = 0;  ///< payload bytes of a bulk transfer from FlowLog::count_from on
   std::uint64_t corrupted = 0;
   RateSpread spread;  ///< variation of a bulk download's rate from FlowLog::count_from on
@@ -74,7 +74,7 @@ struct FlowRecord {
 };
 
 /// Metrics of video quality. Startup delays are included for sessions that started after FlowLog::count_from. All other
-/// metrics include only the time after it.
+/// metrics only cover the time after FlowLog::count_from.
 struct VideoLog {
   DelayDigest starts;  ///< startup delay, from the SYN to the last byte of the first segment
   std::uint64_t stalls = 0;
@@ -84,7 +84,7 @@ struct VideoLog {
   std::uint64_t switches = 0;  ///< number of bit rate changes
 };
 
-/// Log of the datagrams from one side to the other, sent from FlowLog::count_from on.
+/// Log of the datagrams in one direction that were sent from FlowLog::count_from on.
 struct DatagramLog {
   DelayDigest delays;  ///< one-way delay
   std::uint64_t received = 0;
@@ -94,15 +94,16 @@ struct DatagramLog {
 /// Response times of responsiveness probes.
 struct ResponsivenessLog {
   std::vector<Duration> handshakes;  ///< handshake times of connections opened for one probe
-  std::vector<Duration> answers;     ///< response times on connections opened for one probe, from the request on
+  std::vector<Duration> answers;     ///< times from the request to the response on connections opened for one probe
   std::vector<Duration> kept;        ///< response times of requests on persistent connections
 };
 
 /// Results of all applications of a run.
 struct FlowLog {
   std::vector<FlowRecord> flows;
-  DelayDigest fetch_times;  ///< times from the request for an object to its last byte
-  DelayDigest page_times;   ///< times from opening a page's connection to the last byte of its last object
+  DelayDigest fetch_times;  ///< times from the request for an object to the last byte of the object
+  /// Times from the start of the connection of a page to the last byte of the page's last object.
+  DelayDigest page_times;
   VideoLog video;
   DatagramLog game;  ///< log of the game datagrams towards the UEs
   ResponsivenessLog responsiveness;

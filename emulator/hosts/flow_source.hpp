@@ -26,12 +26,12 @@ struct FlowSourceConfig {
   SizeDistribution size;
 };
 
-/// Generates short flows. Pages start at random instants (Poisson), and each has some objects, each on a separate
-/// connection. One object per page gives the flow arrivals of the CLAMP paper. Several give the web model of the Window
-/// Regulator paper (table I).
+/// Generates short flows. Pages start at random instants (Poisson), and each page has some objects, each on a separate
+/// connection. With one object per page, the flows arrive as in the CLAMP paper. With several, they form the web model
+/// of the Window Regulator paper (table I).
 class FlowSource final : public EventTarget {
  public:
-  /// Creates a source whose pages start from `config.start` on. `loop`, `host` and `log` outlive it.
+  /// Creates a source whose pages start from `config.start` on. `loop`, `host` and `log` must outlive it.
   FlowSource(EventLoop& loop, Host& host, FlowSourceConfig config, Random random, FlowLog& log);
   void on_event(std::uint64_t tag, Instant now) override;
   /// Returns the number of flows that are open.

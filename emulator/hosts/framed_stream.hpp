@@ -12,7 +12,7 @@
 
 namespace sluice::emulator {
 
-/// Header of 16 bytes before each frame of a framed stream. A client's request is such a header alone. Several
+/// Header of 16 bytes before each frame of a framed stream. A client's request consists of such a header only. Several
 /// exchanges share a connection this way, as in HTTP/2.
 struct FrameHead {
   enum class Kind : std::uint8_t {
@@ -48,15 +48,15 @@ class FrameReader {
   std::uint64_t data_left_ = 0;
 };
 
-/// Server end of a framed stream. Answers a probe between two data frames, as an HTTP/2 server answers a small request
-/// next to a large one.
-/// Writes no further frame while one frame's bytes are unsent (TCP_NOTSENT_LOWAT).
+/// Server end of a framed stream. A probe is answered between two data frames, as an HTTP/2 server answers a small
+/// request next to a large one. A data frame is only written while less than one frame of earlier bytes is unsent
+/// (TCP_NOTSENT_LOWAT).
 class FramedServer final : public Application {
  public:
   /// Data bytes of a frame: the default SETTINGS_MAX_FRAME_SIZE of HTTP/2 (RFC 9113 section 4.2).
   static constexpr std::uint64_t frame_size = 16'384;
 
-  /// Makes the application of one connection. `counters` outlives it.
+  /// Makes the application of one connection. `counters` must outlive it.
   FramedServer(const packet::Addresses& ours, ServerCounters& counters)
       : pattern_(server_pattern(ours.src_port, ours.dst_port)), counters_(counters) {
     ++counters_.sessions;

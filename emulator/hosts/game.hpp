@@ -19,10 +19,10 @@ struct GameHead {
   static constexpr std::size_t length = 24;
 
   std::uint32_t interval_us = 0;  ///< interval of the client's datagrams and of the answers, in µs
-  std::uint16_t answer = 0;       ///< size of the answers in bytes; 0 in an answer
+  std::uint16_t answer = 0;       ///< size of the answers that a player requests, in bytes; 0 in an answer
   std::uint64_t number = 0;
   Instant sent{};
-  /// True: requests answers at exponentially distributed intervals, with `interval_us` as their mean.
+  /// True: the server sends its answers at exponentially distributed intervals with `interval_us` as their mean.
   bool exponential = false;
 
   [[nodiscard]] std::array<std::uint8_t, length> encode() const;
@@ -34,8 +34,8 @@ struct GameHead {
 class GameReceiver {
  public:
   explicit GameReceiver(DatagramLog& log) : log_(log) {}
-  /// Records a datagram, unless it was sent before `count_from`. A gap in the numbers counts as lost until it is
-  /// filled.
+  /// Records a datagram, unless it was sent before `count_from`. Datagrams missing in a gap of the sequence numbers
+  /// count as lost until they arrive.
   void take(const GameHead& head, Instant count_from, Instant now);
 
  private:
@@ -53,11 +53,12 @@ struct GameConfig {
   bool exponential = false;  ///< true: the server's datagrams have exponentially distributed intervals
 };
 
-/// One player: sends a datagram each interval, and receives the server's. Thread: the event loop's.
+/// One player of a game: sends a datagram each interval, and receives the datagrams of the server. Thread: the event
+/// loop's.
 class GameClient final : public DatagramApplication, public EventTarget {
  public:
-  /// Creates a player that starts at `config.start`. `loop`, `host` and `log` outlive it. It outlives the last packet
-  /// to `host`.
+  /// Creates a player that starts at `config.start`. `loop`, `host` and `log` must outlive the player, and the player
+  /// must outlive the last packet to `host`.
   GameClient(EventLoop& loop, Host& host, const GameConfig& config, FlowLog& log);
 
   void on_event(std::uint64_t tag, Instant now) override;
@@ -73,8 +74,8 @@ class GameClient final : public DatagramApplication, public EventTarget {
   std::uint64_t number_ = 0;
 };
 
-/// Game server of one host. It sends each player the datagrams that the player's header requests, until no datagram of
-/// the player arrives for `patience`.
+/// Game server of one host. Each player receives the datagrams that the player's header requests, until no datagram of
+/// the player has arrived for `patience`.
 class GameServer final : public DatagramApplication {
  public:
   /// Time without a datagram of a player after which the server drops the player.
@@ -83,8 +84,9 @@ class GameServer final : public DatagramApplication {
   /// Maximum number of players; datagrams of further ones are ignored.
   static constexpr std::size_t max_players = 4096;
 
-  /// Creates a server that logs the players' datagrams sent from `count_from` on. `loop`, `host` and `log` outlive it.
-  /// `random` determines the intervals between its datagrams for players that request exponentially distributed ones.
+  /// Creates a server that logs the players' datagrams sent from `count_from` on. `loop`, `host` and `log` must outlive
+  /// it. `random` draws the intervals between the server's datagrams for players that request exponentially distributed
+  /// intervals.
   GameServer(EventLoop& loop, Host& host, DatagramLog& log, Instant count_from, Random random = Random(0));
   ~GameServer();
   GameServer(const GameServer&) = delete;

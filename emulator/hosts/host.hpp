@@ -50,7 +50,7 @@ struct HostCounters {
 /// Receiver of the datagrams for a port of a host.
 class DatagramApplication {
  public:
-  /// Receives a datagram. `ours` are the addresses to answer it with; `bytes` are valid during the call.
+  /// Called with a received datagram. `ours` are the addresses for an answer; `bytes` are valid during the call.
   virtual void on_datagram(const packet::Addresses& ours, std::span<const std::uint8_t> bytes, Instant now) = 0;
 
  protected:
@@ -58,29 +58,29 @@ class DatagramApplication {
 };
 
 /// A host with one address on one wire, with TCP, UDP and applications. It receives frames as an Element, and sends its
-/// own to `wire`. Timers are events of the loop. Thread: the event loop's.
+/// own frames to `wire`. Timers are events of the event loop. Thread: the event loop's.
 class Host final : public Element, public EventTarget {
  public:
   using Acceptor = std::function<std::unique_ptr<Application>(const packet::Addresses& ours)>;
 
-  /// Makes a host. `loop`, `pool` and `wire` outlive it. `random` determines initial sequence numbers and timestamp
-  /// offsets.
+  /// Makes a host. `loop`, `pool` and `wire` must outlive it. `random` determines initial sequence numbers and
+  /// timestamp offsets.
   Host(EventLoop& loop, packet::PacketPool& pool, const HostConfig& config, Random random, Element& wire);
 
   /// Accepts connections to `port`; `acceptor` makes the application of each one.
   void listen(std::uint16_t port, Acceptor acceptor) { listeners_[port] = std::move(acceptor); }
-  /// Opens a connection for `application`, which outlives it. Local ports are assigned in ascending order from 49152
-  /// on.
+  /// Opens a connection for `application`, which must outlive it. Local ports are assigned in ascending order from
+  /// 49152 on.
   Connection& connect(const IpAddress& remote, std::uint16_t port, Application& application, Instant now);
 
-  /// Delivers datagrams to `port` to `application`, which outlives the host.
+  /// Passes datagrams that arrive for `port` to `application`, which must outlive the host.
   void bind(std::uint16_t port, DatagramApplication& application) { datagrams_[port] = &application; }
   /// Binds a free ephemeral port to `application` and returns it.
   std::uint16_t bind_any(DatagramApplication& application);
   /// Sends a datagram with addresses `ours`. Sends nothing if packet memory is exhausted.
   void send_datagram(const packet::Addresses& ours, std::span<const std::uint8_t> bytes, Instant now);
 
-  /// Sends what an application wrote while no callback of its connection was running.
+  /// Sends what an application wrote to `connection` while no callback of that connection was running.
   void push(std::uint64_t connection, Instant now) { serve(connection, now); }
   /// Informs the applications of all open connections that the run has ended.
   void end_run(Instant now);
@@ -92,7 +92,7 @@ class Host final : public Element, public EventTarget {
   [[nodiscard]] const HostConfig& config() const { return config_; }
   [[nodiscard]] const HostCounters& counters() const { return counters_; }
   [[nodiscard]] std::size_t connections() const { return connections_.size(); }
-  /// Calls `look` for every connection, in the order in which they were opened.
+  /// Calls `look` for every connection, in the order in which the connections were opened.
   template <typename Look>
   void for_each_connection(Look&& look) const {
     for (const auto& [number, slot] : connections_) look(std::as_const(*slot.connection));
@@ -118,7 +118,7 @@ class Host final : public Element, public EventTarget {
   [[nodiscard]] bool receive_datagram(const packet::Parsed& parsed, const packet::Packet& packet, Instant now);
   void receive_segment(const packet::Parsed& parsed, packet::Packet packet, Instant now);
   std::uint64_t accept(const packet::Parsed& parsed, const packet::Packet& frame, Instant now);
-  /// Creates a connection whose application is either `owned` or `lent`. Returns its number.
+  /// Creates a connection whose application is either `owned` or `lent`. Returns the connection's number.
   std::uint64_t add(Connection::Parts parts, const Key& key, std::unique_ptr<Application> owned, Application* lent);
   void serve(std::uint64_t number, Instant now);
   void set_alarm(Slot& slot, Instant now);

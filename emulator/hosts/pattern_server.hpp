@@ -27,11 +27,12 @@ struct ServerCounters {
   void record_end(const Connection& connection);
 };
 
-/// Server end of one connection with requests. It sends the bytes that a client fetches, and checks those that a client
-/// puts. Fetches are answered in order, and a client may send the next before the previous one is complete.
+/// Server end of one connection with requests. It sends the bytes that a client requests by fetch, and checks the bytes
+/// that a client sends by put. Fetches are answered in order, and a client may send the next fetch before the previous
+/// one is complete.
 class PatternServer final : public Application {
  public:
-  /// Makes the application of one connection. `counters` outlives it.
+  /// Makes the application of one connection. `counters` must outlive it.
   PatternServer(const packet::Addresses& ours, ServerCounters& counters)
       : outgoing_(server_pattern(ours.src_port, ours.dst_port)),
         incoming_(client_pattern(ours.src_port, ours.dst_port)),

@@ -23,8 +23,8 @@ const std::vector<std::uint8_t>& table() {
   return bytes;
 }
 
-/// Calls `piece(table bytes, offset in the range)` for each contiguous part of the pattern table that a range covers.
-/// The range is `size` bytes from `at` on, and wraps around at the table's end.
+/// Divides a range of the pattern table into contiguous parts, because the range may wrap around at the table's end.
+/// Calls `piece(bytes, offset in the range)` for each part. The range is `size` bytes from `at` on.
 template <typename Piece>
 void for_pieces(std::size_t at, std::size_t size, Piece&& piece) {
   const std::vector<std::uint8_t>& bytes = table();

@@ -5,8 +5,8 @@
 
 namespace sluice::emulator {
 
-/// Payload bytes of a built-in host, as a function of the stream's key and the position. The receiver can check every
-/// byte: one that is lost, duplicated, moved or from another stream differs with probability 1 - 2^-8.
+/// Payload bytes of a built-in host, as a function of the stream's key and the position. So the receiver can check
+/// every byte. A byte that is lost, duplicated, moved or from another stream differs with probability 1 - 2^-8.
 class PayloadPattern {
  public:
   explicit PayloadPattern(std::uint64_t key);

@@ -10,11 +10,11 @@
 
 namespace sluice::emulator {
 
-/// Request of a built-in client, 16 bytes at the start of a connection's payload or between payloads.
+/// Request of a built-in client: 16 bytes at the start of a connection's payload or between payloads.
 struct Request {
   enum class Verb : std::uint8_t {
     fetch = 1,  ///< requests that the server sends `size` bytes of the pattern
-    put = 2     ///< announces `size` bytes of the pattern; the server confirms them with a put of equal size
+    put = 2     ///< announces `size` bytes of the pattern, which the server answers with a put request of equal size
   };
   static constexpr std::size_t length = 16;
   static constexpr std::uint64_t endless = UINT64_MAX;

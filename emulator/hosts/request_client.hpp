@@ -16,7 +16,8 @@ namespace sluice::emulator {
 enum class RequestPace : std::uint8_t {
   after_answer,  ///< sends the next request an exponentially distributed think time after the last answer
 
-  /// Sends a request at every interval, answered or not: a telnet-like source, or the rate of an on/off source.
+  /// Sends a request at every interval, even if earlier ones are unanswered. This models telnet, or an on/off source
+  /// with a constant rate.
   clocked
 };
 
@@ -26,7 +27,7 @@ struct RequestConfig {
   std::uint16_t port = 80;
   Instant start{};
   RequestPace pace = RequestPace::after_answer;
-  /// Mean think time with `after_answer`; interval with `clocked`, then > 0.
+  /// Mean think time for `after_answer`. For `clocked` it is the interval between requests, > 0.
   Duration interval = std::chrono::seconds(1);
   SizeDistribution size;  ///< size of an answer
   Duration on{};          ///< with `clocked`: mean length of the active periods (exponential); 0: always active
@@ -37,7 +38,7 @@ struct RequestConfig {
 /// answer is recorded as a fetch. A connection that ends is replaced after a second.
 class RequestClient final : public Application, public EventTarget {
  public:
-  /// Creates a client that starts at `config.start`. `loop`, `host` and `log` outlive it.
+  /// Creates a client that starts at `config.start`. `loop`, `host` and `log` must outlive it.
   RequestClient(EventLoop& loop, Host& host, RequestConfig config, Random random, FlowLog& log);
 
   void on_event(std::uint64_t tag, Instant now) override;

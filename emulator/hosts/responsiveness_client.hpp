@@ -25,12 +25,12 @@ struct ResponsivenessConfig {
   Duration interval = std::chrono::milliseconds(100);
 };
 
-/// Measures responsiveness as in draft-ietf-ippm-responsiveness. Small requests are sent on the connections that load
-/// the link, and as many on new ones. The draft adds connections until the result is stable. Here their number is
-/// fixed, and the whole run after its warm-up is measured.
+/// Measures responsiveness as in draft-ietf-ippm-responsiveness. Half of the small requests are sent on the connections
+/// that load the link, and half on new connections. The draft adds connections until the result is stable. Here the
+/// number of connections is fixed, and the whole run after its warm-up is measured.
 class ResponsivenessClient final : public EventTarget {
  public:
-  /// Creates a client that starts at `config.start`. `loop`, `host` and `log` outlive it.
+  /// Creates a client that starts at `config.start`. `loop`, `host` and `log` must outlive it.
   ResponsivenessClient(EventLoop& loop, Host& host, const ResponsivenessConfig& config, Random random, FlowLog& log);
   ~ResponsivenessClient();
   ResponsivenessClient(const ResponsivenessClient&) = delete;

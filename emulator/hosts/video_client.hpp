@@ -25,17 +25,17 @@ struct VideoConfig {
   Duration pause = std::chrono::seconds(1);  ///< time between two videos
 };
 
-/// Returns the ladder index of the next segment's bit rate for the buffered playing time `held`, by BBA-0. The rate is
-/// the lowest up to the reservoir, the highest from 0.9 of the buffer on, and linear between. It changes only when that
-/// linear function passes the next rate of the ladder. Source: Huang et al., A Buffer-Based Approach to Rate
-/// Adaptation, SIGCOMM 2014, algorithm 1.
+/// Returns the ladder index of the next segment's bit rate for the buffered playing time `held`, by BBA-0. The
+/// suggested rate is the lowest up to the reservoir, the highest from 0.9 of the buffer on, and linear between. The bit
+/// rate only changes when the suggested rate reaches another rate of the ladder. Source: Huang et al., A Buffer-Based
+/// Approach to Rate Adaptation, SIGCOMM 2014, algorithm 1.
 [[nodiscard]] std::size_t next_rung(const VideoConfig& video, std::size_t rung, Duration held);
 
-/// Viewer who plays videos, one after the other. Each video uses one connection for all segments. Playing begins with
-/// the first segment.
+/// Model of a viewer that plays videos, one after the other. Each video uses one connection for all segments. Playing
+/// begins with the first segment.
 class VideoClient final : public Application, public EventTarget {
  public:
-  /// Creates a user that watches videos from `config.start` on. `loop`, `host` and `log` outlive it.
+  /// Creates a viewer that plays videos from `config.start` on. `loop`, `host` and `log` must outlive it.
   VideoClient(EventLoop& loop, Host& host, VideoConfig config, FlowLog& log);
 
   void on_event(std::uint64_t tag, Instant now) override;

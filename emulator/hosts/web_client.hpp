@@ -23,11 +23,11 @@ struct WebConfig {
   double object_shape = 1.2;
 };
 
-/// Reader of web pages. Opens a connection per page, fetches its objects in sequence, closes it, pauses, and repeats
-/// without end.
+/// Model of a reader of web pages. Opens a connection per page, fetches its objects in sequence, closes it, pauses, and
+/// repeats without end.
 class WebClient final : public Application, public EventTarget {
  public:
-  /// Creates a user that reads web pages from `config.start` on. `loop`, `host` and `log` outlive it.
+  /// Creates a reader that fetches web pages from `config.start` on. `loop`, `host` and `log` must outlive it.
   WebClient(EventLoop& loop, Host& host, const WebConfig& config, Random random, FlowLog& log);
 
   void on_event(std::uint64_t tag, Instant now) override;

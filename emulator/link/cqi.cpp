@@ -28,14 +28,14 @@ constexpr Top category_7_and_8{9719, 11418, 14411, 14411, 14411, 14411, 14411, 1
 constexpr Top category_9{9719, 11418, 14411, 17300, 17300, 17300, 17300, 17300};
 constexpr Top category_10{9719, 11418, 14411, 17300, 21754, 23370, 24222, 25558};
 
-/// Returns the high-CQI rows of a UE category.
+/// Returns the transport block sizes of CQI 23 … 30 for a UE category.
 const Top& top_of(int category) {
   if (category <= 6) return category_1_to_6;
   if (category <= 8) return category_7_and_8;
   return category == 9 ? category_9 : category_10;
 }
 
-/// Returns the CQI as a real number; its floor is the CQI.
+/// Returns the CQI before rounding down, as a real number.
 double cqi_scale(double snr_db) {
   return snr_db / 1.02 + 16.62;
 }
@@ -63,7 +63,7 @@ int pdus(int transport_block_bits) {
 
 namespace {
 
-/// Returns the change per dB of x, the variable of the block error rate formula, at a CQI.
+/// Returns by how much x, the variable of the block error rate formula, grows per dB of SNR at a CQI.
 double slope_of(int cqi) {
   return 2 * std::numbers::ln10 / (std::numbers::sqrt3 - std::log10(cqi));
 }

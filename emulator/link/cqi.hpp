@@ -23,8 +23,8 @@ inline constexpr Bytes pdu_size{40};
 [[nodiscard]] int cqi_of(double snr_db);
 
 /// Computes the CQIs of SNRs that are known within `error_db`. Returns false if the CQI of one of them is not certain;
-/// then each result may be wrong. The function is inline and in a form that compilers vectorise, because it runs for
-/// every TTI of every UE.
+/// the results must then not be used. The function is inline and in a form that compilers vectorise, because it runs
+/// for every TTI of every UE.
 template <std::size_t count>
 [[nodiscard]] bool cqis_about(const std::array<double, count>& snr_db, double error_db,
                               std::span<std::uint64_t, count> cqis) {
@@ -56,14 +56,14 @@ template <std::size_t count>
 /// al., ISSSTA 2004). Requires 1 <= cqi <= 30.
 [[nodiscard]] double block_error_rate(double snr_db, int cqi);
 
-/// True if a block is received. `draw` is a random number, uniform in [0, 1), that decides against the block error
-/// rate.
+/// True if a block is received: `draw`, a random number uniform in [0, 1), is not below the block error rate.
 [[nodiscard]] inline bool block_received(double snr_db, int cqi, double draw) {
   return draw >= block_error_rate(snr_db, cqi);
 }
 
-/// Decides whether a block is received if its SNR is known with a limited error. Error rates in a table bound the exact
-/// rate from both sides. Nearly every random number lies outside these bounds, so the formula is rarely computed.
+/// Decides whether a block is received if its SNR is known with a limited error. The table contains error rates that
+/// bound the exact rate from both sides. Nearly every random number lies outside these bounds, so the formula of the
+/// exact rate is rarely computed.
 class Receptions {
  public:
   /// Computes the table. `error_db` must be above 0 and larger than the rounding error of an SNR.
@@ -77,7 +77,7 @@ class Receptions {
     if (draw < rate_at(snr_db * line.slope + line.lowest + line.further, 1, steps + 2)) return false;
     return std::nullopt;
   }
-  /// True if the block is certainly received, as most are; false if it may be lost.
+  /// True if the block is certainly received, which is the usual case; false if it may be lost.
   [[nodiscard]] bool surely_received(double snr_db, int cqi, double draw) const {
     const Line& line = lines_[static_cast<std::size_t>(cqi)];
     return draw >= rate_at(snr_db * line.slope + line.lowest, 0, steps + 1);
@@ -85,13 +85,14 @@ class Receptions {
 
  private:
   static constexpr int steps = 160;
-  /// Linear map from SNR to a position in the table, for one CQI.
+  /// Linear map from SNR to a position in the table of error rates, for one CQI.
   struct Line {
     double slope = 0;    ///< table positions per dB
-    double lowest = 0;   ///< table position of 0 dB minus the error
-    double further = 0;  ///< distance to the next table position after 0 dB plus the error
+    double lowest = 0;   ///< table position for an SNR of 0 dB minus the largest error
+    double further = 0;  ///< addition to `lowest` that gives the position after that of 0 dB plus the largest error
   };
-  /// Returns the error rate at a position of the table, limited to `least` … `most`.
+  /// Returns the error rate at a position of the table. Positions outside `least` … `most` are replaced by the nearest
+  /// of these.
   [[nodiscard]] double rate_at(double place, int least, int most) const {
     return rates_[static_cast<std::size_t>(std::clamp(static_cast<int>(place), least, most))];
   }

@@ -36,7 +36,7 @@ double Harq::in_db(double linear) {
   return 10 * std::log10(std::max(linear, least));
 }
 
-/// Updates the process of `tti` with the outcome of its transmission.
+/// Updates the hybrid-ARQ process that owns `tti` with the outcome of its transmission.
 HarqOutcome Harq::settle(std::uint64_t tti, const HarqBlock& block, bool received) {
   Process& process = processes_[tti % processes_.size()];
   const bool again = !received && block.transmissions < parameters_.transmissions;

@@ -24,7 +24,7 @@ struct HarqBlock {
   std::uint64_t tsn = 0;            ///< transmission sequence number: 0, 1, 2 … per UE
   Bytes size;                       ///< bytes that the block carries on the air
   std::uint32_t units = 1;          ///< number of resource blocks that the block uses, or 1
-  std::uint8_t cqi = 0;             ///< CQI for which the block is coded; retransmissions keep it
+  std::uint8_t cqi = 0;             ///< CQI for which the block is coded; retransmissions use it too
   std::uint32_t transmissions = 0;  ///< transmissions so far
   double snr = 0;                   ///< sum of the SNRs of the attempts so far, linear
 };
@@ -36,9 +36,10 @@ enum class HarqOutcome : std::uint8_t {
   given_up  ///< the block was not received, and no attempt is left
 };
 
-/// Hybrid-ARQ processes of one UE in one direction. Retransmissions are synchronous and precede new data. They always
-/// fit into their TTI, because blocks that fail in one TTI shared its resources when they were sent. LTE and NR permit
-/// any later TTI; schedulers use the first. Pure: no packets, no clock; random numbers are arguments.
+/// Hybrid-ARQ processes of one UE in one direction. Retransmissions are synchronous and precede new data.
+/// Retransmissions always fit into their TTI, because the blocks that failed in one TTI also shared that TTI's
+/// resources. LTE and NR permit a retransmission in any later TTI, but schedulers use the first possible one. Pure: no
+/// packets, no clock; random numbers are arguments.
 class Harq {
  public:
   /// Creates idle processes. Throws std::invalid_argument if a parameter is out of its range.
@@ -55,7 +56,7 @@ class Harq {
 
   /// Transmits in `tti`: the block to be retransmitted if there is one (then `fresh` is ignored), otherwise `fresh`.
   /// `snr_db` is the SNR in this TTI. `error_rate(snr_db, cqi)` returns the probability that a block coded for `cqi` is
-  /// lost. `draw` is uniform in [0, 1); the block is received if it is not below that probability.
+  /// lost. `draw` is uniform in [0, 1); the block is received if `draw` is not below that probability.
   template <typename ErrorRate>
   HarqOutcome transmit(std::uint64_t tti, const HarqBlock& fresh, double snr_db, double draw, ErrorRate&& error_rate) {
     HarqBlock block = waiting(tti) != nullptr ? *waiting(tti) : fresh;

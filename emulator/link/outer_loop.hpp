@@ -5,14 +5,14 @@
 namespace sluice::emulator::link {
 
 /// Outer loop link adaptation: an offset on the reported SNR that keeps the loss of first transmissions at a target.
-/// Each received block raises the offset by Δ · target / (1 − target), each lost one lowers it by Δ. Sources: Sampath,
-/// Kumar and Holtzman, VTC 1997 (power control); Pedersen et al., VTC Fall 2007 (LTE CQIs). An outcome is known one
-/// hybrid-ARQ round trip later. Pure: no clock, no randomness.
+/// Each received block raises the offset by Δ · target / (1 − target), and each lost block lowers it by Δ. Sources:
+/// Sampath, Kumar and Holtzman, VTC 1997 (power control); Pedersen et al., VTC Fall 2007 (LTE CQIs). An outcome is
+/// known one hybrid-ARQ round trip later. Pure: no clock, no randomness.
 class OuterLoop {
  public:
   /// Step Δ of the offset at a loss, in dB.
   static constexpr double step_db = 0.1;
-  /// TTIs from a block to the first one that its outcome affects: LTE's hybrid-ARQ round trip (TS 36.213 section 8).
+  /// TTIs from a block to the first block that its outcome affects: LTE's hybrid-ARQ round trip (TS 36.213 section 8).
   static constexpr std::uint32_t round_trip = 8;
 
   /// Creates a loop with offset 0. Throws std::invalid_argument unless 0.001 <= target <= 0.5.
@@ -23,8 +23,8 @@ class OuterLoop {
   /// Returns the offset to be added to a reported SNR, in dB.
   [[nodiscard]] double offset_db() const { return offset_db_; }
   /// Records the outcome of this TTI's block. `can_rise` and `can_fall` state whether a higher or lower offset could
-  /// lead to another CQI. Otherwise the offset stays, so that it does not grow without bound on the best and worst
-  /// links.
+  /// lead to another CQI. If it could not, the offset stays, so that it does not grow without bound on the best and
+  /// worst links.
   void sent(bool received, bool can_rise, bool can_fall);
 
  private:
@@ -34,7 +34,8 @@ class OuterLoop {
   double raise_db_;  ///< increase of the SNR offset per received block, dB
   double offset_db_ = 0;
   std::uint64_t ttis_ = 0;
-  Outcome outcomes_[round_trip]{};  ///< outcomes that are not applied yet, by TTI modulo the round trip
+  /// Outcomes that are not applied yet; that of TTI n is at index n modulo the round trip.
+  Outcome outcomes_[round_trip]{};
 };
 
 }  // namespace sluice::emulator::link

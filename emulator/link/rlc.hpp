@@ -20,7 +20,7 @@ struct RlcParameters {
   RlcMode mode = RlcMode::acknowledged;
   /// Time from the detection of a loss to the earliest retransmission.
   Duration status_delay = std::chrono::milliseconds(50);
-  /// Retransmissions of a range in acknowledged mode before it is given up (MaxDAT).
+  /// Largest number of retransmissions of a range in acknowledged mode; the range is then given up (MaxDAT).
   std::uint32_t retransmissions = 10;
 };
 
@@ -42,7 +42,8 @@ class Rlc {
 
   /// Records a received block. Blocks must be reported in the order of transmission sequence numbers.
   void received(const RlcRange& range);
-  /// Records a lost block, detected now. Blocks must be reported in the order of transmission sequence numbers.
+  /// Records a block whose loss is detected at `now`. Blocks must be reported in the order of transmission sequence
+  /// numbers.
   void lost(const RlcRange& range, Instant now);
 
   /// Gives up all missing ranges.
@@ -51,11 +52,12 @@ class Rlc {
   [[nodiscard]] Bytes waiting(Instant now) const;
   /// Returns when the next range may be retransmitted, possibly in the past; `never` if none is missing.
   [[nodiscard]] Instant next_ready() const;
-  /// Takes up to `most` bytes of the first range that may be retransmitted at `now`; empty if there is none.
+  /// Removes up to `most` bytes from the start of the first range that may be retransmitted at `now`, and returns them
+  /// as a range. The result is empty if there is no such range.
   RlcRange take(Bytes most, Instant now);
 
-  /// Returns the position below which every byte is received or given up. Packets that end at or before it are
-  /// delivered or lost.
+  /// Returns the position below which every byte is received or given up. Packets that end at this position or before
+  /// it are delivered or lost.
   [[nodiscard]] std::uint64_t settled() const { return missing_.empty() ? highest_ : missing_.front().range.from; }
   /// True if a byte of the packet in `range` was given up. Call it in stream order, because data below range.from is
   /// discarded.
@@ -68,8 +70,8 @@ class Rlc {
     Instant ready = never;       ///< time of the earliest retransmission; `never` while one is in flight
     std::uint32_t attempts = 0;  ///< retransmissions so far
   };
-  /// Removes the bytes of `range` (its end excluded) from the missing ranges. Returns the largest number of
-  /// retransmissions among the removed parts.
+  /// Removes the bytes of `range` from the missing ranges. Returns the largest number of retransmissions among the
+  /// removed parts.
   std::uint32_t cut(const RlcRange& range);
   /// Inserts a missing range by position.
   void insert(const Missing& missing);

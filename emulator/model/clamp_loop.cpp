@@ -7,9 +7,9 @@
 
 namespace sluice::emulator {
 
-/// Solves for the rightmost root by Newton's method. Up to b = 1/e it is real and in [−1, 0). Above, its imaginary part
-/// grows from 0 over π/2 (at b = π/2, where Re λ = 0) towards π. The start value ln(b) + iπ/2 is close to it for large
-/// b.
+/// Solves for the rightmost root λ by Newton's method. For b ≤ 1/e the root is real and in [−1, 0). For larger b its
+/// imaginary part grows from 0 towards π; it is π/2 at b = π/2, where Re λ = 0. For large b the start value ln(b) +
+/// iπ/2 is close to the root.
 double clamp_loop_growth(double slope) {
   if (!(slope > 0)) throw std::invalid_argument("b must be above 0");
   using Complex = std::complex<double>;

@@ -19,8 +19,8 @@ struct VaryingLink {
 /// `p1` is the share of losses after which the window starts from one packet, N_to/N_d (eq. 4), 0 … 1. Throws
 /// std::invalid_argument if the link or p1 is out of its range.
 ///
-/// Interpretation of the paper: if half of the largest window exceeds the mean rate times round trip, epoch A is empty,
-/// and epoch B begins from that half.
+/// One case is an interpretation of the paper: half of the largest window exceeds the mean rate times the round trip.
+/// Then the paper's epoch A is empty, and its epoch B begins from that half.
 [[nodiscard]] double varying_link_throughput(const VaryingLink& link, double p1);
 
 /// Inputs of Padhye's formula.

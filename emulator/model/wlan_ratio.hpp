@@ -21,26 +21,28 @@ struct WlanShare {
 /// equation is solved for R. The result is 1 if all windows fit into the buffer. Throws std::invalid_argument if a
 /// parameter is out of its range.
 ///
-/// Interpretation of the paper, because the copy at hand lacks this section's formulas. For B ≤ w the loss is taken as
-/// uniform: R = w·√(2·P·bd/3). For larger B the upload's ACKs take at most w places. The other B − w belong to the
-/// downloads and are ¾ full on average, because a full window is halved. The text calls that the fixed part of the
-/// effective window. The other part is the square-root law's result for a buffer of w.
+/// The available copy of the paper lacks this section's formulas, so these are an interpretation. For B ≤ w all packets
+/// are assumed to be lost with equal probability P: R = w·√(2·P·bd/3). For larger B the upload's ACKs take at most w
+/// places. The downloads have the other B − w places and fill ¾ of them on average, because a full window is halved at
+/// a loss. The paper calls this the fixed part of the effective window. The other part is the result of the square-root
+/// law for a buffer of w.
 [[nodiscard]] double wlan_ratio(const WlanShare& share);
 
-/// Returns the ratio of wlan_ratio() as the paper's first, "naive" explanation gives it. The upload's ACKs always take
-/// w places of the buffer. The downloads' windows vary between half of the other places and all of them: w·n/(¾·(B −
-/// w)). For B ≤ w the result is infinite and has no meaning. Throws std::invalid_argument if a parameter is out of its
-/// range.
+/// Returns the throughput ratio of wlan_ratio() by the paper's first, "naive" explanation: w·n/(¾·(B − w)). The
+/// upload's ACKs always take w places of the buffer. The downloads' windows vary between half of the other places and
+/// all of them. For B ≤ w the result is infinite and has no meaning. Throws std::invalid_argument if a parameter is out
+/// of its range.
 [[nodiscard]] double wlan_naive_ratio(const WlanShare& share);
 
-/// Returns log10 of the ratio of two times: that in which the upload's window is full, and that in which it is not.
-/// Both come from the paper's Markov chain for small buffers, whose states are windows of 1, 2, 4, … w packets. In each
-/// step the window doubles. It restarts with one packet if all ACKs of a window are lost, with the loss of
-/// wlan_ratio(). Infinite if no ACK is lost. Throws std::invalid_argument if a parameter is out of its range.
+/// Returns log10 of the ratio of two times: the time in which the upload's window is full, and the time in which it is
+/// not. Both come from the paper's Markov chain for small buffers, whose states are windows of 1, 2, 4, … w packets. In
+/// each step the window doubles, unless all ACKs of a window are lost: then it restarts with one packet. The loss
+/// probability is that of wlan_ratio(). The result is infinite if no ACK is lost. Throws std::invalid_argument if a
+/// parameter is out of its range.
 ///
-/// Interpretation of the paper, because the copy at hand contains the Markov chain in words only. Losses of the ACKs of
-/// one window are taken as independent, and a step as one round trip at every window. Exponential timer backoff is not
-/// included, as the paper states.
+/// The available copy of the paper describes the Markov chain in words only, so the formula is an interpretation.
+/// Losses of the ACKs of one window are assumed to be independent, and a step takes one round trip at every window.
+/// Exponential timer backoff is not included, as the paper states.
 [[nodiscard]] double wlan_full_window_orders(const WlanShare& share);
 
 }  // namespace sluice::emulator

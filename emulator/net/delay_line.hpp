@@ -14,8 +14,8 @@
 
 namespace sluice::emulator {
 
-/// Change of the delay of a line. From the time `at` on, counted from the construction of the line, packets take
-/// `extra` longer than the configured delay. Later steps replace earlier ones.
+/// Change of the delay of a line. From the time `at` on, counted from the construction of the line, packets are delayed
+/// by `extra` more than the configured delay. A later step replaces the earlier one.
 struct DelayStep {
   Duration at{};
   Duration extra{};  ///< additional delay, >= 0
@@ -24,19 +24,20 @@ struct DelayStep {
 /// Configuration of a delay line.
 struct DelayLineConfig {
   Duration delay{};  ///< propagation delay, >= 0
-  Rate rate;         ///< rate of the line for line_size bytes; zero: infinite
-  Bytes buffer;      ///< limit of the packets waiting for the line, without the one being sent; 0: unlimited
+  Rate rate;         ///< rate of the line, for frames without Ethernet headers (line_size); zero: infinite
+  /// Largest sum of the packets that wait for the line; the packet being sent does not count; 0: unlimited.
+  Bytes buffer;
 
   /// Largest random deviation of a packet's delay in both directions, uniformly drawn, 0 … delay. Packets never
   /// overtake each other.
   Duration jitter{};
-  std::vector<DelayStep> steps = {};  ///< changes of the delay in time order; packets keep their order
+  std::vector<DelayStep> steps = {};  ///< changes of the delay in time order; they do not reorder packets
 };
 
 /// Cumulative counters of a line.
 struct LineCounters {
   std::uint64_t packets = 0;  ///< packets received
-  std::uint64_t bytes = 0;    ///< sum of line_size over the packets received
+  std::uint64_t bytes = 0;    ///< sum of the sizes of received frames, without Ethernet headers (line_size)
   std::uint64_t dropped = 0;  ///< packets dropped because the buffer was full
 };
 
@@ -48,7 +49,7 @@ class DelayLine final : public Element, public EventTarget {
   /// if a time is out of its range.
   DelayLine(EventLoop& loop, const DelayLineConfig& config, Element& next, Random random = Random(0));
 
-  /// Sets the destination of the packets, which must outlive the line.
+  /// Sets the element that receives the packets. The element must outlive the line.
   void set_next(Element& next) { next_ = &next; }
   void receive(packet::Packet packet, Instant now) override;
   void on_event(std::uint64_t tag, Instant now) override;

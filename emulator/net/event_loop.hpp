@@ -7,9 +7,9 @@
 
 namespace sluice::emulator {
 
-/// The only source of time in the emulator. Events at the same instant run in the order in which they were set, so a
-/// run depends on its inputs only. In virtual time, run_until() alone drives it; in real time a poll thread calls
-/// run_until(clock) repeatedly. Thread: one.
+/// The only source of time in the emulator. Events at one instant run in the order in which they were scheduled, so a
+/// run depends on its inputs only. In virtual time, run_until() alone advances the time; in real time a poll thread
+/// calls run_until(clock) repeatedly. Thread: one.
 class EventLoop {
  public:
   /// Returns the emulator's present time.
@@ -49,7 +49,7 @@ class EventLoop {
   EventQueue events_;
   /// True if the front of the event queue has run or is running; the next scheduled event replaces it.
   bool spent_ = false;
-  std::uint64_t order_ = 0;  ///< number of events set so far, which orders events of one instant
+  std::uint64_t order_ = 0;  ///< number of events scheduled so far; it orders events of one instant
   Instant now_{};
 };
 

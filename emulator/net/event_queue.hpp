@@ -59,7 +59,7 @@ class EventQueue {
  private:
   static constexpr std::size_t children = 4;
 
-  /// Inserts an event at its place, starting from the heap's root, which is free.
+  /// Inserts an event at its place in the heap. The root of the heap is free before the call.
   void sink(const Event& event) {
     std::size_t hole = 0;
     for (std::size_t first = 1; first < events_.size(); first = hole * children + 1) {

@@ -11,7 +11,7 @@
 
 namespace sluice::emulator {
 
-/// A period in which every packet takes longer, as in a handover or a route change.
+/// A period in which every packet is delayed longer, as in a handover or a route change.
 struct DelayJump {
   Instant from{};
   Instant until{};
@@ -22,7 +22,7 @@ struct DelayJump {
 struct ImpairmentConfig {
   double loss = 0;       ///< probability that a packet is lost
   double duplicate = 0;  ///< probability that a packet is sent twice
-  double reorder = 0;    ///< probability that a packet is delayed by `reorder_delay` while later ones overtake it
+  double reorder = 0;    ///< probability that a packet is delayed by `reorder_delay`, so that later packets overtake it
   Duration reorder_delay = std::chrono::milliseconds(5);
   double corrupt = 0;  ///< probability that `corrupt_bits` random bits after the Ethernet header are inverted
   std::uint32_t corrupt_bits = 1;  ///< inverted bits per corrupted packet, >= 1
@@ -60,12 +60,13 @@ class Impairment final : public Element, public EventTarget {
     Instant due{};
     std::uint64_t order = 0;
   };
-  /// True if `a` is sent after `b`. Of packets due at one time, the one that was held first is sent first.
+  /// True if `a` is sent after `b`. Of packets that are due at one time, the packet that was stored first is sent
+  /// first.
   static bool later(const Held& a, const Held& b) { return a.due != b.due ? a.due > b.due : a.order > b.order; }
   void duplicate(const packet::Packet& packet, Instant now);
   /// Forwards a packet in order; a delay jump that is active delays it.
   void pass(packet::Packet packet, Instant now);
-  /// Keeps a packet until `due`.
+  /// Keeps a packet and forwards it at `due`.
   void hold(packet::Packet packet, Instant due);
   /// Inverts random bits. Returns false if the packet had to be copied and the pool was exhausted.
   bool corrupt(packet::Packet& packet);

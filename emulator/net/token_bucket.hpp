@@ -6,15 +6,15 @@
 
 namespace sluice::emulator {
 
-/// A policer's token bucket: it fills at `rate` up to `burst` bytes. A packet passes if the bucket contains its size,
-/// which is then taken out. No packet waits. Time is an argument.
+/// A policer's token bucket, which fills at `rate` up to `burst` bytes. A packet passes if the bucket contains at least
+/// the packet's size, which is then removed from the bucket. No packet waits. Time is an argument.
 class TokenBucket {
  public:
   /// Creates a full bucket. Throws std::invalid_argument unless `rate` > 0 and `burst` > 0.
   TokenBucket(Rate rate, Bytes burst);
 
-  /// Returns true if a packet of `size` bytes passes at `now`, which must not decrease. A rejected packet takes nothing
-  /// out.
+  /// Returns true if a packet of `size` bytes passes at `now`, which must not decrease. A rejected packet leaves the
+  /// fill level unchanged.
   [[nodiscard]] bool take(Bytes size, Instant now);
 
  private:

@@ -14,7 +14,8 @@
 namespace sluice::emulator {
 namespace {
 
-/// Checks the scenarios that profiles come from. Prints each error once. Returns true if there is none.
+/// Checks the scenarios whose runs provide the capacity profiles that links replay. Prints each error once. Returns
+/// true if there is none.
 bool check_profiles(const Plan& plan) {
   std::set<std::string> complaints;
   for (const RunPlan& run : plan.runs) {
@@ -31,7 +32,7 @@ bool check_profiles(const Plan& plan) {
   return complaints.empty();
 }
 
-/// Returns the place of a scalar with this text below `node`; line 0 if there is none.
+/// Returns the place in the file of a scalar with the text `text` below `node`; line 0 if there is none.
 config::Place place_of(const config::Node& node, const std::string& text) {
   if (node.kind == config::Node::Kind::scalar && node.text == text) return node.place;
   for (const config::Node& item : node.items) {
@@ -51,7 +52,7 @@ void complain(const std::string& file, const std::string& trace, const TraceMiss
   std::fprintf(stderr, "%s\n", config::Error{file, place_of(root, trace), missing.what(), "", ""}.to_string().c_str());
 }
 
-/// Reads every trace that the runs name once. Prints missing and malformed ones; returns true if there are none.
+/// Reads each trace that the runs name, once each. Prints missing and malformed ones; returns true if there are none.
 bool check_traces(const Plan& plan, TraceLibrary& traces) {
   std::set<std::string> names;
   for (const RunPlan& run : plan.runs) {

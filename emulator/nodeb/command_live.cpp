@@ -27,8 +27,8 @@
 namespace sluice::emulator {
 namespace {
 
-/// Returns the mode named by `word`, or the default one if it is empty. Prints an error and returns nothing if the
-/// scenario cannot serve it.
+/// Returns the mode named by `word`, or the default one if `word` is empty. If the scenario cannot run in that mode,
+/// prints an error and returns nothing.
 std::optional<RunMode> mode_of(const Scenario& scenario, const std::string& word) {
   if (word.empty()) return live_mode(scenario);
   const std::optional<RunMode> mode = parse_mode(word);
@@ -41,7 +41,7 @@ std::optional<RunMode> mode_of(const Scenario& scenario, const std::string& word
   return mode;
 }
 
-/// Returns the packet buffer size for the longest packet of ports and built-in hosts.
+/// Returns the packet buffer size that is enough for the longest packet of ports and built-in hosts.
 std::uint16_t room_for(const Scenario& scenario) {
   return dpdk::buffer_room(std::max(scenario.live.mtu, scenario.hosts.mtu));
 }

@@ -14,7 +14,7 @@ namespace sluice::emulator {
 
 namespace {
 
-/// Returns the provenance that is stored in a result folder, or null with the reason if it cannot be read.
+/// Returns the provenance that is stored in a result folder. If it cannot be read, the result is null with the reason.
 nlohmann::ordered_json provenance_of_part(const std::string& folder) {
   nlohmann::ordered_json part = {{"folder", std::filesystem::path(folder).lexically_normal().filename().string()}};
   try {

@@ -17,7 +17,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Returns the store of finished runs, whose file names depend on program and inputs.
+/// Returns the store of finished runs. Its file names depend on the program and its inputs, so results of other
+/// programs or inputs are not found.
 KeptRuns kept_runs(const RunOptions& options, const LoadedExperiment& experiment, const TraceLibrary& traces) {
   const Inputs inputs = inputs_of(experiment.plan, experiment.text, traces);
   return {options.keep, identity(running_program()) + '\n' + identity(inputs), experiment.plan.name};

@@ -57,7 +57,8 @@ class Findings {
   std::size_t count_ = 0;
 };
 
-/// Prints a note if another program produced the result. That is no difference itself, but a possible cause of one.
+/// Prints a note if another program produced the stored result. Another program is not counted as a difference, but may
+/// cause one.
 void compare_program(const Build& before) {
   const Build& now = running_program();
   if (same_results(before, now)) return;
@@ -79,7 +80,8 @@ void compare_machine(const std::vector<Machine>& before) {
   }
 }
 
-/// Writes the scenarios of a result to `folder`. Throws if a text does not match its digest or a name leads elsewhere.
+/// Writes the scenarios of a result to `folder`. Throws if a text does not match its digest, or if a file name leads
+/// out of the folder.
 std::string restore(const Inputs& inputs, const fs::path& folder) {
   const auto put = [&folder](const Input& scenario) {
     if (!stays_below(scenario.name)) {
@@ -96,7 +98,8 @@ std::string restore(const Inputs& inputs, const fs::path& folder) {
   return put(inputs.scenario);
 }
 
-/// Prints the traces that are missing or differ. Returns false if one is missing that the result had.
+/// Prints the traces that are missing or differ now. Returns false if a trace is missing that the stored result was
+/// computed from.
 bool compare_traces(const Provenance& before, const Inputs& now, Findings& findings) {
   std::map<std::string, std::string> digests;
   for (const Input& trace : now.traces) digests.emplace(trace.name, trace.sha256);
@@ -118,7 +121,7 @@ bool compare_traces(const Provenance& before, const Inputs& now, Findings& findi
   return all;
 }
 
-/// Compares the files of a result with their digests and with those of the repeated run.
+/// Compares the files of a stored result with their stored digests and with the files of the repeated run.
 void compare_files(const Provenance& before, const fs::path& folder, const fs::path& repeated,
                    const std::vector<std::string>& written, Findings& findings) {
   for (const WrittenFile& file : before.files) {

@@ -33,7 +33,7 @@ struct RunOptions {
   std::vector<std::string> modes;   ///< names of the modes to run; empty: those of the scenario
   std::string keep;                 ///< folder for finished runs; empty: they are not kept
   bool list = false;                ///< true to print the list of runs instead of running them
-  std::vector<std::size_t> only;    ///< numbers of the runs to execute, from that list; empty: all
+  std::vector<std::size_t> only;    ///< numbers of the runs to execute, as printed for `list`; empty: all
 };
 /// Runs an experiment in virtual time.
 [[nodiscard]] int command_run(const RunOptions& options);
@@ -82,15 +82,15 @@ struct TraceOptions {
 /// Generates a capacity trace.
 [[nodiscard]] int command_trace(const TraceOptions& options);
 
-/// Reads a scenario and prints its errors. Returns nothing if it is refused.
+/// Reads a scenario and prints its errors. Returns nothing if there is an error.
 [[nodiscard]] std::optional<Plan> read_plan(const std::string& file, unsigned seeds);
 /// Returns the mode with this name. If there is none it prints the valid names and returns nothing.
 [[nodiscard]] std::optional<RunMode> parse_mode(const std::string& word);
-/// Returns the number of columns of the terminal at standard output, or the usual number if it is no terminal.
+/// Returns the width of the terminal at standard output in columns, or a usual width if standard output is no terminal.
 [[nodiscard]] std::size_t terminal_width();
-/// Returns a library that searches `folders` and then the scenario's own folder.
+/// Returns a trace library that searches `folders` and then the folder of the scenario `file`.
 [[nodiscard]] TraceLibrary trace_library(const std::string& file, const std::vector<std::string>& folders);
-/// Sends the program's log to standard error while it exists. At most one object exists at a time.
+/// Sends the program's log to standard error while the object exists. At most one object exists at a time.
 /// proxy::LogWriter writes on its own thread, so an unread pipe or a stopped terminal does not block other threads.
 class Log {
  public:

@@ -24,11 +24,11 @@ static_assert(std::atomic<bool>::is_always_lock_free, "set from a signal handler
 
 namespace {
 
-/// Time of the first signal in seconds of CLOCK_MONOTONIC, which a signal handler may read.
+/// Time of the first signal in seconds of CLOCK_MONOTONIC. The type permits access from a signal handler.
 volatile std::sig_atomic_t stop_requested_at = 0;
 
-/// Requests a stop. A second signal ends the program at once, unless it follows within a second: then it comes from the
-/// same cause, such as a terminal and a parent process.
+/// Requests a stop. A second signal ends the program at once, unless it follows within a second. It is then ignored,
+/// because a terminal and a parent process may both send a signal for one cause.
 extern "C" void on_stop_signal(int number) {
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);

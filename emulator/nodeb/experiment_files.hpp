@@ -21,21 +21,21 @@ struct LoadedExperiment {
   std::string text;
   Plan plan;
 };
-/// Reads a scenario and keeps only the runs of `modes`; empty keeps all. Prints errors and returns nothing if it is
-/// refused.
+/// Reads a scenario and keeps only the runs of `modes`; empty keeps all. If the scenario has errors, prints them and
+/// returns nothing.
 [[nodiscard]] std::optional<LoadedExperiment> load_experiment(const std::string& file, unsigned seeds,
                                                               const std::vector<std::string>& modes);
 
-/// Keeps only the runs with these numbers; empty keeps all. Returns false and prints an error if a number does not
-/// exist.
+/// Keeps only the runs of the plan with the numbers `only`; if it is empty, all runs. Returns false and prints an error
+/// if a number does not exist.
 [[nodiscard]] bool restrict_runs(Plan& plan, const std::vector<std::size_t>& only);
 
-/// Starts EAL, runs a plan with a progress bar and prints which runs were skipped. `workers` = 0 is one per processor.
-/// Callable once in a program, because EAL starts once.
+/// Starts EAL, runs a plan with a progress bar and prints which runs were skipped. `workers` = 0 starts one thread per
+/// processor. Callable once in a program, because EAL starts once.
 [[nodiscard]] ExperimentOutcome run_with_bar(const Plan& plan, TraceLibrary& traces, unsigned workers,
                                              const RunStore& store = {});
 
-/// Returns the table for a terminal, with the paper's values and notes.
+/// Returns the table of results for a terminal, with the paper's values and notes.
 [[nodiscard]] std::string table_of(const Plan& plan, const std::vector<RunResult>& results);
 
 /// Writes tables and report to the folder `out`. Returns the names of the files.
@@ -51,7 +51,7 @@ struct LoadedExperiment {
 /// Returns the provenance of an experiment that is run here and now.
 [[nodiscard]] Provenance provenance_of(const LoadedExperiment& experiment, const TraceLibrary& traces);
 
-/// Writes the provenance next to the files, with their digests.
+/// Writes the provenance to the folder `out`, with the digests of the result files `files` in it.
 void write_provenance(const std::string& out, Provenance provenance, const std::vector<std::string>& files);
 
 }  // namespace sluice::emulator

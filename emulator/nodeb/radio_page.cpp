@@ -29,12 +29,13 @@ constexpr auto history_period = std::chrono::seconds(1);
 constexpr std::array<std::string_view, 6> history_columns{
     "link_used_bps", "link_rate_bps", "queue_bytes", "queue_delay_ms", "server_to_ue_delay_ms", "outstanding_bytes"};
 
-/// Returns NaN, which stands for an unknown value in the history, if nothing was measured in the interval.
+/// Returns the value as a float. If nothing was measured in the interval, returns NaN, which the history stores for an
+/// unknown value.
 float or_nan(const std::optional<double>& value) {
   return value ? static_cast<float>(*value) : std::numeric_limits<float>::quiet_NaN();
 }
 
-/// Returns JSON null if nothing was measured in the interval; the page draws it as a gap.
+/// Returns the value as JSON. If nothing was measured in the interval, returns null, which the page draws as a gap.
 Json or_null(const std::optional<double>& value) {
   return value ? Json(*value) : Json();
 }

@@ -13,10 +13,11 @@
 
 namespace sluice::emulator {
 
-/// Live page of the radio side: shows the state of a running Node-B to browsers. Thread: the one that serves it.
+/// Live page of the radio side: shows the state of a running Node-B to browsers. Thread: the thread that serves the
+/// page.
 class RadioPage {
  public:
-  /// Starts the HTTP server. `run` outlives it. Throws std::runtime_error if the address cannot be bound.
+  /// Starts the HTTP server. `run` must outlive it. Throws std::runtime_error if the address cannot be bound.
   RadioPage(const LivePageSpec& spec, LiveRun& run, std::string mode);
 
   /// Serves requests for `duration`.
@@ -24,7 +25,7 @@ class RadioPage {
 
  private:
   [[nodiscard]] std::string view() const;
-  /// Adds the newest interval to the history, and does so again every second.
+  /// Adds the newest interval to the history, and schedules the next call one second later.
   void record_history();
 
   LiveRun& run_;

@@ -90,8 +90,8 @@ class ArchiveReader {
     }
     return value;
   }
-  /// Reads the number of following elements. It cannot exceed the remaining bytes, because each element takes at least
-  /// one.
+  /// Reads the number of elements that follow. The number cannot exceed the remaining bytes, because each element takes
+  /// at least one byte.
   std::uint64_t length() {
     const std::uint64_t count = number();
     if (count > rest_.size()) throw std::runtime_error("is truncated");

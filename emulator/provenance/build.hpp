@@ -9,8 +9,8 @@ namespace sluice::emulator {
 struct Build {
   std::string version;    ///< release
   std::string commit;     ///< commit that was checked out; "unknown" outside a repository
-  std::string sources;    ///< digest of the sources of that commit, without documents
-  bool modified = false;  ///< true if the sources differed from that commit
+  std::string sources;    ///< digest of the sources of `commit`, without documents
+  bool modified = false;  ///< true if the sources differed from those of `commit`
   std::string compiler;
   std::string type;    ///< CMake build type
   std::string sha256;  ///< digest of the executable
@@ -21,11 +21,11 @@ struct Build {
 /// Returns the build of this program, whose file is `executable`. Throws std::runtime_error if that cannot be read.
 [[nodiscard]] Build this_build(const std::filesystem::path& executable);
 
-/// True if two programs give equal results: equal executables, or one compiler and build type for the unmodified
-/// sources of one commit.
+/// True if two programs give equal results. Either their executables are equal, or both were built from the unmodified
+/// sources of one commit, by one compiler and build type.
 [[nodiscard]] bool same_results(const Build& a, const Build& b);
 
-/// Returns the values that same_results() compares as one text, which is equal for programs with equal results.
+/// Returns one text with the values that same_results() compares. Programs with equal results have equal texts.
 [[nodiscard]] std::string identity(const Build& build);
 
 /// Returns version, commit, modification, compiler and build type as text for readers.

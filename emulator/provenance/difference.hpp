@@ -5,8 +5,8 @@
 
 namespace sluice::emulator {
 
-/// Describes the first difference of two texts for readers: the line, and a bounded part of both. Empty if they are
-/// equal.
+/// Describes the first difference of two texts for readers: its line, and a bounded part of each text. Empty if the
+/// texts are equal.
 [[nodiscard]] std::string first_difference(std::string_view before, std::string_view now);
 
 }  // namespace sluice::emulator

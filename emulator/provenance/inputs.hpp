@@ -11,11 +11,12 @@ namespace sluice::emulator {
 
 /// A file that a run depends on.
 struct Input {
-  /// Name of the file as the scenario states it; for another scenario, its path relative to the folder of this one.
+  /// Name of a trace as the scenario states it. For a scenario from which a profile comes, its path relative to the
+  /// folder of the main scenario.
   std::string name;
   std::string sha256;  ///< digest of its bytes
   std::string text;    ///< content of a scenario; empty for a trace
-  std::string path;    ///< path at which the file was found; not part of a result
+  std::string path;    ///< path at which the file was found; not stored in results
 };
 
 /// All files that the runs of a scenario depend on.
@@ -26,7 +27,8 @@ struct Inputs {
   std::vector<std::string> missing;  ///< traces that were not found
 };
 
-/// Reads the files of a plan. `text` is the text of its scenario. Throws std::runtime_error if one cannot be read.
+/// Reads the files that the runs of a plan depend on. `text` is the text of its scenario. Throws std::runtime_error if
+/// a file cannot be read.
 [[nodiscard]] Inputs inputs_of(const Plan& plan, const std::string& text, const TraceLibrary& traces);
 
 /// Returns all inputs as one text, which differs if any byte of an input differs.

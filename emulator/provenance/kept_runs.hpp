@@ -17,8 +17,8 @@ namespace sluice::emulator {
 /// Damaged files are ignored and their runs repeated. Thread-safe.
 class KeptRuns {
  public:
-  /// Opens the folder of finished runs. `identity` stands for the program and its inputs; `scenario` is the name of the
-  /// plan.
+  /// Opens the folder of finished runs. `identity` is a text that identifies the program and its inputs; `scenario` is
+  /// the name of the plan.
   KeptRuns(std::filesystem::path folder, std::string identity, std::string scenario);
 
   /// Returns the file name of a run.
@@ -28,9 +28,9 @@ class KeptRuns {
   /// Writes the result of a run, completely or not at all. Throws std::runtime_error naming the file.
   void keep(const RunPlan& run, const RunResult& result);
 
-  /// Returns the machines that computed the found and the stored runs.
+  /// Returns the machines that computed the runs which find() returned or keep() stored.
   [[nodiscard]] std::set<Machine> machines() const;
-  /// Returns the names of damaged files, with the reason.
+  /// Returns the names of the damaged files that were ignored, with the reason.
   [[nodiscard]] std::set<std::string> refused() const;
 
  private:

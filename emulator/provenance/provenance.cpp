@@ -121,7 +121,8 @@ Machine machine_in(const Json& json) {
   return {text_in(json, "kernel"), text_in(json, "processor"), text_in(json, "library")};
 }
 
-/// Reads a written file. Only names that nodeb itself writes are accepted, so that every file lies in the folder.
+/// Reads the name and digest of a result file. Only names that nodeb itself writes are accepted, so that every file
+/// lies in the result folder.
 WrittenFile file_in(const Json& json) {
   WrittenFile file{text_in(json, "name"), digest_in(json)};
   const bool known = file.name == "report.html" || std::any_of(result_files.begin(), result_files.end(),

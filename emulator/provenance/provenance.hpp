@@ -12,12 +12,12 @@
 
 namespace sluice::emulator {
 
-/// Name of the file in a folder of results that states their provenance.
+/// Name of the file in a result folder that states the provenance of the results.
 inline constexpr const char* provenance_file = "provenance.json";
-/// Largest size of that file in bytes.
+/// Largest size in bytes of a provenance file that is read.
 inline constexpr std::size_t provenance_limit = std::size_t{32} << 20;
 
-/// A file of a result, with its digest.
+/// A file of a stored result, with its digest.
 struct WrittenFile {
   std::string name;
   std::string sha256;

@@ -18,7 +18,7 @@ namespace {
 
 using Groups = std::vector<const ResultGroup*>;
 
-/// A time that users of the network notice, and the words of a sentence about it.
+/// A delay that users of the network notice, with the words for a sentence about it.
 struct Experience {
   std::string_view column;
   std::string_view subject;
@@ -26,7 +26,8 @@ struct Experience {
   std::string_view less;  ///< adjective for a smaller value
   std::string_view more;  ///< adjective for a larger value
 };
-/// Experiences in order of preference. The first one for which the runs have values is compared.
+/// Delays in the order in which they are considered. The sentence compares the first one for which the runs have
+/// values.
 constexpr std::array experiences{
     Experience{"fetch_p50_ms", "fetching an object", "median", "fast", "slow"},
     Experience{"page_mean_ms", "loading a page", "mean", "fast", "slow"},
@@ -131,7 +132,7 @@ class Comparison {
   [[nodiscard]] const std::string& mode() const { return mode_; }
 
  private:
-  /// Returns how the mode's time compares with the base's, such as "8.9 times as fast".
+  /// Returns how the mode's delay compares with the delay of the base mode, such as "8.9 times as fast".
   static std::string multiple(const Spread& gain, const Experience& experience) {
     constexpr double alike = 0.03;
     const auto factor = [](double value) { return number(value, 2); };
@@ -146,7 +147,7 @@ class Comparison {
     }
     return text;
   }
-  /// Returns the values with and without a proxy in parentheses, if there is only one pair of them.
+  /// Returns the values of the compared mode and of the base mode in parentheses, if there is only one pair of runs.
   [[nodiscard]] std::string values(const Experience& experience) const {
     if (pairs_.size() != 1) return {};
     const std::string column(experience.column);
@@ -154,7 +155,7 @@ class Comparison {
            with_unit(column, column_value(pairs_.front().other->mean, column).value_or(0)) + " instead of " +
            with_unit(column, column_value(pairs_.front().base->mean, column).value_or(0)) + ")";
   }
-  /// Returns how much more or less of the link the mode uses.
+  /// Returns how much more or less of the link's capacity the mode uses than the base mode.
   [[nodiscard]] std::string use() const {
     const std::optional<Spread> gain = spread_of(gains(link_use));
     if (!gain) return {};
@@ -193,7 +194,8 @@ Answer compare_modes(const std::vector<ResultGroup>& groups, const std::vector<s
   return {};
 }
 
-/// Returns one sentence for each ratio of the report: its geometric mean over the runs of each mode.
+/// Returns one sentence for each column of `ratio`. It states for each mode the geometric mean of the ratios over the
+/// runs.
 Answer compare_ratios(const std::vector<ResultGroup>& groups, const std::vector<std::string>& modes,
                       const RatioSpec& ratio) {
   Answer answer;

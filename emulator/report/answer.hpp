@@ -9,15 +9,17 @@
 
 namespace sluice::emulator {
 
-/// First part of a report of an experiment: sentences with computed numbers, and the columns that show them.
+/// First part of a report of an experiment: sentences with computed numbers, and the columns that contain these
+/// numbers.
 struct Answer {
   std::vector<std::string> sentences;  ///< the most important one first; empty without results
   std::vector<std::string> columns;    ///< columns of the results that the sentences compare
 };
 
 /// Returns the answer of an experiment. With a `ratio` that some runs have, it compares these ratios among the modes.
-/// Otherwise it compares each mode with no proxy, or with the first mode, at equal points of the sweeps. With a single
-/// mode it compares the ends of a sweep, or states the values of the only point.
+/// Otherwise it compares each mode with a base mode at equal points of the sweeps. The base mode is the one without a
+/// proxy, or else the first mode. With a single mode it compares the ends of a sweep, or states the values of the only
+/// point.
 [[nodiscard]] Answer answer_of(const std::vector<ResultGroup>& groups, const std::optional<RatioSpec>& ratio = {});
 
 }  // namespace sluice::emulator

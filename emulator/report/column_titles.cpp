@@ -16,7 +16,7 @@ struct Unit {
 constexpr std::array units{Unit{"_ms", "ms", 1},      Unit{"_us", "µs", 1},         Unit{"_bps", "Mb/s", 1e6},
                            Unit{"_bytes", "kB", 1e3}, Unit{"_frames", "frames", 1}, Unit{"_s", "s", 1}};
 
-/// Columns whose names do not contain their units, or are no words.
+/// Names and units of columns whose own names do not contain the unit, or are not words.
 constexpr std::array<std::pair<std::string_view, std::array<std::string_view, 2>>, 6> special{
     {{"goodput", {"goodput", "%"}},
      {"utilisation", {"link use", "%"}},

@@ -18,7 +18,7 @@ namespace sluice::emulator {
 template <typename Row>
 struct Column {
   std::string name;
-  std::string text;  ///< description for the reference; the unit is in the name
+  std::string text;  ///< description of the column for the reference of result files; the unit is in `name`
   std::function<std::string(const Row&)> write;
   std::function<void(Row&, double)> read;
 };
@@ -45,7 +45,7 @@ Column<Row> maybe(std::string name, std::optional<double> Row::*member, std::str
           [member](Row& row, double value) { row.*member = value; }};
 }
 
-/// Returns a column for a text member; it is written but not read.
+/// Returns a column for a text member. The column is written to files but not read from them.
 template <typename Row>
 Column<Row> text(std::string name, std::string Row::*member, std::string text) {
   return {std::move(name), std::move(text), [member](const Row& row) { return row.*member; }, {}};
@@ -87,8 +87,8 @@ struct ColumnText {
   std::string_view name;
   std::string_view text;
 };
-/// Table of figures that are computed from a run's connections, queues or models. A new figure is a line here and a
-/// value in RunResult::figures.
+/// Table of further result columns (figures), which are computed from a run's connections, queues or models. A new
+/// figure needs a line here and a value in RunResult::figures.
 inline constexpr std::array figure_table = std::to_array<ColumnText>({
     {"upload_bps", "payload of all long uploads"},
     {"download_bps", "payload of all long downloads"},
@@ -175,8 +175,8 @@ inline constexpr std::array figure_table = std::to_array<ColumnText>({
     {"access_point_ack_loss", "share of bare ACKs towards the stations that did not fit into the access point's queue"},
     {"naive_ratio", "this share by the WLAN paper's first explanation; empty if it gives none"},
 });
-/// Table of further counters of runs, stored in RunResult::counters. Drops and marks of routers are named after their
-/// hop.
+/// Table of further counters of runs, stored in RunResult::counters. The names of the counters of a router's drops and
+/// marks contain the name of its hop.
 inline constexpr std::array counter_table = std::to_array<ColumnText>({
     {"access_point_ack_drops", "bare ACKs that did not fit into the access point's queue"},
     {"access_point_acks", "bare ACKs (TCP segments without payload) that the access point sent"},
@@ -270,7 +270,7 @@ inline constexpr std::string_view paper_prefix = "paper_";
 /// Prefix of the columns with ratios over another run (RatioSpec); the name of the column follows.
 inline constexpr std::string_view ratio_prefix = "ratio_";
 
-/// Table of the key columns of a run; columns of sweeps are inserted before the last one.
+/// Table of the columns that identify a run. The columns of sweeps are inserted before the last one.
 inline constexpr std::array key_table = std::to_array<ColumnText>({
     {"scenario", "name of the scenario's file"},
     {"clock", "virtual or real"},
@@ -278,9 +278,9 @@ inline constexpr std::array key_table = std::to_array<ColumnText>({
     {"seed", "seed of all random numbers; after the columns of sweeps"},
 });
 
-/// True if `column` is a figure, or the ratio of a column.
+/// True if `column` is in the table of figures (figure_table) or contains ratios of another column.
 [[nodiscard]] bool is_figure(std::string_view column);
-/// True if results.csv may have a column of this name, apart from keys.
+/// True if results.csv may have a column of this name. Columns that identify a run do not count.
 [[nodiscard]] bool is_result_column(std::string_view column);
 /// Returns a run's value in a column, or nothing if it has none.
 [[nodiscard]] std::optional<double> column_value(const RunResult& result, std::string_view column);

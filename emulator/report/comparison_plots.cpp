@@ -146,8 +146,8 @@ class Sweep {
     }
     return named;
   }
-  /// Returns the horizontal offset of a line within a category. Categories have no order, so the line does not join its
-  /// points.
+  /// Returns the horizontal offset of a line's points within a category of the x axis. Categories have no order, so the
+  /// points of a line are not joined.
   [[nodiscard]] double beside(const std::string& line) const {
     if (axis_.numeric() || column_ == mode_key) return 0;
     const std::vector<LineStyles::Line> named = named_lines();
@@ -221,7 +221,8 @@ std::string row_of_plots(const std::vector<Plot>& plots) {
   return out + "</div>\n";
 }
 
-/// Returns the plots of a sweep. If there are many, those of the `leading` columns are shown and the others on request.
+/// Returns the plots of a sweep. If there are many plots, those of the `leading` columns are shown, and the others on
+/// request.
 std::string sweep_plots(const Sweep& sweep, const std::vector<ExtraColumn>& extra,
                         const std::vector<std::string>& leading) {
   constexpr std::size_t many = 9;

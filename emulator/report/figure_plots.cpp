@@ -92,12 +92,13 @@ class Figure {
 
  private:
   [[nodiscard]] const std::string& x_column() const { return spec_.x.columns.front(); }
-  /// True if the y columns are points of one line; otherwise each column has a line of its own.
+  /// True if the y columns of a run are the points of one line; otherwise each column has a line of its own.
   [[nodiscard]] bool columns_are_points() const { return !spec_.y.at.empty(); }
   [[nodiscard]] bool measured_x() const { return !keyed_ && !columns_are_points(); }
 
-  /// Returns the key columns that distinguish lines: those of the runs, without those of the x axis and the panels. If
-  /// the x axis is a measured column, a swept number only moves a point along its line, so it is left out too.
+  /// Returns the key columns that distinguish lines: those of the runs, without the columns of the x axis and of the
+  /// panels. If the x axis is a measured column, numeric swept columns are left out as well. Their values are then
+  /// points of one line.
   [[nodiscard]] std::vector<std::string> found_lines() const {
     std::vector<std::string> lines = telling_columns(groups_);
     std::erase_if(lines, [&](const std::string& column) {
@@ -207,7 +208,8 @@ class Figure {
                      [](const PlotPoint& a, const PlotPoint& b) { return a.x < b.x; });
   }
 
-  /// Sets equal ranges in all panels. A linear y axis starts at 0 unless the file sets `min` or values are negative.
+  /// Sets equal ranges in all panels. A linear y axis starts at 0 unless the scenario sets `min` or values are
+  /// negative.
   void share_axes(std::vector<Plot>& plots) const {
     share(plots, &Plot::x, &PlotPoint::x);
     share(plots, &Plot::y, &PlotPoint::y);

@@ -37,9 +37,9 @@ enum class FlightPoint : std::uint8_t {
 };
 
 /// Follows downlink TCP segments from the server through the proxy to the UE, and measures the delay of the first
-/// transmission of each. A segment is identified by its flow and the sequence number after its last byte. That works
-/// for proxies that keep sequence numbers. Delays are queueing delays: the time between two points minus the
-/// propagation delay between them, loss recovery included. Thread: one.
+/// transmission of each segment. A segment is identified by its flow and the sequence number after its last byte, so
+/// the proxy must keep sequence numbers. Delays are queueing delays: the time between two points minus the propagation
+/// delay between them, loss recovery included. Thread: one.
 class FlightRecorder {
  public:
   struct Propagation {
@@ -55,7 +55,7 @@ class FlightRecorder {
   void data(FlightPoint point, const FlowId& flow, tcp::SeqNum end, std::uint32_t payload_len, Instant now);
   /// Records that an ACK of the UE passes the proxy. `flow` is the downlink direction.
   void acknowledged(const FlowId& flow, tcp::SeqNum ack, Instant now);
-  /// Records a FIN from the proxy towards the UE: the flow is removed once its data is acknowledged.
+  /// Records a FIN from the proxy towards the UE. The flow is removed once the UE has acknowledged its data.
   void finished(const FlowId& flow);
   /// Removes the state of a flow, after a RST or because a SYN starts a new connection on the same ports.
   void forget(const FlowId& flow);
@@ -64,8 +64,8 @@ class FlightRecorder {
   [[nodiscard]] const DelayDigest& server_to_ue() const { return server_to_ue_; }
   [[nodiscard]] std::uint64_t server_retransmissions() const { return server_retransmissions_; }
   [[nodiscard]] std::uint64_t proxy_retransmissions() const { return proxy_retransmissions_; }
-  /// Returns the number of segments that reached a UE without an earlier observation, or that were discarded because
-  /// too many were in flight.
+  /// Returns the number of segments whose delay is unknown. They reached a UE without an earlier observation, or were
+  /// discarded because too many were in flight.
   [[nodiscard]] std::uint64_t unmatched() const { return unmatched_; }
   /// Returns the number of tracked flows.
   [[nodiscard]] std::size_t flows() const { return flows_.size(); }
@@ -74,16 +74,17 @@ class FlightRecorder {
   /// Returns the payload bytes in flight between proxy and UEs, over all flows.
   [[nodiscard]] std::uint64_t outstanding() const;
 
-  /// Returns for each UE the payload bytes that it has received and not yet acknowledged: after a sequence gap, or with
-  /// their ACK in flight. Bytes of a discarded segment count with the next one.
+  /// Returns for each UE the payload bytes that it has received and not yet acknowledged. Either they follow a sequence
+  /// gap, or their ACK is in flight. Bytes of a discarded segment count with the next one.
   [[nodiscard]] std::map<IpAddress, std::uint64_t> unacknowledged_arrivals() const;
 
-  /// Values since the last call, for time series: largest delays, if any segment arrived, and delivered bytes.
+  /// Values since the last call of take_interval(), for time series: the largest delays, if any segment arrived, and
+  /// the delivered bytes.
   struct Interval {
     std::optional<Duration> proxy_to_ue_max;
     std::optional<Duration> server_to_ue_max;
     std::uint64_t delivered = 0;
-    std::uint64_t retransmissions = 0;  ///< segments retransmitted past the proxy
+    std::uint64_t retransmissions = 0;  ///< segments that left the proxy towards the UEs again
   };
   /// Returns the values of the interval and starts the next one.
   [[nodiscard]] Interval take_interval();
@@ -109,7 +110,8 @@ class FlightRecorder {
     std::deque<Segment> segments;  ///< ordered by end
   };
   static constexpr std::size_t max_segments = 65536;
-  /// Position of the first byte observed; far from 0, so that earlier bytes have positions too.
+  /// Position of the first byte observed. It is far above 0, so that bytes before it in the stream have positive
+  /// positions.
   static constexpr std::uint64_t origin = std::uint64_t{1} << 40;
 
   [[nodiscard]] Flow& flow_at(const FlowId& id, tcp::SeqNum first_seen);

@@ -19,7 +19,7 @@ struct ReportNote {
 /// Returns the notes as text for a terminal, one line each.
 [[nodiscard]] std::string notes_text(const std::vector<ReportNote>& notes);
 
-/// Title, columns, plots and notes of a report.
+/// Title, columns, plots and notes that a scenario sets for its report.
 struct ReportTitle {
   std::string title;
   std::string description;           ///< may be empty
@@ -30,9 +30,9 @@ struct ReportTitle {
   std::optional<RatioSpec> ratio{};  ///< ratio that the experiment is about
 };
 
-/// Returns the report as one self-contained HTML file: sentences that answer what was compared, requested plots,
-/// comparison plots, table of all runs and time series with one column per mode. Its script (report_script.hpp) adds
-/// values and zoom; all content is readable without it. Equal results give equal bytes.
+/// Returns the report as one self-contained HTML file. It contains sentences with the results of the comparison,
+/// requested plots and comparison plots. A table of all runs and time series with one column per mode follow. A script
+/// (report_script.hpp) adds values and zoom; all content is readable without it. Equal results give equal bytes.
 [[nodiscard]] std::string html_report(const ReportTitle& title, const std::vector<RunResult>& results);
 
 }  // namespace sluice::emulator

@@ -8,8 +8,8 @@
 
 namespace sluice::emulator {
 
-/// Assigns a colour and a marker shape to each line of a plot. If modes differ and have few lines each, a line has the
-/// colour of its mode, as in all plots of the report. The lines of one mode then differ in shape.
+/// Assigns a colour and a marker shape to each line of a plot. If there are several modes with few lines each, a line
+/// has the colour that its mode has in all plots of the report. The lines of one mode then differ in shape.
 class LineStyles {
  public:
   struct Line {
@@ -22,7 +22,7 @@ class LineStyles {
   void apply(const std::string& line, PlotMark& mark) const;
 
  private:
-  /// Number of lines of one mode up to which they share the colour of the mode.
+  /// Largest number of lines of a mode that all have the mode's colour.
   static constexpr std::size_t most_of_a_colour = 3;
   [[nodiscard]] std::size_t shape_by_mode(std::size_t number) const;
 
@@ -31,7 +31,8 @@ class LineStyles {
   bool by_mode_;
 };
 
-/// Returns the legend of the plots as HTML: each mark's name with its appearance, once, in order of appearance.
+/// Returns the legend of the plots as HTML: a symbol and the name of each mark. A name that occurs in several plots is
+/// listed once, at its first place.
 [[nodiscard]] std::string marks_legend(const std::vector<Plot>& plots);
 
 }  // namespace sluice::emulator

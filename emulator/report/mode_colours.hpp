@@ -40,8 +40,8 @@ class ModeColours {
  private:
   static constexpr std::array<std::string_view, 4> usual = {"none", "i-tcp", "smvs", "bypass"};
 
-  /// Assigns their fixed colours to the usual modes. Every other mode gets the next colour that no mode of the report
-  /// has. Modes share a colour only if there are more modes than colours.
+  /// Assigns fixed colours to the usual modes. Every other mode gets the next colour that no mode of the report has.
+  /// Modes share a colour only if there are more modes than colours.
   void assign_colours() {
     constexpr std::size_t unassigned = line_colours;
     colours_.assign(modes_.size(), unassigned);

@@ -20,7 +20,7 @@ std::string joined_values(const RunKey& key, const std::vector<std::string>& col
   return text;
 }
 
-/// True if the groups have one value in `column` for each combination of values in `known`.
+/// True if the columns `known` determine `column`: groups with equal values in `known` have one value in `column`.
 bool follows_from(const std::vector<const ResultGroup*>& groups, const std::vector<std::string>& known,
                   const std::string& column) {
   std::map<std::string, std::string> seen;

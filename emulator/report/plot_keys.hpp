@@ -17,29 +17,31 @@ inline constexpr std::string_view mode_key = "mode";
 /// such column.
 [[nodiscard]] std::string key_value(const RunKey& key, std::string_view column);
 
-/// True if "column=point" matches a run; `column` is `mode` (points: none, smvs, …) or a swept column.
+/// True if the condition "column=point" holds for a run; `column` is `mode` (points: none, smvs, …) or a swept column.
 [[nodiscard]] bool key_holds(const RunKey& key, const std::string& condition);
 
-/// Returns the key columns that distinguish the groups. They are the swept columns that are not determined by those
-/// before them, then the mode unless it is determined. So columns that are swept together appear once. `first` is tried
-/// before all others.
+/// Returns the key columns that distinguish the groups. A swept column is left out if the columns before it determine
+/// its value, so of columns that are swept together only one remains. The mode comes last, and is left out in the same
+/// case. `first` is considered before all other columns.
 [[nodiscard]] std::vector<std::string> telling_columns(const std::vector<const ResultGroup*>& groups,
                                                        const std::string& first = {});
 
-/// Returns the points of a key column, in order of appearance.
+/// Returns the values that the groups have in a key column (mode or swept column), in order of appearance.
 [[nodiscard]] std::vector<std::string> points_of(const std::vector<const ResultGroup*>& groups,
                                                  std::string_view column);
 
-/// True if every point of a key column is a number.
+/// True if all values of the groups in a key column (mode or swept column) are numbers.
 [[nodiscard]] bool is_numeric(const std::vector<const ResultGroup*>& groups, std::string_view column);
 
 /// Returns the offset of line number `line` from the middle of a category of width 1.
 [[nodiscard]] double place_beside(std::size_t line, std::size_t lines);
 
-/// Returns the name of the line that a group belongs to: its values in these columns. Numbers follow the column's name.
+/// Returns the name of the line that a group belongs to: its values in these columns. A numeric value is preceded by
+/// the column's name.
 [[nodiscard]] std::string line_name(const RunKey& key, const std::vector<std::string>& columns);
 
-/// Axis along a key column: numeric if all its points are numbers, else categories in order of appearance.
+/// Axis along a key column (mode or swept column). It is numeric if all values are numbers; otherwise it has categories
+/// in order of appearance.
 class KeyAxis {
  public:
   KeyAxis(const std::vector<const ResultGroup*>& groups, std::string column);

@@ -12,8 +12,8 @@ struct PlotAxisSpec {
   /// uses `at`.
   std::vector<std::string> columns;
   std::vector<std::string> names;  ///< legend names of the columns of a y axis; default: the columns' own names
-  /// X position of each column of a y axis. The columns of a run are then points of one line. If empty, each column is
-  /// a line of its own.
+  /// X position of each column of a y axis. The values of a run in these columns are then points of one line. If empty,
+  /// each column has a line of its own.
   std::vector<double> at;
   std::string label;  ///< label of the axis with quantity and unit; if empty, the column's name
   double scale = 1;   ///< divisor of the columns
@@ -22,7 +22,7 @@ struct PlotAxisSpec {
   std::optional<double> max;  ///< upper end of the axis; points beyond it are drawn at the edge, with their value
 };
 
-/// Values of one curve in a paper, in the units of the plot's axes.
+/// Points of one curve in a paper, in the units of the plot's axes.
 struct PaperCurve {
   std::string name;
   std::string line;   ///< line of the plot whose colour the curve has; may be empty
@@ -38,8 +38,9 @@ struct PlotSpec {
   PlotAxisSpec y;
   std::string panels;              ///< swept column with one panel per point; a single panel if empty
   std::vector<std::string> lines;  ///< mode and swept columns that distinguish lines; determined from the runs if empty
-  std::vector<std::string> where;  ///< "column=point" conditions that all must hold for a run; all runs if empty
-  bool join_categories = false;    ///< joins the points along categories, which then have an order
+  /// Conditions of the form "column=value" that a drawn run must meet; all runs are drawn if empty.
+  std::vector<std::string> where;
+  bool join_categories = false;  ///< joins the points along categories, which then have an order
   std::vector<PaperCurve> curves;
 };
 
@@ -48,9 +49,11 @@ struct OverTimeSpec {
   double from_s = 0;
   double to_s = 0;  ///< 0: to the end
 
-  /// Conditions such as "column=point" that select points of sweeps; if empty the first, middle and last point.
+  /// Conditions such as "column=value" that select points of the sweeps. If empty, the first, middle and last point are
+  /// shown.
   std::vector<std::string> where;
-  std::string beside;  ///< swept column whose points are drawn side by side, as modes are; if empty, only modes are
+  /// Swept column whose values get plots side by side, as modes do; if empty, only modes are side by side.
+  std::string beside;
   bool every = false;  ///< draws all points if `where` is empty
   bool first = false;  ///< draws the time series before the comparison of all runs
   std::string ue;      ///< address of a UE whose queue is drawn separately; may be empty

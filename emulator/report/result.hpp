@@ -30,19 +30,19 @@ struct SeriesPoint {
   double link_used_bps = 0;             ///< rate that the radio carried, as IP bytes
   double throughput_bps = 0;            ///< TCP payload acknowledged by the UEs and UDP payload that reached them
   double outstanding_bytes = 0;         ///< bytes in flight between proxy and UEs
-  std::optional<double> allowance_bps;  ///< allowance of the last report, converted to a rate
+  std::optional<double> allowance_bps;  ///< bytes that the Node-B's last reports allow the proxy to send, as a rate
   double queue_bytes = 0;               ///< bytes in the radio queues at the end of the interval
   double queue_frames = 0;
   std::optional<double> reference_bytes;     ///< target queue q0 of SMVS, if that controller runs at the Node-B
   std::optional<double> router_queue_bytes;  ///< bytes in the router between servers and proxy, if there is one
 
-  /// Largest radio queueing delay in the interval; absent if no packet arrived. The delays from the proxy and from the
-  /// server to the UE are also largest values.
+  /// Largest radio queueing delay in the interval; absent if no packet arrived. The delays from the proxy to the UE and
+  /// from the server to the UE are also the largest in the interval.
   std::optional<double> radio_queue_delay_ms;
   std::optional<double> proxy_to_ue_delay_ms;
   std::optional<double> server_to_ue_delay_ms;
   std::uint64_t drops = 0;
-  std::uint64_t retransmissions = 0;  ///< segments retransmitted past the proxy
+  std::uint64_t retransmissions = 0;  ///< segments that left the proxy towards the UEs again
 };
 
 /// One UE in one interval of one run. Counters are cumulative since the start of the run; bytes are IP bytes.
@@ -62,7 +62,7 @@ struct UePoint {
   std::uint64_t dropped_bytes = 0;
   std::uint64_t dropped_packets = 0;
   std::uint64_t lost_packets = 0;     ///< packets lost on the air after the last retransmission
-  std::uint64_t forwarded_bytes = 0;  ///< bytes forwarded to other Node-Bs; each counts as arrived once
+  std::uint64_t forwarded_bytes = 0;  ///< bytes forwarded to other Node-Bs, which count as arrived only once
 };
 
 /// One connection of a built-in application.
@@ -114,8 +114,9 @@ struct DropRow {
   std::string source;  ///< address of the sender
   std::uint16_t source_port = 0;
   std::uint16_t ue_port = 0;
-  std::string reason;         ///< reason of the drop, named as in the counters drops_…
-  double sequence_bytes = 0;  ///< offset of the segment's first payload byte from the connection's first, modulo 2^32
+  std::string reason;  ///< reason of the drop, named as in the counters drops_…
+  /// Offset of the segment's first payload byte from the first payload byte of the connection, modulo 2^32.
+  double sequence_bytes = 0;
 };
 
 /// Statistics of one flow in a radio queue.
@@ -136,8 +137,9 @@ struct QueueRow {
 struct RunResult {
   RunKey key;
   double measured_s = 0;
-  double goodput = 0;              ///< payload that arrived / payload that the radio could have carried in full packets
-  double utilisation = 0;          ///< bytes carried by the radio / bytes that it could have carried
+  /// Payload that arrived, divided by the payload that the radio could have carried in full packets.
+  double goodput = 0;
+  double utilisation = 0;          ///< bytes that the radio carried, divided by the bytes that it could have carried
   double throughput_bps = 0;       ///< TCP payload acknowledged by the UEs and UDP payload that reached them
   DelaySummary radio_queue_delay;  ///< delay from entering the radio queue to the last byte on the air
   DelaySummary proxy_to_ue_delay;  ///< queueing only, without propagation

@@ -9,9 +9,11 @@
 
 namespace sluice::emulator {
 
-/// Results of one point of a scenario over its seeds: means of all values except the keys, counters and drops included.
+/// Results of one point of a scenario's sweeps over its seeds: means of all values, also of counters and drops, but not
+/// of keys.
 struct ResultGroup {
-  RunResult mean;  ///< mean values; key, series, UEs, queues, windows and drops are the first seed's
+  /// Mean values over the seeds. Key, series, UEs, queues, windows and drops are those of the first seed.
+  RunResult mean;
   double utilisation_min = 0;
   double utilisation_max = 0;
   // Half of the 95 % confidence interval (Student's t over the seeds); 0 with one seed.

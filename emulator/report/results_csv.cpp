@@ -105,7 +105,7 @@ void read_cells(const CsvTable& table, std::size_t row, const std::vector<Column
   }
 }
 
-/// Returns the names that occur in the map `member` of any run.
+/// Returns the keys of the map `member` that occur in at least one run.
 template <typename Value>
 std::set<std::string> names_in(const std::vector<RunResult>& results, std::map<std::string, Value> RunResult::*member) {
   std::set<std::string> names;

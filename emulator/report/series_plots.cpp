@@ -17,7 +17,8 @@ namespace {
 constexpr std::size_t max_points = 900;  ///< largest number of points per line; more are not visible
 
 /// Scale of a row's y axis: linear, logarithmic, or (`either`) logarithmic only if the modes differ much. `first_line`
-/// is linear and only as high as the solid lines, because an advertised window may be far above the used one.
+/// is linear and ends above the solid lines. Dashed lines may leave the plot, because an advertised window may be far
+/// above the used one.
 enum class RowScale { linear, log, either, first_line };
 
 /// One row of the grid of plots: a quantity of the series and how it is drawn.
@@ -25,7 +26,8 @@ struct Row {
   std::string title;
   std::string unit;
   RowScale scale = RowScale::linear;
-  double floor = 0;  ///< Lower end of a logarithmic axis. Smaller values are drawn at it.
+  /// Lower end of a logarithmic axis. Smaller values are drawn at this end.
+  double floor = 0;
   std::vector<PlotMark> (*marks)(const RunResult& run, const std::string& colour, const OverTimeSpec& shown);
 };
 
@@ -38,8 +40,8 @@ std::vector<PlotPoint> series_of(const RunResult& run, Value value) {
   return points;
 }
 
-/// Returns the highest and lowest point of each section of time, so that the plot of a long run shows its peaks. A
-/// section without points is a gap.
+/// Returns the highest and lowest point of each section of time, so that the plot of a long run shows its extremes. A
+/// section without points becomes a gap.
 std::vector<PlotPoint> thinned(std::vector<PlotPoint> points) {
   if (points.size() <= max_points) return points;
   const std::size_t stretch = (points.size() * 2 + max_points - 1) / max_points;
@@ -240,7 +242,8 @@ std::vector<std::string> grid_row(const Row& row, const std::vector<const Result
   return out;
 }
 
-/// Returns one grid of plots, in parts of at most four columns: the runs of one point, one column per mode.
+/// Returns one grid of plots for the runs of one point of a sweep, with one column per mode. It is split into parts of
+/// at most four columns.
 std::string grid(const std::vector<const ResultGroup*>& columns, const ModeColours& colours,
                  const OverTimeSpec& shown) {
   constexpr int page = 1208;  // pixels of a window of 1280 without its margins and its scroll bar
@@ -287,7 +290,8 @@ bool wanted(const ResultGroup& group, const OverTimeSpec& shown) {
                      [&](const std::string& each) { return key_holds(group.mean.key, each); });
 }
 
-/// Returns the plots of one point under its name. All but the first point are shown on request.
+/// Returns the plots of one point of the sweeps under its name. The plots of all points but the first are shown on
+/// request.
 std::string section(const std::string& point, const std::string& plots, bool open) {
   return std::string(open ? "<details open>" : "<details>") + "<summary><h3>" + escape_html(point) +
          "</h3></summary>\n" + plots + "</details>\n";

@@ -170,7 +170,7 @@ class Drawing {
   }
 
  private:
-  /// Returns the range of an axis without its own bounds: all points with their error bars.
+  /// Returns the range of an axis for which no bounds are set: all points with their error bars.
   Extent extent(double PlotPoint::*coordinate, const PlotAxis& axis) const {
     Extent data;
     for (const PlotMark& mark : plot_.marks) {
@@ -220,7 +220,7 @@ class Drawing {
     if (!plot_.x.label.empty()) text((left_ + right_) / 2.0, plot_.height - 4, "middle", "label", plot_.x.label);
   }
 
-  /// Draws the numbers of the x axis, without those that would overlap the one before.
+  /// Draws the numbers of the x axis. A number that would overlap the previous one is left out.
   void x_numbers() {
     double taken = 0;
     for (const double tick : axis_ticks(x_.min(), x_.max(), std::max(2, plot_.width / 90), plot_.x.log)) {

@@ -48,7 +48,7 @@ struct Plot {
   std::vector<PlotMark> marks;
   int width = 392;  ///< width in pixels; three plots fill a window of 1280 pixels with its scroll bar
   int height = 200;
-  int left = 56;  ///< margin of the y axis in pixels; larger if its category names need it
+  int left = 56;  ///< margin of the y axis in pixels; larger if the axis has long category names
 };
 
 /// Returns the plot as an inline <svg> element. Equal plots give equal bytes.
@@ -60,9 +60,9 @@ struct Plot {
 /// Returns the outline of a marker around (0, 0) as SVG path data.
 [[nodiscard]] std::string_view marker_outline(MarkerShape shape);
 
-/// Returns about `wanted` round numbers between `min` and `max`, 1, 2 or 5 times a power of ten apart. On a logarithmic
-/// axis these are 1, 2 and 5 of each decade, or only decades if max/min is 1000 or more. If that gives fewer than three
-/// numbers, the axis is treated as linear.
+/// Returns about `wanted` round numbers between `min` and `max`. On a linear axis their distance is 1, 2 or 5 times a
+/// power of ten. On a logarithmic axis they are 1, 2 and 5 of each decade, or only decades if max/min is 1000 or more.
+/// If that gives fewer than three numbers, the axis is treated as linear.
 [[nodiscard]] std::vector<double> axis_ticks(double min, double max, int wanted, bool log);
 
 /// Escapes text for HTML and SVG: & < > " become entities, control characters are removed.

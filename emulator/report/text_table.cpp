@@ -14,7 +14,7 @@ namespace sluice::emulator {
 namespace {
 
 constexpr const char* unknown = "–";            ///< cell of a value that a run does not have
-constexpr const char* paper_heading = "paper";  ///< heading of a paper's values of the column before
+constexpr const char* paper_heading = "paper";  ///< heading of a column with the paper's values of the preceding column
 
 std::size_t width_of(const std::string& text) {
   return static_cast<std::size_t>(
@@ -28,7 +28,7 @@ std::string fixed(double value, int decimals) {
   return {buffer.data(), end};
 }
 
-/// Returns milliseconds with one decimal below 10, none from there on.
+/// Returns milliseconds as text, with one decimal below 10 and none above.
 std::string milliseconds(double value) {
   return fixed(value, value < 10 ? 1 : 0);
 }
@@ -114,7 +114,7 @@ std::vector<std::string> row_of(const ResultGroup& group, const KeyColumns& keys
   return row;
 }
 
-/// True if a column has the same cell in all rows below the heading, and this cell is the text for an unknown value.
+/// True if all cells of a column below the heading contain the text for an unknown value.
 bool is_unknown(const std::vector<std::vector<std::string>>& rows, std::size_t column) {
   return rows.size() > 1 &&
          std::all_of(rows.begin() + 1, rows.end(), [column](const auto& row) { return row[column] == unknown; });

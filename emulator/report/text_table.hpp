@@ -22,14 +22,15 @@ namespace sluice::emulator {
 /// Returns the number of key columns of the table.
 [[nodiscard]] std::size_t summary_key_columns(const std::vector<ResultGroup>& groups);
 
-/// Width that a table may have, and the width that each of its columns needs besides its longest cell. Both have the
-/// unit of a letter.
+/// Width that a table may have, and the width that each of its columns needs besides its longest cell. The unit of both
+/// is the width of a letter.
 struct TableWidth {
   std::size_t most = 0;
   std::size_t between = 0;
 };
 /// Splits a table, whose first row is the heading, into parts that are not wider than `width` if possible. Each part
-/// begins with the key columns. Columns without any value are left out, and rows without a value in a part too.
+/// begins with the key columns. Columns without any value are left out, and in each part the rows without a value in
+/// it.
 [[nodiscard]] std::vector<std::vector<std::vector<std::string>>> split_table(
     const std::vector<std::vector<std::string>>& rows, std::size_t key_columns, const TableWidth& width);
 

@@ -53,7 +53,7 @@ class BuiltInServers {
   std::vector<std::unique_ptr<Hop>> hops_;  ///< hops between the network and single servers, both directions
 };
 
-/// Returns the rows of flows.csv, with times relative to `began`, from the records of UEs and servers.
+/// Returns the rows of flows.csv from the records of UEs and servers. Times in the rows are relative to `began`.
 [[nodiscard]] std::vector<FlowRow> flow_rows(const FlowLog& log, const ServerCounters& servers, Instant began);
 
 /// The built-in UEs of a scenario with their applications.
@@ -91,11 +91,12 @@ class BuiltInUes {
 
   FlowLog log_;
   Router router_;
-  /// Routers for uplink packets from devices that share a UE's radio link to their second hops.
+  /// Routers, one for each UE address with second hops. Uplink packets to the server of a second hop pass that hop
+  /// first; others go to the radio link directly.
   std::vector<std::unique_ptr<Router>> ways_up_;
-  /// Second hops, from UEs to devices that share their radio link, in both directions.
+  /// Second hops: links from a UE to devices that share its radio link, in both directions.
   std::vector<std::unique_ptr<Hop>> second_hops_;
-  std::vector<const Hop*> down_hops_;  ///< hops among `second_hops_` that lead to the devices
+  std::vector<const Hop*> down_hops_;  ///< hops among `second_hops_` that lead from the UE to a device
   std::vector<std::unique_ptr<SourceSwitch>> switches_;
   std::map<IpAddress, Host*> by_address_;
   std::vector<std::unique_ptr<GameClient>> players_;

@@ -84,7 +84,7 @@ class Workshop {
     ++done_;
   }
 
-  /// Counts a run whose stored result is used. It reports no progress, because such a run takes no time.
+  /// Counts a run whose stored result is used. No progress is reported, because such a run takes no time.
   void found(std::size_t run) {
     const std::lock_guard lock(mutex_);
     whole_ += 1;

@@ -15,8 +15,8 @@ namespace feedback = control::feedback;
 constexpr std::uint64_t proxy_sender = 2;
 constexpr std::uint64_t epoch = 1;
 
-/// Calls send(records) for the records of each datagram, if a datagram has space for `room` bytes. Without records it
-/// is called once.
+/// Divides `records` into datagrams with `room` bytes for records each, and calls send() with the records of each
+/// datagram. If there are no records, send() is called once with none.
 template <typename Record, typename Send>
 void in_datagrams(std::span<const Record> records, std::size_t room, Send&& send) {
   do {
@@ -28,7 +28,7 @@ void in_datagrams(std::span<const Record> records, std::size_t room, Send&& send
 
 }  // namespace
 
-/// Connection of one Node-B with the proxy for reports and statuses, with a line in each direction.
+/// Connection between one Node-B and the proxy, with a line for reports and a line for status messages.
 class FeedbackWire::Link final : public ReportSink {
  public:
   struct Nothing {};
@@ -73,8 +73,8 @@ class FeedbackWire::Link final : public ReportSink {
     Duration sender_time{};
     Duration refresh{};
   };
-  /// Processes the header of a datagram at the proxy: updates the sequence numbers and, if UEs may be omitted, notifies
-  /// the shard.
+  /// Processes the header of a datagram of reports at the proxy. Updates the sequence numbers and, if the reports may
+  /// omit unchanged UEs, passes a notice of that to the shard.
   void receive(const Message& message, Instant now) {
     gaps_.take(epoch, message.sequence);
     if (message.refresh == Duration::zero()) return;
@@ -89,7 +89,7 @@ class FeedbackWire::Link final : public ReportSink {
   std::uint64_t sequence_ = 0;
   RecordLine<proxy::ReportArrival, Message> down_;  ///< line to the proxy
   RecordLine<feedback::BearerStatus, Nothing> up_;
-  std::vector<proxy::ReportArrival> arrivals_;  ///< reports of the datagram that is being delivered to the proxy
+  std::vector<proxy::ReportArrival> arrivals_;  ///< reports of the datagram that is being sent to the proxy
   Reporter* reporter_ = nullptr;
 };
 

@@ -18,16 +18,16 @@
 namespace sluice::emulator {
 
 /// One direction of the feedback between Node-B and proxy, with constant delay and random loss of whole datagrams.
-/// `Head` is the type of a datagram's fields besides its records.
+/// `Head` is the type of a datagram's header, which precedes the records.
 template <typename Record, typename Head>
 class RecordLine final : public EventTarget {
  public:
   using Deliver = std::function<void(const Head&, std::span<Record>, Instant)>;
-  /// Makes a line with loss probability `loss`, 0 … 1, that calls `deliver` for each arrival. `loop` outlives it.
+  /// Makes a line with loss probability `loss`, 0 … 1, that calls `deliver` for each arrival. `loop` must outlive it.
   RecordLine(EventLoop& loop, Duration delay, double loss, Random random, Deliver deliver)
       : loop_(loop), delay_(delay), loss_(loss), random_(random), deliver_(std::move(deliver)) {}
 
-  /// Sends the records of one datagram. They are lost at random.
+  /// Sends the records of one datagram. The datagram may be lost, which is decided at random.
   void send(std::span<const Record> records, const Head& head) {
     if (random_.chance(loss_)) {
       ++lost_;
@@ -67,9 +67,9 @@ class RecordLine final : public EventTarget {
 
 /// Feedback between Node-Bs and proxy in virtual time, with a separate line in each direction. Records are passed
 /// unencoded, in groups of one datagram. Their values are those that the receiver would decode (feedback::fitting(),
-/// as_received()). Encoding and signing are left out because they took a third of a run's time and do not change its
-/// result. The proxy answers each datagram of reports with its statuses. It also sends them every period, to all
-/// Node-Bs as over UDP.
+/// as_received()). Encoding and signing are left out because they would take a third of a run's time and not change its
+/// result. The proxy answers each datagram of reports with its status messages. It also sends its status messages once
+/// per report period, to all Node-Bs as over UDP.
 class FeedbackWire final : public EventTarget {
  public:
   struct Config {
@@ -78,8 +78,8 @@ class FeedbackWire final : public EventTarget {
     double loss = 0;
     std::uint32_t nodebs = 1;
   };
-  /// Creates the lines between the proxy and all Node-Bs. All arguments outlive it. Call set_reporter() for every
-  /// Node-B before start().
+  /// Creates the lines between the proxy and all Node-Bs. All arguments must outlive this object. Call set_reporter()
+  /// for every Node-B before start().
   FeedbackWire(EventLoop& loop, const Config& config, std::uint64_t seed, ProxyNode& proxy, Meter& meter);
   ~FeedbackWire();
 
@@ -87,9 +87,9 @@ class FeedbackWire final : public EventTarget {
   [[nodiscard]] static std::uint64_t sender_of(std::uint32_t nodeb);
   /// Returns the sink for the reports of a Node-B.
   [[nodiscard]] ReportSink& sink(std::uint32_t nodeb);
-  /// Sets the reporter that receives the statuses sent to that Node-B.
+  /// Sets the reporter that receives the status messages sent to Node-B `nodeb`.
   void set_reporter(std::uint32_t nodeb, Reporter& reporter);
-  /// Starts the periodic statuses of the proxy.
+  /// Starts the periodic status messages of the proxy.
   void start(Instant now);
   void on_event(std::uint64_t tag, Instant now) override;
 
@@ -107,7 +107,7 @@ class FeedbackWire final : public EventTarget {
   Meter& meter_;
   /// Lines between each Node-B and the proxy, by Node-B number.
   std::vector<std::unique_ptr<Link>> links_;
-  std::vector<control::feedback::BearerStatus> statuses_;  ///< statuses being sent
+  std::vector<control::feedback::BearerStatus> statuses_;  ///< status messages being sent
 };
 
 }  // namespace sluice::emulator

@@ -27,7 +27,7 @@ double mean_of(const std::vector<double>& values) {
   return values.empty() ? 0 : sum_of(values) / static_cast<double>(values.size());
 }
 
-/// Returns the bytes that a packet of the MTU takes on the air, rounded up to whole radio frames.
+/// Returns the number of bytes on the air in which a packet of MTU size is sent, rounded up to whole radio frames.
 double packet_on_air(const Scenario& scenario) {
   const double mtu = scenario.hosts.mtu;
   const auto frame = static_cast<double>(scenario.cell.ues.front().frame.count());
@@ -42,8 +42,8 @@ double buffer_in_packets(const Scenario& scenario) {
   return limit * static_cast<double>(ue.frame.count()) / packet_on_air(scenario);
 }
 
-/// Adds the figures of table 2 of the SMVS paper. T0 is twice the round trip, as in its footnote.
-/// p counts drop events, because the sender reacts to each event as to one loss.
+/// Adds the figures of table 2 of the SMVS paper. The timeout T0 is twice the round trip, as in a footnote of that
+/// table. The loss share p counts drop events, because the sender reacts to each event as to one loss.
 void add_tcp_models(RunResult& result, const Scenario& scenario, const CapacityProfile& profile) {
   constexpr double header = 40;  // IPv4 and TCP without options
   const double actual = result.throughput_bps / 8 / (scenario.hosts.mtu - header);
@@ -68,8 +68,8 @@ void add_tcp_models(RunResult& result, const Scenario& scenario, const CapacityP
   result.figures["padhye_error"] = std::abs(actual - result.figures["padhye_packets_per_s"]) / actual;
 }
 
-/// Adds the throughput ratio that the WLAN model predicts. Its analysis only covers one upload and some downloads
-/// without loss elsewhere.
+/// Adds the throughput ratio that the WLAN model predicts. The model covers one upload and some downloads, without loss
+/// outside the access point.
 void add_wlan_model(RunResult& result, const Scenario& scenario) {
   std::uint64_t uploads = 0;
   std::uint64_t downloads = 0;
@@ -87,7 +87,8 @@ void add_wlan_model(RunResult& result, const Scenario& scenario) {
     result.figures["model_full_window"] = orders;
 }
 
-/// Adds the rate of each transfer that ran all the time, and the mean time a 1 MB file would take at these rates.
+/// Adds the rates of the transfers that ran during the whole measurement. Adds the mean time that a 1 MB file would
+/// take at these rates.
 void add_single_flows(RunResult& result, const std::vector<double>& throughout) {
   constexpr std::size_t named = 4;
   constexpr double megabyte = 8e6;  // bits
@@ -112,7 +113,7 @@ double measured_bps(const FlowRecord& flow, const RunResult& result) {
   return result.measured_s > 0 ? static_cast<double>(flow.measured) * 8 / result.measured_s : 0;
 }
 
-/// Size class of the first UE's flows: its largest size in bytes and the figure that holds its mean fetch time.
+/// Size class of the first UE's flows: the largest size in bytes, and the name of the figure with the mean fetch time.
 struct SizeClass {
   std::uint64_t most;
   const char* figure;

@@ -12,25 +12,26 @@ namespace sluice::emulator {
 [[nodiscard]] double measured_bps(const FlowRecord& flow, const RunResult& result);
 
 /// Adds the throughput of bulk uploads and downloads after the warm-up, which ends at `measured_from`. Adds fairness
-/// figures if at least two of them ran all the time.
+/// figures if at least two of the transfers ran during the whole measurement.
 void add_flow_figures(RunResult& result, const FlowLog& log, Instant measured_from);
 
-/// Adds the figures that the theories selected in the scenario predict. `profile` is the first UE's replayed link, or
-/// null.
+/// Adds the figures that the theoretical model selected in the scenario predicts. `profile` is the first UE's replayed
+/// link, or null.
 void add_model_figures(RunResult& result, const Scenario& scenario, const CapacityProfile* profile);
-/// Adds fetch times: of all fetches, and by size of the completed flows that began after
-/// `measured_from`.
+/// Adds the mean times of all fetches. Adds the mean times of completed flows that began after `measured_from`, by
+/// size.
 void add_fetch_figures(RunResult& result, const FlowLog& log, Instant measured_from, const IpAddress* first_ue);
 
-/// Adds the server timeouts of the first four transfers that ran all the time. Requires recorded flow rows.
+/// Adds the server's timeouts for the first four transfers that ran during the whole measurement. Requires recorded
+/// flow rows.
 void add_timeout_figures(RunResult& result, const Scenario& scenario);
 
 /// Adds figures from the windows of the first recorded connection and from the drops, after the warm-up.
 void add_window_figures(RunResult& result, const Scenario& scenario);
 
-/// Adds the shares of an access point's and its stations' data and ACK packets on the air, and the losses in the access
-/// point's buffer.
-/// Reads the run's counters, so call it after they are set. Adds nothing for other radios.
+/// Adds figures of an 802.11 access point. They are the shares of data and ACK packets among those that the access
+/// point and its stations sent, and the losses in its buffer. Reads the run's counters, so call it after they are set.
+/// Adds nothing for other radios.
 void add_access_point_figures(RunResult& result);
 
 /// Adds the time after which the radio queue is within 20 % of its target, if the Node-B reports a target.

@@ -14,11 +14,11 @@ namespace sluice::emulator {
 /// Statistics of each flow in the radio queues: mean occupancy, queueing delay and drops. Thread: the event loop's.
 class FlowQueues {
  public:
-  /// Records a packet that left the queue of `ue` after `queueing`.
+  /// Records a packet that left the radio queue of `ue` after a queueing delay of `queueing`.
   void departed(UeIndex ue, const packet::Packet& packet, Bytes length, Duration queueing);
-  /// Records a dropped packet of `ue`.
+  /// Records a packet for `ue` that was dropped.
   void dropped(UeIndex ue, const packet::Packet& packet, Bytes length);
-  /// Returns one row per flow, in the order of their first packets, for a measurement of `seconds`.
+  /// Returns one row per flow, in the order of the flows' first packets, for a measurement that lasted `seconds`.
   [[nodiscard]] std::vector<QueueRow> rows(const RadioCell& cell, double seconds) const;
 
  private:
@@ -29,7 +29,8 @@ class FlowQueues {
     std::uint64_t bytes = 0;
     std::uint64_t dropped_packets = 0;
     std::uint64_t dropped_bytes = 0;
-    double byte_seconds = 0;  ///< bytes × queueing delay; divided by the time, this is the mean queue (Little's law)
+    /// Sum of bytes times queueing delay. Divided by the measured time, it is the mean queue length (Little's law).
+    double byte_seconds = 0;
     DelayDigest delays;
   };
   struct Hash {

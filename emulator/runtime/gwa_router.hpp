@@ -6,11 +6,12 @@
 
 namespace sluice::emulator {
 
-/// Router that advertises the GWA-FCFS window (B − q)/N of a hop's queue. The window reaches the far end of the hop one
-/// delay later.
+/// Router that advertises the window (B − q)/N of GWA-FCFS (Generalized Window Advertising). B is the buffer of a hop,
+/// q its queue length and N the number of flows. The window reaches the far end of the hop one propagation delay later.
 class GwaRouter final : public UpstreamRouter {
  public:
-  /// Observes `hop`, whose specification is `spec`. The hop outlives it and has a queue and a limited buffer.
+  /// Creates the router that observes the queue of `hop`, whose specification is `spec`. The hop must outlive the
+  /// router, and has a queue and a limited buffer.
   GwaRouter(const Hop& hop, const HopSpec& spec) : hop_(hop), buffer_(spec.buffer), delay_(spec.delay) {}
 
   [[nodiscard]] Bytes window(double flows, Instant now) override;

@@ -12,7 +12,8 @@ namespace sluice::emulator {
 /// loop's.
 class HandoverWatch final : public EventTarget {
  public:
-  /// Time after the start of a handover in which events are attributed to it. Overlapping windows count once.
+  /// Time after the start of a handover in which events are attributed to it. An event in several overlapping windows
+  /// counts once.
   static constexpr Duration window = std::chrono::seconds(2);
   /// Cumulative TCP counters at one instant.
   struct Sample {
@@ -20,7 +21,7 @@ class HandoverWatch final : public EventTarget {
     std::uint64_t timeouts = 0;
   };
   /// Schedules the windows of the scenario's handovers, from the loop's current time. `look` returns the cumulative
-  /// counters. `loop` outlives it.
+  /// counters. `loop` must outlive it.
   HandoverWatch(EventLoop& loop, const Scenario& scenario, std::function<Sample()> look);
   void on_event(std::uint64_t tag, Instant now) override;
   /// Returns the events counted up to now.

@@ -14,8 +14,8 @@ namespace sluice::emulator {
 /// policer in front of it.
 class Hop final : public Element {
  public:
-  /// Makes a hop that delivers to `next`. `random` is for disciplines that draw; `way` selects the delay steps.
-  /// Throws std::invalid_argument if a parameter is out of range.
+  /// Makes a hop that sends packets to `next`. `random` is for queue disciplines that use random numbers; `way` is the
+  /// direction, which selects the delay steps. Throws std::invalid_argument if a parameter is out of range.
   Hop(EventLoop& loop, const HopSpec& spec, Random random, Element& next, StepWay way = StepWay::down);
 
   void receive(packet::Packet packet, Instant now) override;

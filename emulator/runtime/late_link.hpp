@@ -6,7 +6,8 @@
 
 namespace sluice::emulator {
 
-/// Forwards to an element that is created later, because networks have cycles. Call lead_to() before the first packet.
+/// Forwards packets to an element that is created later. It is needed because the elements of a network form cycles.
+/// Call lead_to() before the first packet.
 class LateLink final : public Element {
  public:
   void lead_to(Element& next) { next_ = &next; }

@@ -21,13 +21,13 @@ namespace {
 
 namespace feedback = control::feedback;
 
-/// Tags of events. `way_out` is a message that arrives at the proxy; `way_in` is a status, and `poll_in` a poll, that
-/// arrives at the reporter.
+/// Tags of events: `way_out` is the arrival of a message at the proxy. `way_in` is the arrival of a status message at
+/// the reporter, and `poll_in` that of the proxy's poll.
 constexpr std::uint64_t way_out = 0;
 constexpr std::uint64_t way_in = 1;
 constexpr std::uint64_t poll_in = 2;
 
-/// Longest time between two messages to all proxies. A proxy keeps sending statuses for two seconds after a message.
+/// Longest time between two messages to all proxies. A proxy sends status messages for two seconds after each message.
 constexpr Duration between_words = std::chrono::milliseconds(500);
 
 std::uint64_t wall_clock_ns() {
@@ -127,7 +127,8 @@ void LiveFeedback::on_event(std::uint64_t tag, Instant now) {
   }
 }
 
-/// Passes a status to the reporter. With several proxies, only statuses from the proxy that claims the UE are accepted.
+/// Passes a status message to the reporter. With several proxies, only status messages from the proxy that claims the
+/// UE are accepted.
 void LiveFeedback::take_status(const StatusRx& rx, Instant now) {
   if (may_have_several_proxies() && !ownership_.take(rx.sender, rx.epoch, rx.status, now)) return;
   reporter_->on_status(rx.status, now);
@@ -169,8 +170,8 @@ void LiveFeedback::drain() {
   }
 }
 
-/// Records the time from a report to the status that answers it. Ignores sequence numbers that were never sent, or
-/// whose send time is no longer stored.
+/// Records the time from a report to the status message that confirms it. Ignores sequence numbers that were never
+/// sent, or whose send time is no longer stored.
 void LiveFeedback::take_echo(std::uint64_t applied, Instant now) {
   if (applied <= echoed_ || applied > sequence_ || sequence_ - applied >= due_.size()) return;
   echoed_ = applied;
@@ -198,9 +199,9 @@ bool LiveFeedback::deliver(Reporter& reporter, Instant now) {
   return any;
 }
 
-/// Reads which features the proxies support. Reports may only omit unchanged UEs if there is one proxy. Each of several
-/// proxies gets only some datagrams, so its sequence numbers have gaps. It cannot determine whether a missing UE was
-/// omitted or its report was lost.
+/// Reads which features the proxies support. Reports may only omit unchanged UEs if there is one proxy. With several
+/// proxies, each gets only some datagrams, so the sequence numbers have gaps. A proxy could then not determine whether
+/// a missing UE was omitted or its report was lost.
 void LiveFeedback::record_abilities() {
   const Instant now = dpdk::now();
   takes_changes_.store(session_.peers_take(now).changes && endpoint_->destination_count() <= 1,

@@ -27,11 +27,11 @@
 
 namespace sluice::emulator {
 
-/// Reports and statuses in real time. A separate thread owns the UDP socket; two single-producer rings connect it with
-/// the poll thread. If no proxy answers, only the counters show that. Datagrams are delayed like the packets between
-/// Node-B and proxy, because the controller assumes that packets sent before a status arrive with it. If several
-/// proxies are possible, a UE's reports are sent only to the proxy that claims the UE. Statuses of other proxies are
-/// ignored for this UE.
+/// Reports to the proxy and its status messages in real time. A separate feedback thread owns the UDP socket; two
+/// single-producer rings connect it with the poll thread. If no proxy answers, only the counters show that. Datagrams
+/// are delayed like the packets between Node-B and proxy. The SMVS controller needs this, because it assumes that
+/// packets sent before a status message arrive with it. If several proxies are possible, a UE's reports are sent only
+/// to the proxy that claims the UE. Status messages of other proxies about this UE are ignored.
 class LiveFeedback final : public ReportSink, public EventTarget, private control::feedback::RecordHandler {
  public:
   struct Timing {
@@ -39,9 +39,8 @@ class LiveFeedback final : public ReportSink, public EventTarget, private contro
     Duration delay{};                                              ///< one-way delay
     dpdk::ThreadPriority priority = dpdk::ThreadPriority::normal;  ///< priority of the thread that sends reports
   };
-  /// Binds the socket and starts the thread. `loop`, `meter` and `poll_thread` outlive it; `poll_thread` is woken for
-  /// messages from the proxy.
-  /// Throws std::runtime_error if the address cannot be bound.
+  /// Binds the socket and starts the thread. `loop`, `meter` and `poll_thread` must outlive it; `poll_thread` is woken
+  /// for messages from the proxy. Throws std::runtime_error if the address cannot be bound.
   LiveFeedback(EventLoop& loop, const config::FeedbackConfig& config, const Timing& timing, Meter& meter,
                dpdk::PollPolicy& poll_thread);
   ~LiveFeedback();
@@ -53,25 +52,25 @@ class LiveFeedback final : public ReportSink, public EventTarget, private contro
   void send(std::span<const control::feedback::BearerReport> reports, Instant now) override {
     send_changes(reports, {}, now);
   }
-  /// True if there is one proxy and it accepts reports that leave out unchanged UEs.
+  /// True if there is one proxy, and it accepts that reports omit unchanged UEs.
   [[nodiscard]] bool may_leave_out() const override { return takes_changes_.load(std::memory_order_relaxed); }
   void send_changes(std::span<const control::feedback::BearerReport> reports, Duration refresh, Instant now) override;
-  /// Takes the statuses received since the last call; `reporter` receives them after the delay. Returns true if there
-  /// were any.
+  /// Passes the status messages and polls received since the last call to `reporter`, after the configured delay.
+  /// Returns true if there were any.
   bool deliver(Reporter& reporter, Instant now);
   void on_event(std::uint64_t tag, Instant now) override;
 
-  /// Returns the number of statuses received.
+  /// Returns the number of status messages received.
   [[nodiscard]] std::uint64_t statuses() const { return statuses_; }
-  /// Returns the times from the arrival of a report at the proxy until a status confirms the report's allowance. Each
-  /// is the sum of the report's age at the proxy and the delay of the status. Recorded only if the controller runs at
-  /// the Node-B.
+  /// Returns the times from the arrival of a report at the proxy until a status message that confirms the report's
+  /// allowance arrives here. Recorded only if the SMVS controller runs at the Node-B.
   [[nodiscard]] const DelayDigest& echoes() const { return echoes_; }
-  /// True if several proxies are possible. Then the proxies' claims decide which one gets a UE's reports.
+  /// True if several proxies are possible. The proxies' claims then determine the proxy to which a UE's reports are
+  /// sent.
   [[nodiscard]] bool may_have_several_proxies() const { return endpoint_->may_have_several(); }
-  /// Returns the counters of the proxies' claims; all 0 with a single proxy.
+  /// Returns the counters of the claims by which proxies announce their UEs; all 0 with a single proxy.
   [[nodiscard]] const control::feedback::ClaimCounters& claims() const { return ownership_.counters(); }
-  /// Returns the number of reports not sent because the other thread fell behind.
+  /// Returns the number of reports that were not sent because the feedback thread fell behind.
   [[nodiscard]] std::uint64_t reports_lost() const { return reports_lost_; }
 
   // Functions for any thread, after stop() has returned.
@@ -85,11 +84,12 @@ class LiveFeedback final : public ReportSink, public EventTarget, private contro
     /// One report of a message; absent in a message without records.
     std::optional<control::feedback::BearerReport> report;
     Duration now{};
-    std::optional<std::uint64_t> to;  ///< sender id of the proxy that gets the message; absent: all proxies get it
-    bool last = false;                ///< true for the last record of a message
-    std::uint64_t skipped = 0;        ///< number of datagrams numbered before this message that were not sent
-    Duration refresh{};     ///< longest time between reports of an unchanged UE; 0 if all UEs are in the message
-    std::size_t limit = 0;  ///< largest size of the message's datagrams in bytes
+    /// Sender id of the proxy to which the message is sent; absent: it is sent to all proxies.
+    std::optional<std::uint64_t> to;
+    bool last = false;          ///< true for the last record of a message
+    std::uint64_t skipped = 0;  ///< number of sequence numbers since the previous message whose datagrams were not sent
+    Duration refresh{};         ///< longest time between reports of an unchanged UE; 0 if all UEs are in the message
+    std::size_t limit = 0;      ///< largest size of the message's datagrams in bytes
   };
   struct Message {
     control::feedback::RoutedReports reports;
@@ -98,7 +98,7 @@ class LiveFeedback final : public ReportSink, public EventTarget, private contro
     Duration refresh{};
     std::size_t limit = 0;
   };
-  /// A status with its sender.
+  /// A status message about one UE, with the sender id of its proxy.
   struct StatusRx {
     std::uint64_t sender = 0;
     std::uint64_t epoch = 0;
@@ -123,17 +123,17 @@ class LiveFeedback final : public ReportSink, public EventTarget, private contro
   Reporter* reporter_ = nullptr;
   std::deque<Message> to_proxy_;  ///< messages in flight to the proxy; poll thread
   std::deque<StatusRx> from_proxy_;
-  control::feedback::UeOwnership ownership_;  ///< claims of the proxies; poll thread
+  control::feedback::UeOwnership ownership_;  ///< record of which proxy claims which UE; poll thread
   Instant told_all_{};                        ///< time of the last message to all proxies
   bool asked_ = false;                        ///< true if a proxy has requested a message that is not sent yet
-  std::uint64_t sequence_ = 0;                ///< number of the last datagram passed to the other thread; poll thread
-  /// Time at which each datagram is to arrive at the proxy, by sequence number modulo the size.
+  std::uint64_t sequence_ = 0;  ///< number of the last datagram passed to the feedback thread; poll thread
+  /// Time at which each datagram arrives at the proxy, at the index of its sequence number modulo the size.
   std::array<Instant, 1024> due_{};
-  std::uint64_t echoed_ = 0;  ///< largest sequence number that a status has confirmed
+  std::uint64_t echoed_ = 0;  ///< largest sequence number that a status message has confirmed
   DelayDigest echoes_;
   std::uint64_t statuses_ = 0;
   std::uint64_t reports_lost_ = 0;
-  std::uint64_t skipped_ = 0;  ///< datagrams that have a number but were not passed to the other thread; poll thread
+  std::uint64_t skipped_ = 0;  ///< datagrams that have a number but were not passed to the feedback thread; poll thread
   boost::lockfree::spsc_queue<Outgoing, boost::lockfree::capacity<ring_size>> outgoing_;
   boost::lockfree::spsc_queue<StatusRx, boost::lockfree::capacity<ring_size>> incoming_;
   std::atomic<bool> draining_{false};

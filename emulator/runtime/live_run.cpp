@@ -23,7 +23,7 @@ namespace sluice::emulator {
 namespace {
 
 constexpr Duration publication_period = std::chrono::milliseconds(100);
-constexpr std::uint32_t burst = 64;  ///< number of packet buffers that one poll may need
+constexpr std::uint32_t burst = 64;  ///< largest number of packet buffers that one poll of the ports takes
 
 }  // namespace
 

@@ -28,27 +28,27 @@ namespace sluice::emulator {
 
 /// State of a real-time run, for the status line and the live page.
 struct LiveStatus {
-  static constexpr std::size_t max_ues = 100;  ///< UEs that are described at most
+  static constexpr std::size_t max_ues = 100;  ///< largest number of UEs that the status describes
 
   double time_s = 0;  ///< time since the start of the run
   SeriesPoint point;  ///< newest point of the time series
   std::uint64_t ttis_missed = 0;
   std::uint64_t reports = 0;
-  std::uint64_t statuses = 0;  ///< statuses received from the proxy
+  std::uint64_t statuses = 0;  ///< status messages received from the proxy
   std::vector<UeNow> ues;
   std::size_t ues_total = 0;
   std::array<std::uint64_t, drop_reasons> drops{};  ///< dropped packets since the measurement began
-  bool buffers_short = false;                       ///< true once fewer packet buffers than a burst were free
+  bool buffers_short = false;  ///< true after fewer packet buffers were free than one poll may need
   bool finished = false;
 };
 
-/// The Node-B in real time: the network of the virtual-time runs with an event loop driven by the clock. Its ends are
-/// DPDK ports or built-in hosts.
-/// A poll thread runs it; a second thread handles the feedback. Requires a running EAL.
+/// The Node-B in real time: the network of the virtual-time runs with an event loop driven by the clock. At its ends
+/// are DPDK ports or built-in hosts. A poll thread runs the network; a second thread handles the feedback. Requires a
+/// running EAL.
 class LiveRun {
  public:
-  /// Opens the ports and builds the network. `scenario`, `pool` and `traces` outlive it. Throws std::runtime_error with
-  /// the reason if the scenario or a port is unsuitable.
+  /// Opens the ports and builds the network. `scenario`, `pool` and `traces` must outlive it. Throws std::runtime_error
+  /// with the reason if the scenario or a port is unsuitable.
   LiveRun(const Scenario& scenario, RunMode mode, packet::PacketPool& pool, TraceLibrary& traces);
   /// Stops the run and joins its threads.
   ~LiveRun();
@@ -60,7 +60,8 @@ class LiveRun {
   /// Ends the run early and joins its threads.
   void stop();
   [[nodiscard]] LiveStatus status();
-  /// Returns all that was measured except the scenario's name. Call it after stop() or once status().finished is true.
+  /// Returns all measurements of the run. The scenario's name is not set. Call it after stop() or once
+  /// status().finished is true.
   [[nodiscard]] RunResult result();
   /// Returns one line per port and built-in end, for the log.
   [[nodiscard]] std::vector<std::string> describe() const;
@@ -105,7 +106,7 @@ class LiveRun {
 
   DelayDigest lateness_;
   std::uint64_t ttis_missed_ = 0;
-  bool buffers_short_ = false;  ///< true once fewer buffers than a burst were free
+  bool buffers_short_ = false;  ///< true after fewer buffers were free than one poll may need
   Instant ended_{};
   std::atomic<bool> stop_{false};
   std::mutex status_mutex_;

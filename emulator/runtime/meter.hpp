@@ -29,15 +29,14 @@ struct UeNow {
   UeSnapshot seen;
 };
 
-/// Measures one run: observes packets at fixed points, departures from the radio queues, and the queues themselves
-/// every millisecond.
-/// Works for built-in and kernel endpoints, in real and in virtual time. Thread: the event loop's.
+/// Measures one run. It observes packets at fixed points, departures from the radio queues, and the queues themselves
+/// every millisecond. Works for built-in and kernel endpoints, in real and in virtual time. Thread: the event loop's.
 class Meter final : public CellObserver, public EventTarget {
  public:
-  /// Observes `cell`, whose UEs are already added. `cell` and `loop` outlive it.
+  /// Observes `cell`, whose UEs are already added. `cell` and `loop` must outlive it.
   Meter(EventLoop& loop, RadioCell& cell, const Scenario& scenario);
 
-  /// Adds the reporter of a Node-B at which the controller runs, so that the time series contain the controller's
+  /// Adds the reporter of a Node-B that runs the SMVS controller, so that the time series contain the controller's
   /// target queue.
   void add_reporter(const Reporter& reporter) { reporters_.push_back(&reporter); }
   /// Sets the function that returns the bytes in a router's queue, for the series. The function returns nothing if the
@@ -58,9 +57,9 @@ class Meter final : public CellObserver, public EventTarget {
   void on_drop(UeIndex ue, const packet::Packet& packet, Bytes length, DropReason reason, Instant now) override;
   void on_event(std::uint64_t tag, Instant now) override;
 
-  /// Returns the result up to `now`, without its key and without what applications and runtimes add.
+  /// Returns the measurements up to `now` as a result. Its key and the values of applications and runtimes are not set.
   [[nodiscard]] RunResult result(Instant now);
-  /// Returns the newest point of the series; its time is 0 before the first.
+  /// Returns the newest point of the time series; its time is 0 if there is no point yet.
   [[nodiscard]] const SeriesPoint& newest() const { return newest_; }
   /// Writes the current state of at most `limit` UEs to `out`.
   void describe_ues(std::vector<UeNow>& out, std::size_t limit, Instant now) const;
@@ -87,8 +86,8 @@ class Meter final : public CellObserver, public EventTarget {
   /// Counts the payload of a datagram that reached a UE.
   void datagram(const packet::Parsed& parsed, Instant now);
   void begin(Instant now);
-  /// Returns the share of the offered bytes, 0 … 1, that the payload takes in packets of the MTU. `arrived` are bytes
-  /// of TCP payload, `datagrams` bytes of UDP payload.
+  /// Returns the payload that arrived, divided by the payload that `offered` bytes on the air could have carried in
+  /// packets of the MTU (0 … 1). `arrived` are bytes of TCP payload, `datagrams` bytes of UDP payload.
   [[nodiscard]] double goodput(std::uint64_t offered, std::uint64_t arrived, std::uint64_t datagrams) const;
   void sample_queue();
   void sample_series(Instant now);
@@ -112,8 +111,8 @@ class Meter final : public CellObserver, public EventTarget {
   std::uint64_t drop_events_ = 0;
   Instant drop_event_ = never;        ///< start of the last drop event
   Duration round_trip_;               ///< propagation delay of a round trip
-  double payload_share_;              ///< payload share of the bytes on the air, for TCP packets of the MTU
-  double datagram_share_;             ///< payload share of the bytes on the air, for UDP packets of the MTU
+  double payload_share_;              ///< payload of a TCP packet of the MTU, divided by its bytes on the air
+  double datagram_share_;             ///< payload of a UDP packet of the MTU, divided by its bytes on the air
   std::uint64_t arrived_before_ = 0;  ///< TCP payload received but not acknowledged when the measurement began
   std::map<IpAddress, std::uint64_t> datagram_bytes_;  ///< UDP payload that reached each address
   LinkUse use_before_;                                 ///< use of the shared air when the measurement began

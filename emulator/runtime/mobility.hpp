@@ -13,15 +13,16 @@
 
 namespace sluice::emulator {
 
-/// Makes the channel of UE `ue` at Node-B `nodeb`. It carries nothing during outages and while another Node-B serves
-/// the UE. Without such times the result is the plain channel.
+/// Makes the channel of UE `ue` at Node-B `nodeb`. The channel carries nothing during outages and while another Node-B
+/// serves the UE. Without such times the result is the plain channel.
 [[nodiscard]] std::unique_ptr<Channel> make_moving_channel(const Scenario& scenario, std::uint32_t nodeb,
                                                            std::uint32_t ue, std::uint64_t seed, TraceLibrary& traces);
 
-/// Returns the channel specification of a UE's uplink: its own, or the shared rate of a scheduled uplink. Requires one
-/// of these.
+/// Returns the channel specification of a UE's uplink: that of its own uplink, or else the rate of the scheduled
+/// uplink. Requires one of these.
 [[nodiscard]] ChannelSpec uplink_channel(const Scenario& scenario, std::uint32_t ue);
-/// Makes the uplink channel of a UE. It carries nothing during the UE's outages and handovers, and after its departure.
+/// Makes the uplink channel of a UE. The channel carries nothing during the UE's outages and handovers, and after its
+/// departure.
 [[nodiscard]] std::unique_ptr<Channel> make_moving_uplink(const Scenario& scenario, std::uint32_t ue,
                                                           std::uint64_t seed, TraceLibrary& traces);
 
@@ -29,12 +30,12 @@ namespace sluice::emulator {
 struct MobilityNodeb {
   Cell* cell = nullptr;
   X2Forwarding* port = nullptr;     ///< forwards packets at a handover; set if there are several Node-Bs
-  std::vector<Element*> onwards{};  ///< forwarding line to each other Node-B, by its number
+  std::vector<Element*> onwards{};  ///< forwarding lines to the other Node-Bs, indexed by the number of the Node-B
 };
 
 /// Executes the moves of UEs: sets states for the reports, flushes queues, and changes cell and Node-B. A handover to
-/// another Node-B begins with the interruption, in which the source forwards or drops the UE's packets. At its end the
-/// UE is attached to the target and sends there; the path switch follows.
+/// another Node-B begins with the interruption, in which the source forwards or drops the UE's packets. When the
+/// interruption ends, the UE is attached to the target and sends there; the path switch follows.
 class Mobility final : public EventTarget {
  public:
   /// Path switches of a handover, on the core's and on the UEs' side; set if there are several Node-Bs.
@@ -42,7 +43,8 @@ class Mobility final : public EventTarget {
     PathSwitch* down = nullptr;
     UplinkSwitch* up = nullptr;
   };
-  /// Schedules the scenario's moves from the loop's current time. `loop` and all that is pointed to outlive it.
+  /// Schedules the scenario's moves from the loop's current time. `loop` and all objects that the arguments point to
+  /// must outlive this object.
   Mobility(EventLoop& loop, std::vector<MobilityNodeb> nodebs, Switches switches, const Scenario& scenario);
   void on_event(std::uint64_t tag, Instant now) override;
 

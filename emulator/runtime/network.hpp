@@ -31,7 +31,7 @@ struct NetworkEnds {
 class Network {
   // servers ⇄ [server–proxy hop] ⇄ proxy ⇄ radio access ⇄ UEs
  public:
-  /// Builds the network of one run. `loop`, `pool` and the ends outlive it. Throws TraceMissing, TraceError or
+  /// Builds the network of one run. `loop`, `pool` and the ends must outlive it. Throws TraceMissing, TraceError or
   /// std::invalid_argument.
   Network(EventLoop& loop, packet::PacketPool& pool, const Scenario& scenario, std::uint64_t seed, TraceLibrary& traces,
           const NetworkEnds& ends);
@@ -44,20 +44,22 @@ class Network {
   [[nodiscard]] Element& from_proxy_radio() { return from_proxy_; }
   [[nodiscard]] Element& from_ues() { return radio_.uplink(); }
 
-  /// Returns one of the Node-Bs. Requires that the radio is no access point.
+  /// Returns one of the Node-Bs. Must not be called if the radio is an 802.11 access point.
   [[nodiscard]] Cell& cell(std::uint32_t nodeb) { return radio_.cell(nodeb); }
   [[nodiscard]] std::uint32_t nodebs() const { return radio_.nodebs(); }
-  /// Returns the configuration of a Node-B's reporter with the given period and sender id. `scenario` is the network's.
+  /// Returns the configuration of a Node-B's reporter with the given period and sender id. `scenario` must be the
+  /// scenario of this network.
   [[nodiscard]] ReporterConfig reporter_config(const Scenario& scenario, std::uint32_t nodeb, Duration period,
                                                std::uint64_t sender);
   [[nodiscard]] Meter& meter() { return meter_; }
-  /// Marks the end of the warm-up: earlier drops of the hops do not count as hop_drops.
+  /// Records the end of the warm-up: earlier drops of the hops do not count as hop_drops.
   void end_warmup() { dropped_before_ = hop_drops().value_or(0); }
-  /// Adds the counters of the radio and of bounded hops, by the names of the results' columns.
+  /// Adds the counters of the radio and of the hops that can drop packets. Their names are those of the columns of the
+  /// results.
   void count(std::map<std::string, std::uint64_t>& counters) const;
 
  private:
-  /// Returns the packets that all hops dropped downlink, or nothing if none of them can drop.
+  /// Returns how many packets all hops dropped on the downlink; nothing if no hop can drop packets.
   [[nodiscard]] std::optional<std::uint64_t> hop_drops() const;
 
   Tap to_ues_;

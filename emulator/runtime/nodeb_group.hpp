@@ -7,11 +7,11 @@
 
 namespace sluice::emulator {
 
-/// Several Node-Bs with equal UE numbers, measured as one cell: their uses and counters are added. A UE's state is that
-/// at its serving Node-B. Packets forwarded between Node-Bs count as arrived once.
+/// Several Node-Bs with equal UE numbers, measured as one cell. The uses of their links and their counters are added.
+/// The state of a UE is the state at its serving Node-B. Packets forwarded between Node-Bs count as arrived once.
 class NodebGroup final : public RadioCell {
  public:
-  /// Measures `cells`, at least one; they outlive it.
+  /// Measures `cells`, at least one; they must outlive it.
   explicit NodebGroup(std::vector<Cell*> cells) : cells_(std::move(cells)) {}
 
   void set_observer(CellObserver* observer) override;

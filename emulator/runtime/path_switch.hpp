@@ -28,12 +28,13 @@ class UeMap {
   std::vector<std::uint32_t> nodebs_;
 };
 
-/// Core side of a handover. It sends packets for a UE on the path to the UE's Node-B. When the path is switched, it
-/// sends an end marker on the old path. Packets that are addressed to no UE are sent on the first path. Thread: the
-/// event loop's.
+/// Core side of a handover. It sends packets for a UE on the path to the UE's Node-B. When the core switches a UE's
+/// path, an end marker is sent on the old path. Packets that are addressed to no UE are sent on the path to the first
+/// Node-B. Thread: the event loop's.
 class PathSwitch final : public Element {
  public:
-  /// `paths` has one path for each Node-B. `pool` provides the end markers. `pool` and the paths outlive it.
+  /// Creates the switch. `paths` has one path for each Node-B. `pool` provides the end markers. `pool` and the paths
+  /// must outlive the switch.
   PathSwitch(packet::PacketPool& pool, UeMap ues, std::vector<Element*> paths)
       : pool_(pool), ues_(std::move(ues)), paths_(std::move(paths)) {}
 
@@ -48,8 +49,8 @@ class PathSwitch final : public Element {
   std::vector<Element*> paths_;
 };
 
-/// UE side of a handover: sends a UE's packets to its serving Node-B, and keeps them in the UE while there is none.
-/// Thread: the event loop's.
+/// UE side of a handover: sends a UE's packets to its serving Node-B. While no Node-B serves the UE, its packets are
+/// kept in the UE. Thread: the event loop's.
 class UplinkSwitch final : public Element {
  public:
   /// Largest number of packets that one UE keeps during an interruption.

@@ -8,7 +8,7 @@
 namespace sluice::emulator {
 namespace {
 
-/// Scales all rates of the profile so that their mean is `mean`; returns it unchanged if `mean` is 0.
+/// Returns the profile with all rates scaled so that their mean is `mean`, or unchanged if `mean` is 0.
 CapacityProfile scaled(CapacityProfile profile, Rate mean) {
   double sum = 0;
   for (const Rate rate : profile.rates) sum += rate.bps();
@@ -18,7 +18,8 @@ CapacityProfile scaled(CapacityProfile profile, Rate mean) {
   return profile;
 }
 
-/// Runs `run` with `seed` and returns the rate that each UE received after the warm-up, by UE.
+/// Executes `run` with `seed`. Returns for each UE, by its number, the rate that it received in each interval after the
+/// warm-up.
 std::vector<CapacityProfile> profiles_of(RunPlan run, Rate mean, std::uint64_t seed, RunPool& pool,
                                          TraceLibrary& traces) {
   run.seed = seed;

@@ -11,11 +11,11 @@
 
 namespace sluice::emulator {
 
-/// The proxy's shard as a node of the virtual-time network. Its two ports are elements, and its timers are events of
-/// the loop. Thread: the event loop's.
+/// The proxy's packet-processing shard as a node of the virtual-time network. The two ports of the shard are elements,
+/// and its timers are events of the event loop. Thread: the event loop's.
 class ProxyNode final : public EventTarget, private proxy::Transmitter {
  public:
-  /// Makes a shard with `config`. `loop`, `pool` and `config` outlive it. Call connect() before the first packet.
+  /// Makes a shard with `config`. `loop`, `pool` and `config` must outlive it. Call connect() before the first packet.
   ProxyNode(EventLoop& loop, packet::PacketPool& pool, const proxy::ShardConfig& config, std::uint64_t seed);
 
   /// Sets the elements that receive the packets which the proxy sends.
@@ -25,12 +25,12 @@ class ProxyNode final : public EventTarget, private proxy::Transmitter {
 
   /// Passes the authenticated reports of one datagram to the shard.
   void on_reports(std::span<proxy::ReportArrival> reports, Instant now);
-  /// Passes to the shard the notices of Node-Bs that their reports omit unchanged UEs.
+  /// Passes notices of Node-Bs to the shard, which state that their reports omit unchanged UEs.
   void on_omissions(std::span<const proxy::OmissionNotice> omissions, Instant now) {
     shard_.on_omissions(omissions, now);
   }
   void collect_status(std::vector<control::feedback::BearerStatus>& out, bool all) { shard_.collect_status(out, all); }
-  /// Activates new policies in the shard; they outlive it.
+  /// Activates new policies in the shard. The policies must outlive it.
   void apply(const proxy::Policies& policies, Instant now) {
     shard_.apply(policies, now);
     settle(now);

@@ -11,7 +11,8 @@
 namespace sluice::emulator {
 namespace {
 
-/// Returns the random stream of a hop. Numbers 0 to 4 belong to the first Node-B and the core.
+/// Returns the random stream of a hop. Streams 0 to 4 are for the first Node-B's hops and those in the core; each
+/// further Node-B has five more.
 Random draws(std::uint64_t seed, std::uint32_t nodeb, std::uint64_t hop) {
   return Random::stream(seed, "hop", nodeb == 0 ? hop : 5 * nodeb + hop);
 }
@@ -170,7 +171,7 @@ void RadioAccess::make_uplinks(EventLoop& loop, const Scenario& scenario, std::u
   if (uplinks_) uplinks_->set_observer(&uplink_meter_);
 }
 
-/// Creates the scheduled uplink. describe() rejects it with several Node-Bs, so there is one site.
+/// Creates the scheduled uplink for the only Node-B, because describe() rejects it for several Node-Bs.
 void RadioAccess::make_scheduled_uplink(EventLoop& loop, const Scenario& scenario, std::uint64_t seed,
                                         TraceLibrary& traces) {
   const ScheduledUplinkSpec& spec = *scenario.cell.uplink.scheduled;

@@ -30,22 +30,22 @@ namespace sluice::emulator {
 /// The Node-Bs of a scenario, or its access point, with the lines between them and the core, and the forwarding lines
 /// between the Node-Bs.
 ///
-/// With several Node-Bs the core switches the downlink paths, and the UEs switch the uplink paths. Uplink packets pass
-/// the UE's own uplink or a scheduled one, if there is one, and then the line of their Node-B. An 802.11 access point
-/// carries both directions on its air. Thread: the event loop's.
+/// With several Node-Bs the core switches the downlink paths, and the UEs switch the uplink paths. An uplink packet
+/// first passes the UE's own uplink or the scheduled uplink, if there is one, and then the line of the Node-B. An
+/// 802.11 access point carries both directions on its air. Thread: the event loop's.
 class RadioAccess {
   // ┌ [proxy–Node-B hop] ⇄ cell ⇄ UEs
   // ┤        ⇅ forwarding
   // └ [proxy–Node-B hop] ⇄ cell ⇄ UEs
  public:
-  /// Elements that receive what leaves the radio access.
+  /// Elements that receive the packets which leave the radio access.
   struct Ends {
     Element& ues;      ///< packets off the air
-    Element& past;     ///< receives packets that are for no UE, such as ARP, and therefore do not use the radio link
+    Element& past;     ///< receives packets for no UE, such as ARP, which do not use the radio link
     Element& to_core;  ///< packets from the UEs
   };
-  /// Builds the radio access of a scenario. `loop`, `pool` and the ends outlive it.
-  /// Throws TraceMissing, TraceError or std::invalid_argument.
+  /// Builds the radio access of a scenario. `loop`, `pool` and the ends must outlive it. Throws TraceMissing,
+  /// TraceError or std::invalid_argument.
   RadioAccess(EventLoop& loop, packet::PacketPool& pool, const Scenario& scenario, std::uint64_t seed,
               TraceLibrary& traces, const Ends& ends);
   RadioAccess(const RadioAccess&) = delete;
@@ -57,9 +57,9 @@ class RadioAccess {
   [[nodiscard]] Element& uplink();
 
   [[nodiscard]] std::uint32_t nodebs() const { return static_cast<std::uint32_t>(sites_.size()); }
-  /// Returns one of the Node-Bs. Requires that the radio is no access point.
+  /// Returns one of the Node-Bs. Must not be called if the radio is an 802.11 access point.
   [[nodiscard]] Cell& cell(std::uint32_t nodeb) { return *sites_[nodeb]->cell; }
-  /// Returns the advertising router in front of a Node-B, or null if it does not advertise.
+  /// Returns the router in front of a Node-B if it advertises a window (GWA); null if it does not.
   [[nodiscard]] UpstreamRouter* router(std::uint32_t nodeb) {
     auto& gwa_router = sites_[nodeb]->gwa_router;
     return gwa_router ? &*gwa_router : nullptr;
@@ -68,7 +68,8 @@ class RadioAccess {
   [[nodiscard]] RadioCell& radio();
   /// Adds the counters of hops, uplinks, handovers, hybrid ARQ and active queue management.
   void count(std::map<std::string, std::uint64_t>& counters) const;
-  /// Returns the packets that the hops to the Node-Bs dropped downlink, or nothing if none of them can drop.
+  /// Returns how many packets the hops to the Node-Bs dropped on the downlink; nothing if none of these hops can drop
+  /// packets.
   [[nodiscard]] std::optional<std::uint64_t> hop_drops() const;
 
  private:
@@ -82,12 +83,13 @@ class RadioAccess {
     DelayDigest delays;
     std::uint64_t drops = 0;
   };
-  /// One Node-B with its hops. Members are created from the UEs backwards, so that each finds its next element.
+  /// One Node-B with its hops. Members are created in the order from the UEs to the core, because each needs the
+  /// element that it sends to.
   struct Site {
     Site(EventLoop& loop, const Scenario& scenario, std::uint64_t seed, std::uint32_t nodeb, Element& to_core);
     LateLink to_radio;
     Hop down;
-    /// Advertises the window of the router before this Node-B; set if that is configured.
+    /// Advertises the window of the router in front of this Node-B; set if the scenario configures it.
     std::optional<GwaRouter> gwa_router;
     Hop up;
     Hop uplink;
@@ -110,7 +112,7 @@ class RadioAccess {
 
   std::vector<std::unique_ptr<Drx>> sleep_;  ///< DRX state of each UE; empty if UEs always listen
   std::vector<std::unique_ptr<Site>> sites_;
-  LateLink from_air_;  ///< receives what the access point's stations send uplink
+  LateLink from_air_;  ///< receives the uplink packets of the access point's stations
   std::optional<WlanCell> wlan_;
   std::optional<NodebGroup> group_;
   std::optional<PathSwitch> path_switch_;

@@ -8,32 +8,34 @@
 
 namespace sluice::emulator {
 
-/// Thrown if a run needed more packet buffers than there were. Its result would then show the limit of buffers and not
-/// the network.
+/// Thrown if a run needed more packet buffers than there were. The result would then depend on the number of buffers,
+/// and not on the network only.
 class BuffersExhausted : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// Packet buffers of virtual-time runs. A result counts only if the number of buffers did not limit it. Thread: one at
-/// a time.
+/// Packet buffers of virtual-time runs. A result is only valid if the number of buffers did not limit the run. Thread:
+/// one at a time.
 class RunPool {
  public:
-  /// Takes the parameters of GrowingPool.
+  /// Creates the pool; the parameters are those of GrowingPool.
   explicit RunPool(const std::string& name, std::uint32_t limit, std::uint16_t room = packet::PacketPool::default_room)
       : buffers_(name, limit, room) {}
 
   [[nodiscard]] packet::PacketPool& packets() { return buffers_.packets(); }
   [[nodiscard]] std::uint32_t in_use() const { return buffers_.in_use(); }
-  /// Returns the number of buffers that memory has been taken for.
+  /// Returns the number of buffers that are allocated.
   [[nodiscard]] std::uint32_t made() const { return buffers_.made(); }
 
   /// Clears the record of a shortage of buffers before another run begins.
   void begin_run() { buffers_.clear_shortage(); }
-  /// Throws BuffersExhausted, with the limit and the key that raises it, if a request failed since begin_run().
+  /// Throws BuffersExhausted if a request for a buffer failed since begin_run(). The message states the limit and the
+  /// configuration key that raises it.
   void require_enough() const;
   /// Throws BuffersExhausted if more than half of the limit was ever in use and `changes` is not 0. `changes` is the
-  /// number of times that the proxy changed its behaviour to save buffers. The proxy does so before no buffer is left.
+  /// number of times that the proxy changed its behaviour to save buffers. The proxy already saves buffers when few are
+  /// left.
   void require_enough_for(std::uint64_t changes) const;
 
   /// Returns the number of buffers that a pool with this limit begins with.

@@ -8,10 +8,11 @@
 
 namespace sluice::emulator {
 
-/// Adds the figures of web pages, video, games and responsiveness. `game_up` holds the datagrams that players sent.
+/// Adds the figures of web pages, video, games and responsiveness. `game_up` is the log of the datagrams that players
+/// sent.
 void add_user_figures(RunResult& result, const FlowLog& log, const DatagramLog& game_up);
 
-/// Returns the mean of `times` without their longest twentieth, as draft-ietf-ippm-responsiveness defines it; 0 if
+/// Returns the mean of `times` without the longest 5 % of them, as draft-ietf-ippm-responsiveness defines it; 0 if
 /// there are none.
 [[nodiscard]] Duration trimmed_mean(std::vector<Duration> times);
 

@@ -39,14 +39,14 @@ proxy::ShardConfig shard_config(const RunPlan& plan) {
   return config;
 }
 
-/// Returns how often the proxy took a measure against a lack of packet buffers.
+/// Returns how many times the proxy changed its behaviour because packet buffers were scarce.
 std::uint64_t sparing(const proxy::Counters& counters) {
   using proxy::Counter;
   return counters[Counter::buffers_exhausted] + counters[Counter::payload_refused] + counters[Counter::forward_memory] +
          counters[Counter::flows_reset_memory] + counters[Counter::released_memory] + counters[Counter::acks_freed];
 }
 
-/// All objects of one run, created in the order of their dependencies.
+/// All objects of one run. An object is created after those that it depends on.
 class VirtualRun {
  public:
   VirtualRun(const RunPlan& plan, RunPool& buffers, TraceLibrary& traces)
@@ -103,8 +103,8 @@ class VirtualRun {
     }
   }
 
-  /// Throws BuffersExhausted if any packet could not be sent or stored for lack of a buffer, because the results would
-  /// not show it.
+  /// Throws BuffersExhausted if any packet could not be sent or stored for lack of a buffer. The results would not show
+  /// such a lack.
   void require_buffers() const {
     try {
       buffers_.require_enough();
@@ -115,7 +115,7 @@ class VirtualRun {
     }
   }
 
-  /// Returns the timeouts of the TCP senders towards the radio: the proxy if it splits connections, else the servers.
+  /// Returns the timeouts of the TCP senders towards the UEs: the proxy if it splits connections, else the servers.
   [[nodiscard]] std::uint64_t timeouts() const {
     if (proxy_ && proxy_->shard().counters()[proxy::Counter::flows_split] > 0) {
       return proxy_->shard().counters()[proxy::Counter::timeouts_radio];

@@ -9,12 +9,12 @@
 
 namespace sluice::emulator {
 
-/// Function that receives the completed share of a run, 0 … 1, from time to time.
+/// Function that is called from time to time with the completed share of a run, 0 … 1.
 using Progress = std::function<void(double)>;
 
-/// Runs one plan in virtual time, with one event loop and a shard of the proxy. Equal plans give equal results. `name`
-/// is the scenario's. Packets come from `pool` and are returned to it. Throws TraceMissing, TraceError,
-/// std::invalid_argument or BuffersExhausted.
+/// Executes one run in virtual time, with one event loop and one shard of the proxy. Equal plans give equal results.
+/// `name` is the name of the scenario. Packets come from `pool` and are returned to it. Throws TraceMissing,
+/// TraceError, std::invalid_argument or BuffersExhausted.
 [[nodiscard]] RunResult run_virtual(const RunPlan& plan, const std::string& name, RunPool& pool, TraceLibrary& traces,
                                     const Progress& progress = {});
 

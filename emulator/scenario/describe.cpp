@@ -81,7 +81,7 @@ void describe_reports(Section& s, ReportPathSpec& reports) {
           "longest interval between reports about a UE whose state is unchanged; 0 = every UE in every report");
 }
 
-/// Sets the defaults of SMVS' parameters from the scenario: one-way delay, frame size and buffer of the first UE.
+/// Sets the default parameters of SMVS from the scenario: one-way delay, and frame size and buffer of the first UE.
 void derive_law(Scenario& scenario) {
   control::SmvsParameters& law = scenario.proxy.smvs.parameters;
   law.one_way_delay = scenario.proxy_nodeb.delay;
@@ -154,7 +154,8 @@ void check_advertising(Section& s, const Scenario& scenario) {
     check(scenario.radio(i).uplink, i == 0 ? "cell.uplink" : "nodebs[" + std::to_string(i - 1) + "].uplink");
 }
 
-/// Keys that are read once for all runs. A sweep of one of them is rejected because its runs would not differ.
+/// Keys whose value is valid for all runs of an experiment. A sweep of one of them is rejected because its runs would
+/// not differ.
 constexpr std::string_view read_once[] = {"buffers",      "description",  "live",  "output.columns", "output.over_time",
                                           "output.plots", "output.ratio", "paper", "sweep",          "title"};
 
@@ -221,7 +222,7 @@ void describe_over_time(Section& s, OverTimeSpec& shown) {
   s.value("ue", shown.ue, "address of a UE whose queue gets its own plot (needs output.ues)");
 }
 
-/// Describes the optional result files, plots and columns.
+/// Declares the configuration keys of the optional result files, plots and columns.
 void describe_output(Section& s, OutputSpec& output) {
   s.value("flows", output.flows, "flows.csv: one row per connection of the built-in hosts");
   s.value("ues", output.ues, "ues.csv: one row per UE and interval");
@@ -244,7 +245,7 @@ void describe_output(Section& s, OutputSpec& output) {
           "queues.csv: one row per flow through a radio queue, with its occupancy, drops and delays");
 }
 
-/// Describes the keys of the built-in servers and UEs, and of the hops on either side of them.
+/// Declares the configuration keys of the built-in servers and UEs, and of the hops between servers and Node-B.
 void describe_hosts(Section& s, Scenario& scenario) {
   s.list("servers", scenario.servers, {1, 1000}, "addresses of the built-in servers");
   s.sections(

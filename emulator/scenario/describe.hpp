@@ -36,7 +36,7 @@ struct Scalar<emulator::BufferSpec> {
 
 namespace sluice::emulator {
 
-/// Largest rate that any key accepts.
+/// Largest rate that any configuration key accepts.
 inline const Rate fastest_link = Rate::bits_per_second(100e9);
 
 void describe(config::Section& s, HopSpec& hop);
@@ -53,7 +53,7 @@ void describe(config::Section& s, DrxParameters& drx);
 void describe(config::Section& s, UeSpec& ue);
 void describe(config::Section& s, QueueSpec& queue);
 void describe(config::Section& s, RadioQueueSpec& queue);
-/// Describes CoDel's target and interval, for radio queues and for routers.
+/// Declares the configuration keys of CoDel's target and interval, for radio queues and for routers.
 void describe_times(config::Section& s, CodelParameters& codel);
 void describe_pie(config::Section& s, PieParameters& pie);
 void describe_dual(config::Section& s, DualPi2Parameters& dual);
@@ -75,18 +75,18 @@ void describe(config::Section& s, LivePageSpec& page);
 void describe(config::Section& s, LiveSpec& live);
 void describe(config::Section& s, Scenario& scenario);
 
-/// Describes the keys of further Node-Bs and checks them. Call it after `cell` is read and before describe_moves(); it
-/// resolves the Node-B names of UEs to numbers.
+/// Declares the configuration keys of further Node-Bs and checks their values. Call it after `cell` is read and before
+/// describe_moves(); it resolves the Node-B names of UEs to numbers.
 void describe_nodebs(config::Section& s, Scenario& scenario);
-/// Describes handovers, outages and departures of UEs, and resolves the Node-B names in them to numbers. Call it after
-/// describe_nodebs().
+/// Declares the configuration keys of handovers, outages and departures of UEs. Resolves the Node-B names in them to
+/// numbers. Call it after describe_nodebs().
 void describe_moves(config::Section& s, Scenario& scenario);
-/// Warns of rules of SMVS that the links break, for every mode that needs reports. These are warnings because an
-/// experiment may break a rule on purpose. If the scenario does not state a link's rate (radio models, traces), the
-/// link is not checked.
+/// Warns if a link breaks a rule for the parameters of SMVS, in every mode that needs reports. These are warnings, not
+/// errors, because an experiment may break a rule on purpose. If the scenario does not state a link's rate (radio
+/// models, traces), the link is not checked.
 void advise_on_links(config::Section& s, const Scenario& scenario);
-/// Checks the feedback sections of Node-Bs in real time. Their senders and addresses must differ, and `live` must serve
-/// the mode that live_mode() returns.
+/// Checks the feedback sections of Node-Bs in real time. Sender ids and addresses must differ between Node-Bs. The
+/// section `live` must contain what the mode of live_mode() needs.
 void check_live_nodebs(config::Section& s, const Scenario& scenario);
 
 }  // namespace sluice::emulator

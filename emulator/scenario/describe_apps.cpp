@@ -33,7 +33,7 @@ constexpr Choice<SizeKind> size_kinds[] = {{"fixed", SizeKind::fixed, "min"},
                                            {"pareto", SizeKind::pareto, "Pareto from min, truncated at max"}};
 constexpr Choice<Direction> directions[] = {{"download", Direction::download}, {"upload", Direction::upload}};
 
-/// Describes the keys of applications that fetch repeatedly.
+/// Declares the configuration keys of applications that fetch repeatedly.
 void describe_streams(Section& s, AppSpec& app) {
   const bool sized = app.type == AppType::request || app.type == AppType::telnet || app.type == AppType::on_off ||
                      app.type == AppType::flows;
@@ -59,7 +59,7 @@ void describe_streams(Section& s, AppSpec& app) {
   });
 }
 
-/// Describes the keys of applications with a user in front: responsiveness, game and video.
+/// Declares the configuration keys of applications whose quality a user notices: responsiveness, game and video.
 void describe_users(Section& s, AppSpec& app) {
   s.when(app.type == AppType::responsiveness, "type is responsiveness", [&] {
     s.value("loaded", app.loaded, "existing connections carry endless downloads; false: they carry only requests");

@@ -58,7 +58,8 @@ constexpr Choice<QueueManagement> radio_queues[] = {
 
 enum class WithText : std::uint8_t { no, yes };
 
-/// Returns the scheduler names as "rr, mci or pf", each followed by its description in brackets if `with_text` is yes.
+/// Returns the scheduler names as a text such as "rr, mci or pf". Each name is followed by its description in brackets
+/// if `with_text` is yes.
 std::string schedulers(WithText with_text) {
   std::string list;
   const auto kinds = scheduler_kinds();
@@ -195,7 +196,8 @@ void describe(Section& s, ChannelSpec& channel) {
 
 namespace {
 
-/// Checks a channel that is not a UE's first downlink: WLAN air and replayed profiles are only allowed there.
+/// Checks a channel that is not the first downlink channel of a UE. WLAN air and replayed profiles are only allowed as
+/// first downlink channels.
 void check_own_link(Section& s, const ChannelSpec& channel) {
   s.check(channel.type != ChannelType::wlan, "channel", "a channel with TTIs", "an access point's air");
   s.check(channel.type != ChannelType::profile, "channel", "a profile only as the link a UE begins on", "a profile");

@@ -31,7 +31,7 @@ std::string known_names(const Scenario& scenario) {
   return list;
 }
 
-/// Resolves the Node-B on which each UE begins, and checks its name and cell.
+/// Resolves the name of the Node-B at which each UE begins to a number, and checks the name and the cell.
 void check_homes(Section& s, Scenario& scenario) {
   for (std::size_t i = 0; i < scenario.cell.ues.size(); ++i) {
     UeSpec& ue = scenario.cell.ues[i];
@@ -46,7 +46,8 @@ void check_homes(Section& s, Scenario& scenario) {
   }
 }
 
-/// Checks that the feedback of this further Node-B has another sender id and listen address than those before it.
+/// Checks that the feedback of further Node-B number `index` has another sender id and listen address than each Node-B
+/// before it.
 void check_senders(Section& s, const Scenario& scenario, std::size_t index) {
   const auto& own = scenario.nodebs[index].feedback;
   if (!own) return;
@@ -61,7 +62,8 @@ void check_senders(Section& s, const Scenario& scenario, std::size_t index) {
   for (std::size_t i = 0; i < index; ++i) differs(scenario.nodebs[i].feedback, scenario.nodebs[i].name);
 }
 
-/// Resolves and checks the Node-B that a move leads to. Returns the number of the Node-B that serves the UE afterwards.
+/// Resolves and checks the Node-B to which a move leads from Node-B `with`. Returns the number of the Node-B that
+/// serves the UE afterwards.
 std::uint32_t check_target(Section& s, const Scenario& scenario, MoveSpec& move, std::size_t index,
                            std::uint32_t with) {
   const auto to = move.nodeb.empty() ? std::optional(with) : number_of(scenario, move.nodeb);

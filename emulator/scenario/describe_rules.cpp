@@ -21,17 +21,17 @@ using control::Violation;
 /// Rate and rate of change of a link, as far as the scenario states them.
 struct LinkFacts {
   std::optional<Rate> mean;           ///< b̄, the mean rate
-  std::optional<Duration> variation;  ///< Tb, the time over which the rate is about constant
+  std::optional<Duration> variation;  ///< time over which the rate is about constant (Tb of the SMVS paper)
 };
 
-/// Returns the coherence time of a fading link as Tb. Returns nothing if the link does not fade.
+/// Returns the coherence time of a fading link, which is used as Tb. Returns nothing if the link does not fade.
 std::optional<Duration> fading_at(double doppler, bool fades = true) {
   if (!fades || doppler <= 0) return std::nullopt;
   return coherence_time(doppler);
 }
 
 /// Returns what the scenario states about the link. Radio models have no mean rate before they run, and recorded traces
-/// have no Tb. The proxy checks such links at run time.
+/// have no Tb (time of about constant rate). The proxy checks such links at run time.
 LinkFacts facts_of(const ChannelSpec& channel) {
   switch (channel.type) {
     case ChannelType::constant:
@@ -56,14 +56,15 @@ LinkFacts facts_of(const ChannelSpec& channel) {
   }
 }
 
-/// Returns the equal share of rate `mean` for each UE that begins in the cell of `ue`.
+/// Returns the rate `mean` divided by the number of UEs that begin in the cell of `ue`.
 Rate part_of(Rate mean, const std::vector<UeSpec>& ues, const UeSpec& ue) {
   const auto sharing = std::count_if(
       ues.begin(), ues.end(), [&ue](const UeSpec& other) { return other.home == ue.home && other.cell == ue.cell; });
   return Rate::bits_per_second(mean.bps() / static_cast<double>(sharing));
 }
 
-/// Returns the parameters of SMVS with the step used in `mode`. Returns nothing if SMVS uses no reports in that mode.
+/// Returns the parameters of SMVS, converted to the report period of `mode` as the step. Returns nothing if SMVS uses
+/// no reports in that mode.
 std::optional<SmvsParameters> law_of(const Scenario& scenario, RunMode mode) {
   proxy::PolicySettings settings = scenario.proxy;
   settings.mode = mode.mode;
@@ -73,7 +74,8 @@ std::optional<SmvsParameters> law_of(const Scenario& scenario, RunMode mode) {
   return *period == parameters.step ? parameters : control::in_steps_of(parameters, *period);
 }
 
-/// Returns the rules that `law` breaks on this link but not on every link.
+/// Returns the rules that the SMVS parameters `law` break on this link. Rules that they break on every link are left
+/// out.
 std::vector<Violation> broken_on(const LinkFacts& link, const SmvsParameters& law) {
   std::vector<Violation> broken = control::validate(law, link.mean, link.variation);
   for (const Violation& always : control::validate(law)) {

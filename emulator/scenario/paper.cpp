@@ -14,7 +14,8 @@ namespace {
 
 constexpr std::string_view not_given = "-";
 
-/// Returns the points of a swept column, or the modes, as the results name them. Returns none for any other column.
+/// Returns the values of a swept column, or the names of the modes, as they appear in the results. Returns none for any
+/// other column.
 std::vector<std::string> points_of(const Plan& plan, std::string_view column) {
   for (const SweepSpec& sweep : plan.base.sweep) {
     if (sweep.column == column) return sweep.labels.empty() ? sweep.values : sweep.labels;
@@ -33,7 +34,7 @@ std::string key_of(const RunPlan& run, std::string_view column) {
   return at == run.swept.end() ? std::string() : at->second;
 }
 
-/// Splits "column=point" at the equals sign. Returns an empty column if there is none.
+/// Splits a condition "column=point" at the equals sign. Returns an empty column if there is no equals sign.
 std::pair<std::string, std::string> condition_of(const std::string& text) {
   const std::size_t sign = text.find('=');
   if (sign == std::string::npos) return {};

@@ -15,7 +15,7 @@ struct RunPlan;
 struct PaperValues {
   std::string column;              ///< column of results.csv
   std::string unit;                ///< unit in which the paper and the table show the value, such as kb/s
-  double scale = 1;                ///< factor from that unit to the unit of the column
+  double scale = 1;                ///< factor from `unit` to the unit of the column
   std::vector<std::string> where;  ///< conditions such as "mode=smvs"; all must hold for a row; empty selects all rows
   std::string along;  ///< swept column (or the mode) along which there is one value per point; empty for a single value
   std::vector<std::string> values;  ///< values as numbers, or "-" where the paper states none
@@ -24,7 +24,7 @@ struct PaperValues {
 /// Describes which paper an experiment repeats, and how closely.
 struct PaperSpec {
   std::string source;  ///< name of the paper, and its figure or table
-  /// Interpretations of passages of the paper that are damaged or contradict themselves.
+  /// Interpretations of passages of the paper that are illegible or contradict each other.
   std::vector<std::string> readings;
   std::vector<std::string> reproduces;  ///< aspects that are reproduced, one line each
   std::vector<std::string> differs;     ///< differences from the paper, one line each with the reason
@@ -37,8 +37,8 @@ struct PaperSpec {
 void describe(config::Section& s, PaperValues& values);
 void describe(config::Section& s, PaperSpec& paper);
 
-/// Assigns the paper's values to the runs they belong to. A value without a column or row, or for a row that already
-/// has a value, is an error at its place below `root`.
+/// Assigns the paper's values to the runs that they describe. A value is an error if its column or row does not exist,
+/// or if another value was assigned to that row. The error names the place below `root`.
 void put_paper_values(const config::Node& root, const std::string& file, Plan& plan,
                       std::vector<config::Error>& errors);
 

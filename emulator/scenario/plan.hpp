@@ -17,15 +17,17 @@ namespace sluice::emulator {
 struct RunPlan {
   Scenario scenario;
   RunMode mode = RunMode::none;
-  std::string mode_name;  ///< mode as the results name it: its own name, or the label of a sweep of column mode
+  /// Name of the mode in the results: its own name, or the label of a sweep whose column is mode.
+  std::string mode_name;
   std::size_t point = 0;  ///< index of the combination of swept values and mode
   std::uint64_t seed = 1;
-  /// Each swept column with its value, both as named in the results.
+  /// Name of each swept column and its value in this run, as in the results.
   std::vector<std::pair<std::string, std::string>> swept;
   std::map<std::string, double> paper;  ///< value that a paper states for this run, by column of the results
 };
 
-/// An experiment: every combination of modes, swept values and seeds. Seeds vary fastest, then modes.
+/// An experiment: a run for every combination of modes, swept values and seeds. Successive runs differ in the seed
+/// first, then in the mode.
 struct Plan {
   std::string name;  ///< file name without folder and extension
   std::string file;
@@ -39,7 +41,7 @@ inline constexpr std::size_t max_runs = 100'000;
 /// Reads a scenario and expands it into runs with `seeds` consecutive seeds, beginning with the scenario's own.
 /// Checks every point of its sweeps. Errors and warnings have the form "file:line:column: what, expected, got".
 [[nodiscard]] config::Loaded<Plan> load_plan(const std::string& file, unsigned seeds = 1);
-/// Expands a scenario given as text; otherwise equal to load_plan().
+/// Does what load_plan() does for a scenario that is given as text.
 [[nodiscard]] config::Loaded<Plan> parse_plan(std::string_view text, const std::string& file, unsigned seeds = 1);
 
 /// Sets the scalar at a dotted path of a tree: map keys, list indices, or * for every element. Missing map keys are

@@ -40,7 +40,7 @@
 
 namespace sluice::emulator {
 
-/// Connection between core and Node-B: a wire, or the proxy in one of its modes. "wrb/regulate" is a mode in which the
+/// Connection between core and Node-B: a wire without proxy, or the proxy in one of its modes. In "wrb/regulate" the
 /// proxy does not split connections, although it could.
 struct RunMode {
   bool proxied = false;
@@ -54,7 +54,7 @@ inline constexpr RunMode RunMode::none{};
 inline constexpr RunMode RunMode::bypass{true, proxy::Mode::bypass};
 inline constexpr RunMode RunMode::i_tcp{true, proxy::Mode::i_tcp};
 inline constexpr RunMode RunMode::smvs{true, proxy::Mode::smvs};
-/// Returns the mode as results and scenarios write it: "none", a mode such as "i-tcp", or "wrb/regulate".
+/// Returns the name of the mode in results and scenarios: "none", a proxy mode such as "i-tcp", or "wrb/regulate".
 [[nodiscard]] constexpr std::string_view to_string(RunMode mode) {
   constexpr std::array regulated = {
 #define X(name, key, text) std::string_view(key "/regulate"),
@@ -75,16 +75,17 @@ enum class DisciplineType : std::uint8_t { fifo, round_robin, red, codel, fq_cod
 struct QueueSpec {
   DisciplineType type = DisciplineType::fifo;
   std::uint32_t packets = 0;  ///< packet limit in addition to the hop's buffer; 0 = none
-  RedParameters red;          ///< parameters of RED; thresholds of 0 stand for 1/12 and 3/12 of the buffer
-  CodelParameters codel;      ///< parameters of CoDel, for the disciplines codel and fq_codel
+  /// Parameters of RED. If `max_threshold` is 0, the thresholds become 1/12 and 3/12 of the buffer.
+  RedParameters red;
+  CodelParameters codel;  ///< parameters of CoDel, for the disciplines codel and fq_codel
   PieParameters pie;
   DualPi2Parameters dualpi2;
   AbcParameters abc;
   bool ecn = false;
-  bool advertise = false;  ///< the router advertises φ of GWA, its free buffer; the Node-B receives it with packets
+  bool advertise = false;  ///< true: the router advertises the window φ of GWA, which the Node-B receives with packets
 };
 
-/// Token bucket that drops the packets that exceed it. It has no queue.
+/// Token bucket that drops packets above its rate and burst size. It has no queue.
 struct PolicerSpec {
   Rate rate = Rate::bits_per_second(10e6);
   Bytes burst{125'000};
@@ -119,8 +120,8 @@ struct RadioQueueSpec {
   QueueManagement type = QueueManagement::none;
   CodelParameters codel;  ///< parameters of CoDel, for codel and fq_codel; max_packet is the hosts' MTU
 
-  /// Parameters of DualPI2; max_packet is the hosts' MTU. `step` exceeds the gaps between transmission opportunities of
-  /// one UE. Otherwise packets that only wait for the next opportunity would be marked.
+  /// Parameters of DualPI2; max_packet is the hosts' MTU. `step` is longer than the gaps between transmission
+  /// opportunities of one UE. With a shorter step, packets that only wait for the next opportunity would be marked.
   DualPi2Parameters dualpi2{.step = std::chrono::milliseconds(20)};
   AbcParameters abc;
 };
@@ -138,7 +139,8 @@ enum class ChannelType : std::uint8_t {
   wlan
 };
 
-/// Selects the rates that one UE received in a run of another scenario. The link replays them interval by interval.
+/// Selects the rates that one UE received in a run of another scenario. The link replays these rates interval by
+/// interval.
 struct ProfileSpec {
   std::string file;  ///< file of that scenario
   /// Conditions such as "scheduler=rr" that select one run of the other scenario, as in PaperValues.
@@ -169,7 +171,7 @@ struct ChannelSpec {
   [[nodiscard]] bool has_transport_blocks() const { return type == ChannelType::hsdpa || type == ChannelType::ofdma; }
 };
 
-/// Uplink of a single UE, from which its packets pass to the line that all UEs share.
+/// Uplink of a single UE. Packets that leave it continue on the line that all UEs share.
 struct UplinkSpec {
   Bytes frame;  ///< size of a radio frame; 0 = sent byte by byte
   BufferSpec buffer{200, BufferUnit::packets};
@@ -189,13 +191,14 @@ struct UeSpec {
   QueueOrder order = QueueOrder::fifo;
   FlowClassParameters flows;  ///< used by order short_flows_first
   RadioQueueSpec queue;       ///< active queue management; requires order fifo
-  std::string nodeb;          ///< name of the first serving Node-B; empty: the first one
-  std::uint32_t cell = 0;     ///< first serving cell of that Node-B
+  std::string nodeb;          ///< name of the Node-B that serves the UE first; empty: the first Node-B
+  std::uint32_t cell = 0;     ///< number of the cell of that Node-B that serves the UE first
   std::uint32_t home = 0;     ///< number of that Node-B
   double loss = 0;            ///< share of the packets leaving the queue that are lost on the air
   double loss_run = 1;        ///< mean number of consecutive losses, >= 1
   ChannelSpec channel;
-  std::optional<UplinkSpec> uplink;  ///< uplink of this UE alone; without it the UE's packets only take the shared line
+  /// Uplink of this UE alone, before the shared line; not set: packets only pass the shared line.
+  std::optional<UplinkSpec> uplink;
 
   /// Returns address number `index` of this UE: 0 is `address`, larger ones are in more_addresses. Requires that it
   /// exists.
@@ -216,15 +219,15 @@ struct MoveSpec {
   Duration at{};
   std::uint32_t ue = 0;
   Duration duration = std::chrono::milliseconds(50);  ///< length of an outage, or of the interruption by a handover
-  std::string nodeb;       ///< name of the Node-B that a handover leads to; empty: another cell of the serving one
+  std::string nodeb;       ///< name of a handover's target Node-B; empty: another cell of the serving Node-B
   std::uint32_t cell = 0;  ///< handover: target cell
   bool forwarding = true;  ///< true: a handover forwards queued packets to the target; false: they are dropped
 
   /// Time from arrival at a handover's target to the path switch.
   Duration path_switch = std::chrono::milliseconds(10);
-  std::optional<ChannelSpec> channel;  ///< link at a handover's target; default: as before
-  std::uint32_t from = 0;              ///< number of the Node-B that a handover leaves
-  std::uint32_t to = 0;                ///< number of the Node-B that a handover leads to
+  std::optional<ChannelSpec> channel;  ///< UE's link at a handover's target; default: its previous link
+  std::uint32_t from = 0;              ///< number of a handover's source Node-B
+  std::uint32_t to = 0;                ///< number of a handover's target Node-B
 
   /// True if the UE is handed over to another Node-B.
   [[nodiscard]] bool between_nodebs() const { return type == MoveType::handover && from != to; }
@@ -232,8 +235,9 @@ struct MoveSpec {
 
 /// Scheduled uplink: UEs send scheduling requests and receive grants before they send.
 struct ScheduledUplinkSpec : ScheduledUplinkConfig {
-  Rate rate = Rate::bits_per_second(20e6);  ///< rate of all resource blocks, for UEs without an uplink of their own
-  double block_errors = 0.1;                ///< block error rate, for channels that do not model it themselves
+  /// Rate of all resource blocks together, for UEs without an uplink of their own.
+  Rate rate = Rate::bits_per_second(20e6);
+  double block_errors = 0.1;  ///< block error rate, for channels that do not model block errors themselves
   std::optional<DrxParameters> drx;
 };
 
@@ -268,9 +272,9 @@ struct CellSpec : RadioSpec {
   [[nodiscard]] bool is_wlan() const { return !ues.empty() && ues.front().channel.type == ChannelType::wlan; }
 };
 
-/// Path of reports and statuses. If the controller needs reports their period is Ts, smvs.parameters.step.
+/// Path of reports and statuses. If the controller needs reports, the report period is Ts (`smvs.parameters.step`).
 struct ReportPathSpec {
-  Duration period{};              ///< report period if the controller does not need reports; 0 = none are sent
+  Duration period{};              ///< report period if the proxy's controller needs no reports; 0 = none are sent
   std::optional<Duration> delay;  ///< one-way delay; default: delay of the hop from proxy to Node-B
   double loss = 0;                ///< share of lost datagrams, in each direction
   double sharp_change = 0;        ///< relative change of the service rate that triggers a report; see ReporterConfig
@@ -298,7 +302,7 @@ struct AppSpec {
   std::uint32_t ue = 0;       ///< index of the first UE that runs this application
   std::uint32_t ues = 1;      ///< number of UEs that each run this application
   std::uint32_t server = 0;   ///< index of the server
-  std::uint32_t address = 0;  ///< address of the UE: 0 is `address`, larger ones are in more_addresses
+  std::uint32_t address = 0;  ///< index of the UE's address: 0 is `address`, larger ones are in more_addresses
   Duration start{};
   Direction direction = Direction::download;  ///< direction of the data as seen from the UE, for bulk and flows
   std::uint64_t size = UINT64_MAX;            ///< bytes to transfer, for bulk; UINT64_MAX = endless
@@ -332,18 +336,18 @@ struct AppSpec {
   Bytes down{200};
   Bytes up{60};
   bool exponential = false;  ///< true: times between datagrams to the UE are exponential with mean `tick`, for games
-  bool loaded = true;        ///< true: the lasting connections download without end, for responsiveness
-  std::optional<Duration> stop;  ///< bulk transfers are aborted at this time, and flows begin no page after it
+  bool loaded = true;        ///< true: the connections that stay open download without end, for responsiveness
+  std::optional<Duration> stop;  ///< time at which bulk transfers are aborted; flows begin no page after it
 };
 
-/// A device that uses a UE's radio link, for example through a hot spot. The data that one server sends to the UE
-/// continues over this second hop.
+/// A device that uses a UE's radio link, for example through a hot spot. Data that one server sends to the UE continues
+/// to the device over a second hop, which this specifies.
 struct SecondHopSpec : HopSpec {
   std::uint32_t ue = 0;      ///< index of the UE
   std::uint32_t server = 0;  ///< index of the server
 };
 
-/// Theoretical model that is computed next to the measurement of a run.
+/// Theoretical model whose prediction is added to the measurements of a run.
 enum class ModelType : std::uint8_t {
   none,
   tcp_throughput,  ///< model of Padhye, and the SMVS paper's throughput model for varying rates
@@ -368,15 +372,15 @@ struct OutputSpec {
 /// Column of the results that names the mode. A sweep of this column names several settings of one mode.
 inline constexpr std::string_view mode_column = "mode";
 
-/// One swept quantity: a column of the results, and the keys that receive its values.
+/// One swept quantity: a column of the results, and the configuration keys to which its values are assigned.
 struct SweepSpec {
-  /// Name of the column; mode_column if the labels name modes; empty if `with` identifies the sweep.
+  /// Name of the column; mode_column if the labels name modes. Empty if the column in `with` identifies the sweep.
   std::string column;
   std::vector<std::string> keys;  ///< dotted paths such as cell.ues.0.channel.period; * selects every element
   std::string unit;               ///< unit that the results append to each value
   std::vector<std::string> values;
-  std::vector<std::string> labels;  ///< values as the results name them; default: the values themselves
-  std::string with;                 ///< column of the sweep that this one advances with; empty: independent
+  std::vector<std::string> labels;  ///< names of the values in the results; default: the values themselves
+  std::string with;  ///< column of another sweep: both take their nth values together; empty: independent
 };
 
 /// HTTP page of a Node-B in real time, and the address it listens on.
@@ -384,12 +388,15 @@ struct LivePageSpec : config::PageConfig {
   config::SocketAddress listen;
 };
 
-/// Settings of real time that virtual time does not need: ports, poll thread, memory, feedback protocol.
+/// Settings that only runs in real time need: ports, poll thread, memory, feedback protocol.
 struct LiveSpec {
-  std::string cell_core;   ///< device of the port towards the proxy's radio port
-  std::string cell_ue;     ///< device of the UEs' port; empty: built-in UEs
-  std::string hop_server;  ///< device of the servers' port; empty: built-in servers
-  std::string hop_proxy;   ///< device of the port towards the proxy's core port; empty: servers are elsewhere
+  std::string cell_core;  ///< network device (DPDK) that connects the Node-B with the proxy's radio port
+  std::string cell_ue;    ///< network device (DPDK) that connects the Node-B with real UEs; empty: UEs are built in
+  /// Network device (DPDK) that connects this process with real servers; empty: servers are built in.
+  std::string hop_server;
+  /// Network device (DPDK) that connects the hop from the servers with the proxy's core port. If empty, this process
+  /// emulates neither servers nor that hop; the proxy reaches its servers without it.
+  std::string hop_proxy;
   std::uint16_t mtu = 1500;
   bool fix_offloads = false;
   dpdk::PollMode poll = dpdk::PollMode::adaptive;
@@ -416,15 +423,16 @@ struct Scenario {
   std::vector<NodebSpec> nodebs;                                      ///< Node-Bs in addition to the first
   HopSpec forwarding{std::chrono::milliseconds(5), Rate(), Bytes()};  ///< line from each Node-B to each other
   std::vector<IpAddress> servers{IpAddress::v4(192, 0, 2, 1)};
-  std::vector<HopSpec> server_hops;  ///< hop of each server before the common hop; none, or one per server
+  std::vector<HopSpec> server_hops;  ///< hops between single servers and the common hop; none, or one per server
   HostsSpec hosts;
-  std::vector<tcp::EndpointConfig> server_tcp;  ///< TCP of each server instead of hosts.tcp; none, or one per server
+  /// TCP configuration of each server, which replaces hosts.tcp; none, or one per server.
+  std::vector<tcp::EndpointConfig> server_tcp;
   std::vector<SecondHopSpec> second_hops;
   std::vector<MoveSpec> moves;  ///< scheduled outages, handovers and departures of UEs, sorted by time
   std::vector<AppSpec> apps{AppSpec{}};
   std::vector<IpPrefix> bypass_servers;  ///< servers whose connections the proxy forwards unchanged
 
-  /// Proxy configuration; also holds the controllers' parameters, even if a Node-B runs them.
+  /// Proxy configuration. It contains the controllers' parameters, even if the controllers run at a Node-B.
   proxy::ShardConfig proxy;
   ReportPathSpec reports;
   std::vector<SweepSpec> sweep;

@@ -7,13 +7,14 @@
 
 namespace sluice::emulator {
 
-/// Fair channel-dependent scheduling as in EURANE: serves the UE whose channel is best relative to its own average.
-/// With x the reported quality in dB, every TTI updates every UE, idle ones too: P ← αP + (1−α)x; V ← αV + (1−α)(x−P)².
-/// The largest (x−P)/√V is served. A UE's first x is its first P. Of UEs with equal values, for instance UEs without
-/// variation, the one served longest ago is chosen.
+/// Fair channel-dependent scheduling as in EURANE: serves the UE whose channel is best relative to its own average. x
+/// is the reported quality in dB. Every TTI updates the mean P and the variance V of every UE, also of idle ones: P ←
+/// αP + (1−α)x; V ← αV + (1−α)(x−P)². The UE with the largest (x−P)/√V is served. P starts with the UE's first x. Of
+/// UEs with equal values, for instance UEs without variation, the one served longest ago is chosen.
 class Fcds final : public Scheduler {
  public:
-  /// Creates the scheduler; `window` in TTIs gives α = 1 − 1/window. Throws std::invalid_argument unless it is above 1.
+  /// Creates the scheduler. `window` is the averaging window in TTIs: α = 1 − 1/window. Throws std::invalid_argument
+  /// unless it is above 1.
   explicit Fcds(double window = 1000);
 
   const Candidate* pick(std::span<const Candidate> candidates, std::uint64_t tti) override;
@@ -26,7 +27,7 @@ class Fcds final : public Scheduler {
   struct Quality {
     double mean = 0;      ///< mean quality P in dB
     double variance = 0;  ///< variance V in dB²
-    double metric = 0;    ///< (x−P)/√V in the latest TTI
+    double metric = 0;    ///< deviation of the quality x from its mean, (x−P)/√V, in the latest TTI
     bool known = false;   ///< true once the UE was a candidate in some TTI
   };
   /// Updates the statistics of a UE with its quality in this TTI.

@@ -5,8 +5,8 @@
 
 namespace sluice::emulator {
 
-/// Maximum C/I: serves the backlogged UE with the highest CQI, then (or for channels without CQI) with the highest
-/// capacity. Of UEs with equal values, the one that was served longest ago is chosen.
+/// Maximum C/I: serves the backlogged UE with the highest CQI. Among equal CQIs, and for channels without CQI, the
+/// highest capacity decides. Of UEs with equal values, the one that was served longest ago is chosen.
 class MaxCi final : public Scheduler {
  public:
   const Candidate* pick(std::span<const Candidate> candidates, std::uint64_t tti) override;

@@ -8,17 +8,21 @@
 
 namespace sluice::emulator {
 
-/// What a UE's average receives in a TTI in which it is served; it receives 0 in every other TTI.
+/// Value that is added to a UE's average rate in a TTI in which the UE is served. In every other TTI, 0 is added.
 enum class PfAverage : std::uint8_t {
   carried,  ///< adds the bytes that the block carried, 0 if it was lost (Jalali et al.; CLAMP's r with a window of 33)
-  granted  ///< adds the rate at which the UE was served, whether used up or not (Window Regulator paper, κ = 1/window)
+  /// Adds the bytes that the allocated TTI can carry, even if the UE had less data (Window Regulator paper, κ =
+  /// 1/window).
+  granted
 };
 
-/// Proportional fair scheduling (Jalali, Padovani and Pankaj, VTC 2000): serves argmax R/T, with T ← (1−1/a)·T +
-/// R_served/a in every TTI for every UE. A UE that was never served comes first.
+/// Proportional fair scheduling (Jalali, Padovani and Pankaj, VTC 2000): serves the UE with the largest R/T. R is the
+/// UE's possible rate in this TTI, and T its average rate. Every TTI updates every UE's average, T ← (1−1/a)·T +
+/// R_served/a, where a is the averaging window. A UE that was never served comes first.
 class ProportionalFair final : public Scheduler {
  public:
-  /// Creates the scheduler; `window` is a, in TTIs. Throws std::invalid_argument unless it is above 1.
+  /// Creates the scheduler. `window` is the averaging window a in TTIs. Throws std::invalid_argument unless it is above
+  /// 1.
   explicit ProportionalFair(double window = 1000, PfAverage form = PfAverage::carried);
 
   const Candidate* pick(std::span<const Candidate> candidates, std::uint64_t tti) override;
@@ -37,16 +41,17 @@ class ProportionalFair final : public Scheduler {
   /// Average T of one UE.
   struct Average {
     double value = 0;
-    std::uint64_t as_of = 0;  ///< TTI before which `value` is valid; decay starts there
+    std::uint64_t as_of = 0;  ///< first TTI that `value` does not include; the decay is applied from there on
   };
-  /// Returns keep_ to the power of `ttis`.
+  /// Returns (1 − 1/a)^ttis, the factor by which an average rate decays in `ttis` TTIs without service; a is the
+  /// averaging window.
   [[nodiscard]] double decay(std::uint64_t ttis) const {
     return ttis < decays_.size() ? decays_[ttis] : std::pow(keep_, static_cast<double>(ttis));
   }
 
   double keep_;                 ///< factor 1 − 1/a by which an average decays in one TTI
-  std::vector<double> decays_;  ///< powers of keep_ with small exponents, indexed by the exponent
-  PfAverage form_;              ///< what the averages receive
+  std::vector<double> decays_;  ///< decay factors for small numbers of TTIs, indexed by that number
+  PfAverage form_;              ///< value that is added to an average in a TTI with service
   std::vector<Bytes> rates_;    ///< latest capacity of each UE, for PfAverage::granted
   std::vector<Average> averages_;
 };

@@ -4,11 +4,13 @@
 
 namespace sluice::emulator {
 
-/// PF-RP (Chan and Ramjee, INFOCOM 2004): chooses as PF-SP if that choice's rate is at least that of PF's choice,
-/// otherwise as PF. Short flows thus go first only if that costs no capacity.
+/// PF-RP (Chan and Ramjee, INFOCOM 2004) compares two choices: that of PF-SP (ShortFirst), which prefers short flows,
+/// and that of proportional fair scheduling. The UE that PF-SP chooses is served if its rate is at least the rate of
+/// the other UE. Short flows thus go first only if that costs no capacity.
 class RateFirst final : public Scheduler {
  public:
-  /// Creates the scheduler; `window` of the averages in TTIs is 1/κ. Throws std::invalid_argument unless it is above 1.
+  /// Creates the scheduler. `window` is the averaging window in TTIs (1/κ in the paper). Throws std::invalid_argument
+  /// unless it is above 1.
   explicit RateFirst(double window = 1000) : fair_(window, PfAverage::granted) {}
 
   const Candidate* pick(std::span<const Candidate> candidates, std::uint64_t tti) override;

@@ -5,8 +5,8 @@
 
 namespace sluice::emulator {
 
-/// Round robin: serves the backlogged UE that was served longest ago; of several never served, the one with the lowest
-/// number.
+/// Round robin: serves the backlogged UE that was served longest ago. Of several UEs that were never served, the UE
+/// with the lowest number is served.
 class RoundRobin final : public Scheduler {
  public:
   const Candidate* pick(std::span<const Candidate> candidates, std::uint64_t tti) override;

@@ -9,19 +9,20 @@
 
 namespace sluice::emulator {
 
-/// A UE from the scheduler's view at the start of a TTI.
+/// A UE as the scheduler knows it at the start of a TTI.
 struct Candidate {
   std::uint32_t ue = 0;     ///< number of the UE in the cell
   bool backlogged = false;  ///< true if the UE has something to send
-  Bytes capacity;  ///< bytes that the TTI would carry for the UE; 0: not eligible, because its CQI carries no PDU
+  /// Bytes that the TTI carries if it is allocated to the UE; 0: not eligible, because its CQI carries no PDU.
+  Bytes capacity;
   double quality_db = 0;    ///< reported SNR in dB for schedulers that use it, otherwise 0
   std::uint8_t cqi = 0;     ///< reported CQI, 0 for a channel without CQI
   bool short_head = false;  ///< true if the UE's next packet is known to be of a short flow
 };
 
-/// Chooses which UE a TTI is allocated to. TTIs come in increasing order; a TTI in which no UE has data may be omitted.
-/// If resource blocks share a TTI, pick() is called several times for it, and UEs already chosen are no longer
-/// backlogged.
+/// Chooses the UE to which a TTI is allocated. TTIs come in increasing order; a TTI in which no UE has data may be
+/// omitted. If several UEs share a TTI by resource blocks, pick() is called several times for it. UEs already chosen
+/// are then no longer backlogged.
 class Scheduler {
  public:
   virtual ~Scheduler() = default;
@@ -34,9 +35,11 @@ class Scheduler {
   /// Records the bytes carried for a UE in a TTI, 0 if the block was lost. Called once for each chosen UE, and for each
   /// retransmission.
   virtual void served(std::uint32_t ue, Bytes carried, std::uint64_t tti) = 0;
-  /// True if the scheduler follows every UE in every TTI, idle ones included; then the cell omits no TTI.
+  /// True if the scheduler needs the channel quality of every UE in every TTI, also of idle UEs. The cell then omits no
+  /// TTI.
   [[nodiscard]] virtual bool follows_idle() const { return false; }
-  /// True if the scheduler uses the candidates' quality, which costs a logarithm each.
+  /// True if the scheduler uses the candidates' `quality_db`. It is computed only then, because each value costs a
+  /// logarithm.
   [[nodiscard]] virtual bool goes_by_quality() const { return false; }
 
  protected:
@@ -44,8 +47,8 @@ class Scheduler {
   [[nodiscard]] static bool eligible(const Candidate& candidate) {
     return candidate.backlogged && candidate.capacity > Bytes(0);
   }
-  /// Returns the eligible candidate with the highest rate among those whose next packet is of a short flow; null if
-  /// there is none.
+  /// Returns the eligible candidate with the highest rate among the candidates whose next packet is of a short flow;
+  /// null if there is none.
   [[nodiscard]] static const Candidate* best_short(std::span<const Candidate> candidates);
 };
 
