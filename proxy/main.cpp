@@ -43,7 +43,7 @@ struct Options {
   bool manual_config = false;
   bool help_words = false;
   bool manual_words = false;
-  std::string completion;  ///< shell whose completion is printed; empty for none
+  std::string completion;  ///< shell for which a completion script is printed; empty if none is printed
   bool core_dumps = false;
 };
 
@@ -133,7 +133,7 @@ int run(const sluice::proxy::Config& config, const std::string& file,
   }
 }
 
-/// Returns a text with the memory that the configured packet buffers provide for a shard, a UE and a connection.
+/// Returns a line about the memory in the configured packet buffers: for a shard, for a UE and for a connection.
 std::string memory_line(const sluice::proxy::Config& config) {
   const sluice::proxy::PacketMemory memory = sluice::proxy::packet_memory(config);
   const auto megabytes = [](sluice::Bytes bytes) { return std::to_string(bytes.count() / 1'000'000) + " MB"; };
@@ -142,7 +142,7 @@ std::string memory_line(const sluice::proxy::Config& config) {
          megabytes(memory.ue) + ", one alone " + megabytes(memory.connection) + " each way\n";
 }
 
-/// Prints in what respects this machine does not meet the configuration. Returns true if a start can succeed.
+/// Prints what this machine lacks for the configuration. Returns true if a start can succeed.
 bool check_machine(const sluice::proxy::Config& config, const Options& options) {
   using sluice::proxy::SystemScope;
   const SystemScope scope = options.system ? SystemScope::whole : SystemScope::interfaces_present;

@@ -37,7 +37,8 @@ namespace sluice::proxy {
 struct EalSettings {
   bool hugepages = false;
   bool pci = false;
-  std::optional<Bytes> memory;  ///< memory that DPDK reserves; if not set, as much as the packet buffers need
+  /// memory that DPDK reserves; if not set, the memory that the packet buffers and drivers need
+  std::optional<Bytes> memory;
   std::vector<std::string> arguments;
 };
 
@@ -51,10 +52,10 @@ struct PortSettings {
   std::uint16_t transmit_descriptors = 1024;
 };
 
-/// Selects whether a segment is accepted whose TCP checksum is unfinished. A sending kernel leaves it to an offload,
-/// which a virtual device does not perform.
+/// Selects whether a segment with an unfinished TCP checksum is accepted. A kernel leaves the checksum to an interface
+/// that offers checksum offload, but a virtual interface never computes it.
 enum class PartialChecksums : std::uint8_t {
-  by_driver,  ///< accepted only from a port whose device receives frames of this machine's kernel
+  by_driver,  ///< accepted only on a port whose device receives frames from the kernel of this machine
   accept,
   refuse
 };
@@ -65,10 +66,10 @@ struct PortsSettings {
   PartialChecksums partial_checksums = PartialChecksums::by_driver;
 };
 
-/// Selects the path of frames while the program is not running.
+/// Selects how frames pass between the two ports' interfaces while the program is not running.
 enum class FailOpen : std::uint8_t {
-  none,   ///< whether frames pass while the program does not run depends on the ports' devices
-  bridge  ///< frames pass through a kernel bridge between the ports' interfaces
+  none,   ///< no fallback: frames pass only if the devices of the ports forward them themselves
+  bridge  ///< a kernel bridge forwards frames between the interfaces of the two ports
 };
 
 /// Settings of the poll threads.
@@ -76,30 +77,31 @@ struct ShardsSettings {
   std::uint16_t count = 1;
   dpdk::PollMode poll = dpdk::PollMode::adaptive;
 
-  /// maximum sleep of a poll thread with a port that cannot wake it
+  /// longest sleep of a poll thread if one of its ports cannot wake it
   Duration longest_sleep = dpdk::PollPolicy::default_step;
   dpdk::ThreadPriority priority = dpdk::ThreadPriority::normal;
   std::vector<std::uint16_t> cpus;  ///< processor of each shard's thread; if empty, threads are not pinned
   std::uint32_t burst = 32;         ///< maximum number of packets received from a port at once
 };
 
-/// Numbers of packet buffers, which are allocated at start.
+/// Numbers of packet buffers. All buffers are allocated at start.
 struct PoolSettings {
   std::uint32_t buffers = 32'768;
 };
 
 enum class LogLevel : std::uint8_t { trace, debug, info, warning, error, critical, off };
-/// Returns the configuration word of a log level.
+/// Returns the word that stands for a log level in the configuration file.
 [[nodiscard]] std::string_view to_string(LogLevel level);
-/// Returns the log level of a configuration word; nothing for other words.
+/// Returns the log level for a word of the configuration file, or nothing if no log level has this word.
 [[nodiscard]] std::optional<LogLevel> parse_log_level(std::string_view word);
 enum class LogFormat : std::uint8_t { text, json };
 
 struct LoggingSettings {
   LogLevel level = LogLevel::info;
   LogFormat format = LogFormat::text;
-  std::optional<std::string> file;    ///< path of the log file; standard error if not set
-  std::optional<std::string> syslog;  ///< path of a syslog daemon's socket that gets each line too; none if not set
+  std::optional<std::string> file;  ///< path of the log file; standard error if not set
+  /// path of the socket of a syslog daemon, which also receives each log line; none if not set
+  std::optional<std::string> syslog;
   Duration statistics_period = std::chrono::seconds(10);
   Duration warning_period = std::chrono::seconds(10);
 };
@@ -107,7 +109,7 @@ struct LoggingSettings {
 struct AdminSettings {
   std::string socket = admin::default_socket;  ///< path of the admin socket; none if empty
 
-  /// group whose members may also connect to the admin socket, besides the user who runs the program
+  /// group whose members may connect to the admin socket; the user who runs the program always may
   std::optional<std::string> group;
 };
 
@@ -116,7 +118,8 @@ struct MetricsSettings {
   std::optional<config::SocketAddress> listen;  ///< address and port of the HTTP server; no server if not set
 };
 
-/// Settings of the live page, which the HTTP server for metrics serves.
+/// Settings of the live page, a web page that shows the state of the program. The HTTP server for metrics also serves
+/// it.
 struct PageSettings : config::PageConfig {
   bool switch_modes = false;
 };
@@ -126,33 +129,35 @@ struct IpfixSettings {
   config::SocketAddress collector;  ///< address and UDP port of the collector
   std::uint32_t domain = 1;         ///< observation domain id, which distinguishes several exporters
   Duration template_refresh = std::chrono::minutes(10);  ///< interval at which the templates are sent again
-  std::uint32_t enterprise = 32473;  ///< private enterprise number of the elements that IANA does not have
+  /// private enterprise number (RFC 7013) of the information elements that IANA has not registered
+  std::uint32_t enterprise = 32473;
 };
 
-/// Settings of the orderly end of the program.
+/// Settings of the orderly stop of the program.
 struct StopSettings {
-  /// time in which split connections are handed back to their hosts; those still split are reset
+  /// time within which split connections are handed back to their hosts; connections that are then still split are
+  /// reset
   Duration drain = std::chrono::seconds(5);
 };
 
-/// Settings of the file from which the next run reads the connections of a run that crashed.
+/// Settings of the state file. If this run crashes, the next run reads this run's connections from the file.
 struct StateSettings {
   std::optional<std::string> file;  ///< path of the state file; no file if not set
 
-  /// time since the end of an earlier run beyond which its state file is ignored
+  /// maximum age of a state file that is used; the age counts from the end of the run that wrote the file
   Duration keep = std::chrono::minutes(10);
 };
 
-/// Settings of the file of last frames, which can be read after this run has crashed.
+/// Settings of the file that keeps the most recent frames, so that they can be read after a crash of this run.
 struct LastFramesSettings {
   std::optional<std::string> file;      ///< path of the file of last frames; no file if not set
-  Bytes size{std::int64_t{64} << 20U};  ///< size of the frame slots of all shards together
-  Bytes snap_length{96};                ///< maximum number of bytes that are kept of a frame
-  bool payload = false;                 ///< true to keep payload, false to keep headers only
+  Bytes size{std::int64_t{64} << 20U};  ///< total size of the frame slots of all shards
+  Bytes snap_length{96};                ///< maximum number of bytes stored of each frame
+  bool payload = false;                 ///< true to store headers and payload, false to store headers only
 };
 
-/// Returns the shard's settings if a configuration file contains none of these keys. Connections are split, the
-/// ACK-based controller runs, and reports of Node-Bs are used if they arrive.
+/// Returns the default settings of a shard. Connections are split, the ACK-based controller runs, and reports of
+/// Node-Bs are used if any arrive.
 [[nodiscard]] inline ShardConfig default_shard() {
   ShardConfig shard;
   shard.mode = Mode::smvs;
@@ -165,7 +170,7 @@ struct ConfineSettings {
   bool seccomp = false;  ///< true to allow only the system calls needed after the start
 };
 
-/// Complete configuration of a proxy. `shard` is passed to every shard.
+/// Complete configuration of a proxy. Every shard (packet-processing thread) gets a copy of `shard`.
 struct Config {
   EalSettings eal;
   PortsSettings ports;
@@ -173,49 +178,51 @@ struct Config {
   ShardsSettings shards;
   PoolSettings pool;
 
-  /// settings of the feedback protocol; required if a mode needs reports
+  /// settings of the feedback protocol; must be set if a mode needs reports of Node-Bs
   std::optional<config::ProxyFeedbackConfig> feedback;
   LoggingSettings logging;
   AdminSettings admin;
   MetricsSettings metrics;
   std::optional<PageSettings> page;    ///< settings of the live page; no page if not set
-  std::optional<IpfixSettings> ipfix;  ///< settings of the export of connections; no export if not set
+  std::optional<IpfixSettings> ipfix;  ///< settings of the IPFIX export of ended connections; no export if not set
   StopSettings stop;
   StateSettings state;
   LastFramesSettings last_frames;
   ConfineSettings confine;
   ShardConfig shard = default_shard();
 
-  /// True if some policy needs reports from Node-Bs.
+  /// True if at least one policy selects a mode that needs reports of Node-Bs.
   [[nodiscard]] bool policies_need_reports() const {
     return std::any_of(shard.policies.begin(), shard.policies.end(),
                        [](const Policy& policy) { return policy.settings.needs_reports(); });
   }
 };
 
-/// Payload bytes for which a configuration has packet buffers: bytes that are held or advertised as window.
+/// Payload bytes for which the configured packet buffers suffice. Payload counts if it is held, or if it may still
+/// arrive within an advertised window.
 struct PacketMemory {
   Bytes shard;       ///< bytes of all connections of a shard together
   Bytes ue;          ///< bytes of all connections of one UE together
-  Bytes connection;  ///< bytes of one direction of a connection if no other connection uses buffers
+  Bytes connection;  ///< bytes of one direction of a connection while no other connection occupies buffers
 };
 [[nodiscard]] PacketMemory packet_memory(const Config& config);
 /// Returns the memory that DPDK needs for the configured packet buffers and for drivers.
 [[nodiscard]] Bytes memory_for(const Config& config);
-/// Returns the data size of a packet buffer in bytes, which is enough for the larger MTU of both ports.
+/// Returns the data size of a packet buffer in bytes. It is large enough for frames of the port with the larger MTU.
 [[nodiscard]] std::uint16_t buffer_room_for(const Config& config);
 void describe(config::Section& s, Policy& policy);
 void describe(config::Section& s, ShardLimits& limits);
 void describe(config::Section& s, ShardTimeouts& timeouts);
-/// Declares every key of `smvs`, for files that configure both the proxy and the Node-B.
+/// Declares every key of section `smvs`, for a file that configures both the proxy and the Node-B.
 void describe(config::Section& s, SmvsMode& smvs);
-/// Declares the keys of `smvs` that the proxy uses with its setting of smvs.law; other keys are refused.
+/// Declares those keys of section `smvs` that the proxy uses with the configured value of smvs.law. Other keys are
+/// errors.
 void describe_at_proxy(config::Section& s, SmvsMode& smvs);
 void describe(config::Section& s, EalSettings& eal);
 void describe(config::Section& s, PortSettings& port);
 void describe(config::Section& s, PortsSettings& ports);
 void describe(config::Section& s, ShardsSettings& shards);
-/// Declares the key `priority` of poll threads that run in mode `poll`. The Node-B's files have that key too.
+/// Declares the key `priority` of poll threads. `poll` is their polling mode; busy polling excludes real-time priority.
 void describe_priority(config::Section& s, dpdk::PollMode poll, dpdk::ThreadPriority& priority);
 void describe(config::Section& s, LoggingSettings& logging);
 void describe(config::Section& s, AdminSettings& admin);
@@ -236,15 +243,16 @@ void describe(config::Section& s, Config& config);
 [[nodiscard]] std::string config_reference();
 /// Configuration key whose value differs between two configurations.
 struct ConfigChange {
-  std::string key;  ///< dotted path of the key; elements of lists by number
+  std::string key;  ///< dotted path of the key; an element of a list is given by its index
   std::string before;
   std::string after;
-  bool live = false;  ///< true if a running proxy can apply the change
+  bool live = false;  ///< true if a running proxy can apply the changed value without a restart
 };
 /// Returns the differences between two configurations in the order of the keys. A changed secret is reported without
 /// its value.
 [[nodiscard]] std::vector<ConfigChange> difference(const Config& before, const Config& after);
-/// Returns every key of the configuration with its value, as YAML.
+/// Returns every key of the configuration with its value, as YAML. Secrets are left out or included according to
+/// `secrets`.
 [[nodiscard]] std::string print_config(const Config& config, config::Secrets secrets = config::Secrets::hide);
 
 }  // namespace sluice::proxy

@@ -2,8 +2,9 @@
 
 namespace sluice::config {
 
-/// Prevents core files of this process, because a core would contain keys and payload. Also prevents tracing by other
-/// processes of the user (PR_SET_DUMPABLE, prctl(2)). Call it before a key is read. Root can still trace the process.
+/// Forbids core files of this process, because a core file would contain keys and payload. Also prevents other
+/// processes of the same user from tracing this process (PR_SET_DUMPABLE in prctl(2)). Call this function before a key
+/// is read. Root can still trace the process.
 void forbid_core_dumps();
 
 }  // namespace sluice::config

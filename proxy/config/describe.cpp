@@ -38,7 +38,7 @@ void check_fail_open(Section& s, const Config& config) {
   }
 }
 
-/// Checks that a feedback section exists if some mode needs reports.
+/// Checks that a section `feedback` exists if some mode needs reports of Node-Bs.
 void check_feedback(Section& s, const Config& config) {
   s.check(!config.shard.needs_reports() || config.feedback, "mode",
           "a feedback section together with mode " + std::string(to_string(config.shard.mode)), "none");
@@ -46,7 +46,8 @@ void check_feedback(Section& s, const Config& config) {
           "a feedback section together with a mode that uses reports", "none");
 }
 
-/// Checks that the HTTP server for metrics exists and can be reached, because it serves the live page.
+/// Checks that metrics.listen is configured and reachable if a live page is configured, because the HTTP server for
+/// metrics serves the page.
 void check_page(Section& s, const Config& config) {
   if (!config.page) return;
   s.check(config.metrics.listen.has_value(), "metrics.listen", "an address if there is a page", "none");

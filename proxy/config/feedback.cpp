@@ -55,7 +55,7 @@ void describe(Section& s, KeyConfig& key) {
 
 namespace {
 
-/// Refuses files with secrets that every user of the machine can read.
+/// Refuses a configuration file or secret file that contains a secret and that every user of the machine can read.
 void check_secrecy(Section& s, const FeedbackConfig& feedback) {
   if (feedback.allow_readable_secrets) return;
   const auto check = [&s](const std::string& file, const std::string& key) {

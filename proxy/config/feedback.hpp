@@ -18,9 +18,10 @@ struct KeyConfig {
   std::uint32_t id = 1;
   std::optional<std::string> secret;       ///< the secret in hexadecimal digits
   std::optional<std::string> secret_file;  ///< path of a file that holds the secret in hexadecimal digits
-  std::vector<std::uint8_t> bytes;         ///< bytes of the secret, set once it was read
+  std::vector<std::uint8_t> bytes;         ///< secret in binary form, set after it was read
   control::feedback::TagAlgorithm algorithm = control::feedback::TagAlgorithm::hmac_sha_256;
-  /// Addresses at which senders that sign with this key may be learned; by default this machine only.
+  /// Prefixes of addresses from which the proxy may learn new senders that sign with this key. The default is the
+  /// loopback addresses.
   std::vector<IpPrefix> learn_from{{IpAddress::v4(127, 0, 0, 0), 104},
                                    {{{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}}, 128}};
 };
@@ -35,19 +36,19 @@ struct FeedbackConfig {
   std::uint64_t sender = 1;
   std::vector<KeyConfig> keys;
 
-  /// id of the key that signs this end's datagrams; if not set, the first of `keys`
+  /// id of the key that signs the datagrams sent by this program; if not set, the first key of `keys`
   std::optional<std::uint32_t> send_key;
   Bytes max_datagram{static_cast<std::int64_t>(control::feedback::default_max_datagram)};
 
-  /// path of the file that stores the last epoch, as configured; if not set, the clock alone gives the epoch
+  /// path, as configured, of the file that stores the last session epoch; if not set, only the clock gives the epoch
   std::optional<std::string> epoch_file;
   std::string epoch_path;  ///< path of epoch_file, resolved against the configuration file's folder
   Duration status_period = std::chrono::milliseconds(5);
-  control::feedback::CellRange largest;  ///< largest values that a report may contain
+  control::feedback::CellRange largest;  ///< upper limits of the values that an accepted report may contain
   bool allow_readable_secrets = false;
 
-  /// Returns the epoch of a feedback session that starts now, and stores it in epoch_file if one is set. Throws
-  /// std::runtime_error if that fails.
+  /// Returns the epoch of a feedback session that starts now, and stores it in epoch_file if that is set. Throws
+  /// std::runtime_error if the file cannot be read or written.
   [[nodiscard]] std::uint64_t session_epoch(std::uint64_t wall_clock_ns) const;
   /// Returns the configured keys in the form that a feedback session needs.
   [[nodiscard]] std::vector<control::feedback::Key> session_keys() const;
@@ -55,7 +56,7 @@ struct FeedbackConfig {
 };
 void describe(Section& s, FeedbackConfig& feedback);
 
-/// Settings of the feedback protocol at the proxy: the source of Node-B reports, and the settings of that source.
+/// Settings of the feedback protocol at the proxy. One of them selects the source of Node-B reports.
 struct ProxyFeedbackConfig : FeedbackConfig {
   control::feedback::ReportSourceKind source = control::feedback::ReportSourceKind::sluice;
 };

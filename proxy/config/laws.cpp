@@ -35,7 +35,7 @@ constexpr std::array<Choice<SecondLoopLaw>, 2> second_loop_laws{
     {{"balance", SecondLoopLaw::balance, "the path from the server to the air counts as one queue"},
      {"sliding-mode", SecondLoopLaw::sliding_mode, "SMVS controls the relay buffer of each connection"}}};
 
-/// Reports the violations that validate() found, each at the key of its parameter.
+/// Reports each rule that validate() finds broken, as an error at the key of the parameter.
 template <typename Parameters>
 void report(Section& s, const Parameters& parameters) {
   if (!s.reading()) return;
@@ -57,7 +57,7 @@ void describe_reaching(Section& s, SmvsParameters& p, std::string_view step) {
   s.value("epsilon", p.epsilon, {0, 1e9}, "ε in frames/s: the constant part of the reaching law, > 0");
 }
 
-/// Declares the keys of the reaching law, of the target queue q0, and of the radio queue's frame and buffer size.
+/// Declares the keys of the reaching law, of the target queue q0, and of the frame and buffer size of the radio queue.
 void describe_aim(Section& s, SmvsParameters& p) {
   describe_reaching(s, p, "Ts: one step of the law, and the period of the reports");
   s.value("reference", p.reference, "q0: target queue; a duration is converted at the mean service rate");
@@ -65,7 +65,7 @@ void describe_aim(Section& s, SmvsParameters& p) {
   s.value("buffer", p.buffer, "Bmax of the radio queue; 0B = unlimited or unknown");
 }
 
-/// Declares the keys of SMVS that refine the control law of the paper.
+/// Declares the keys of SMVS options that the published control law does not have.
 void describe_refinements(Section& s, SmvsParameters& p) {
   s.value("eta_window", p.eta_window, {1ms, 1h}, "time window of the bounds of η, at least one step");
   s.value("boundary_layer", p.boundary_layer, "φ: sat(ŝ/φ) replaces sgn(ŝ); 0B = sgn, as in the paper");
@@ -77,7 +77,7 @@ void describe_refinements(Section& s, SmvsParameters& p) {
           "idle time after which the measured service rate is stale");
 }
 
-/// Declares the keys of the receive window's controller that only its sliding mode has.
+/// Declares those keys of the receive-window controller that only its sliding mode uses.
 void describe_sliding(Section& s, SecondLoopParameters& p) {
   describe_reaching(s, p.sliding, "Ts: one step of the law; a longer interval between reports is one step");
   s.value("eta_window", p.sliding.eta_window, {1ms, 1h}, "time window of the bounds of η, at least one step");

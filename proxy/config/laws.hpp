@@ -28,13 +28,13 @@ struct Scalar<control::Reference> {
 
 namespace sluice::control {
 
-/// Declares the keys of SMVS and checks the parameters against Proposition 1 and section 5.2 (validate()). A file that
-/// breaks a rule is refused; warnings are reported.
+/// Declares the keys of SMVS and checks their values by validate(): Proposition 1 and section 5.2 of the SMVS paper. A
+/// broken rule is an error; warnings are only reported.
 void describe(config::Section& s, SmvsParameters& parameters);
-/// Declares the keys of SMVS for a program that may leave SMVS to the Node-B. If `computed_here` is false, only the
-/// path delay has an effect, and other keys are refused with the text `condition`.
+/// Declares the keys of SMVS for a program in which the Node-B may compute SMVS instead. If `computed_here` is false,
+/// only the key of the path delay is allowed. Other keys are then errors, explained by `condition`.
 void describe(config::Section& s, SmvsParameters& parameters, bool computed_here, std::string_view condition);
-/// Declares the keys of the receive window's controller; its sliding mode obeys the rules of SMVS.
+/// Declares the keys of the receive-window controller. The keys of its sliding mode must satisfy the rules of SMVS.
 void describe(config::Section& s, SecondLoopParameters& parameters);
 void describe(config::Section& s, FallbackParameters& parameters);
 void describe(config::Section& s, DelayBasedParameters& parameters);
@@ -42,7 +42,7 @@ void describe(config::Section& s, DelayBasedParameters& parameters);
 void describe(config::Section& s, ClampWindowParameters& parameters);
 void describe(config::Section& s, ClampPriceParameters& parameters);
 void describe(config::Section& s, GwaParameters& parameters);
-/// Declares the buffer and a section for each controller in LawParameters as keys of `s`.
+/// Declares the keys of `laws`: the buffer, and a section for each controller.
 void describe_laws(config::Section& s, LawParameters& laws);
 
 }  // namespace sluice::control

@@ -8,8 +8,8 @@
 namespace sluice::config {
 namespace {
 
-/// True if the text can be the token of a live page: long enough to be unguessable, and only characters that headers
-/// and URLs carry unchanged.
+/// True if `text` can be the secret token of a live page. It must be too long to guess, and contain only characters
+/// that are valid unescaped in headers and URLs.
 bool is_token(std::string_view text) {
   constexpr std::size_t shortest = 32;
   constexpr std::size_t longest = 256;
@@ -19,7 +19,7 @@ bool is_token(std::string_view text) {
   return text.size() >= shortest && text.size() <= longest && std::all_of(text.begin(), text.end(), is_plain);
 }
 
-/// True if a client on this machine can reach the address by the loopback interface.
+/// True if a client on this machine can reach a server at this address through the loopback interface.
 bool reached_by_loopback(const IpAddress& address) {
   const auto& octets = address.octets;
   const bool any =

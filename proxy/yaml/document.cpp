@@ -22,11 +22,11 @@ Place place_of(const YAML::Mark& mark) {
   return {static_cast<std::size_t>(mark.line) + 1, static_cast<std::size_t>(mark.column) + 1};
 }
 
-/// Thrown to leave the YAML parser at an error after which the rest of the file is not read.
+/// Thrown to stop the YAML parser after an error. The rest of the file is then not read.
 struct GiveUp {};
 
-/// Builds the tree of a document from the YAML parser's events. The tree contains only what the file contains
-/// literally, because aliases are refused.
+/// Builds the tree of a document from the events of the YAML parser. Aliases are refused, so that the tree contains
+/// only what is written in the file.
 class Builder final : public YAML::EventHandler {
  public:
   Builder(const std::string& file, std::vector<Error>& errors, const DocumentLimits& limits)
@@ -62,13 +62,13 @@ class Builder final : public YAML::EventHandler {
   [[nodiscard]] Node take() { return std::move(root_); }
 
  private:
-  /// List or map whose elements are still being read.
+  /// List or map that is not completely read yet.
   struct Frame {
     Node node;
     bool has_key = false;
     std::string key;
     Place key_place;
-    std::map<std::string, std::size_t> lines;  ///< line number of each key of the map read so far
+    std::map<std::string, std::size_t> lines;  ///< line number of each key that the map contains so far
   };
 
   void fail(Place place, std::string what, std::string expected, std::string got) {

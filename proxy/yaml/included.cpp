@@ -13,10 +13,10 @@
 namespace sluice::config {
 namespace {
 
-/// Maximum number of files of a configuration that include() reads.
+/// Maximum number of files that one configuration may consist of.
 constexpr std::size_t most_files = 64;
 
-/// Writes the number of the file into every position below a node.
+/// Sets the file number in the position of `node` and of all values below it.
 void stamp(Node& node, std::size_t file) {
   node.place.file = file;
   for (Node& item : node.items) stamp(item, file);
@@ -26,7 +26,8 @@ void stamp(Node& node, std::size_t file) {
   }
 }
 
-/// Puts the keys of `over` into `into`. Maps that both have are merged; of other values, that of `over` stays.
+/// Adds the keys of `over` to `into`. If both maps contain a key, its maps are merged, and any other value is replaced
+/// by that of `over`.
 void merge(Node& into, Node over) {
   for (Entry& entry : over.entries) {
     const auto known = std::find_if(into.entries.begin(), into.entries.end(),
@@ -47,7 +48,7 @@ bool is_name(std::string_view text) {
          std::all_of(text.begin(), text.end(), [&](char c) { return is_letter(c) || (c >= '0' && c <= '9'); });
 }
 
-/// Reads the files of one configuration.
+/// Reads all files of one configuration.
 class Loader {
  public:
   Loader(std::vector<Error>& errors, const DocumentLimits& limits) : errors_(errors), limits_(limits) {}
@@ -80,7 +81,7 @@ class Loader {
     return with_included(std::move(root), file);
   }
 
-  /// Returns the map of a file, merged with the maps of the files that its key `include` names.
+  /// Returns the map in a file, merged with the maps in the files that its key `include` names.
   Node with_included(Node root, const std::string& file) {
     const auto at = std::find_if(root.entries.begin(), root.entries.end(),
                                  [](const Entry& entry) { return entry.key == "include"; });
@@ -107,7 +108,7 @@ class Loader {
     return merged;
   }
 
-  /// Returns the map of an included file; nothing after an error.
+  /// Returns the map in an included file, or nothing after an error.
   std::optional<Node> included(const Node& name, const std::string& by) {
     const std::filesystem::path path = std::filesystem::path(by).parent_path() / name.text;
     const std::string canonical_path = canonical(path);
@@ -133,7 +134,7 @@ class Loader {
     return problem ? path.string() : found.string();
   }
 
-  /// Replaces ${NAME} in every value below a node by the environment variable.
+  /// Replaces ${NAME} by the value of the environment variable NAME in `node` and in all values below it.
   void substitute(Node& node) {
     if (node.kind == Node::Kind::scalar) node.text = substituted(node);
     for (Node& item : node.items) substitute(item);
@@ -182,8 +183,9 @@ class Loader {
 
   std::vector<Error>& errors_;
   const DocumentLimits& limits_;
-  std::vector<std::string> files_;  ///< files read so far, the first of which includes the others
-  std::vector<std::string> stack_;  ///< canonical paths of the files whose include is being read
+  std::vector<std::string> files_;  ///< names of the files read so far; the first one is the main file
+  /// canonical paths of the files that are being read: the main file, the file that it includes, and so on
+  std::vector<std::string> stack_;
 };
 
 }  // namespace

@@ -3,7 +3,7 @@
 namespace sluice::config {
 namespace {
 
-/// Collects the keys of one map that were declared live, without descending into nested maps.
+/// Collects the names of those keys of one map that were declared live. Keys of nested maps are not collected.
 class LiveKeys final : public Section {
  public:
   explicit LiveKeys(std::vector<std::string>& out) : out_(out) {}

@@ -16,7 +16,7 @@ std::string in_quotes(const std::string& text) {
   return quoted + "\"";
 }
 
-/// Returns the value of a key as YAML text, quoted if YAML could read it as another type.
+/// Returns the value of a key as YAML text. The text is quoted if YAML could otherwise read it as another type.
 std::string written(const ScalarSpec& spec) {
   const auto harmless = [](char c) {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
@@ -27,7 +27,7 @@ std::string written(const ScalarSpec& spec) {
   return plain ? text : in_quotes(text);
 }
 
-/// Writes one map and everything below it as YAML.
+/// Writes one map and all values in it as YAML.
 class Printer final : public Section {
  public:
   Printer(std::string& out, Secrets secrets, std::string indent, std::string first)
@@ -39,7 +39,7 @@ class Printer final : public Section {
   void check(bool, std::string_view, std::string_view, std::string_view) override {}
   void advise(bool, std::string_view, std::string_view, std::string_view) override {}
   [[nodiscard]] bool reading() const override { return false; }
-  /// True if no key has been written yet.
+  /// True if no key was written yet.
   [[nodiscard]] bool empty() const { return empty_; }
 
  protected:
@@ -85,7 +85,7 @@ class Printer final : public Section {
   std::string& out_;
   Secrets secrets_;
   std::string indent_;
-  std::string lead_;  ///< text before the next line that is written: "- " before the first key of a list element
+  std::string lead_;  ///< text that precedes the next line: "- " before the first key of a list element
   bool empty_ = true;
 };
 

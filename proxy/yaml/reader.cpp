@@ -16,28 +16,28 @@ std::string joined(const std::string& path, std::string_view key) {
   return path.empty() ? std::string(key) : path + "." + std::string(key);
 }
 
-/// State that the readers of all maps of one file share.
+/// State shared by the readers of all maps in one file.
 struct Reading {
   const Node& root;
   const std::string& file;
   std::vector<Error>& errors;
   std::vector<Error>& warnings;
-  std::size_t broken_rules = 0;  ///< number of those errors that check() has reported
+  std::size_t broken_rules = 0;  ///< number of errors that check() has reported; they are included in `errors`
 
-  /// Returns the number of errors so far that check() has not reported: missing, unknown and malformed keys.
+  /// Returns the number of errors that check() has not reported: missing, unknown and malformed keys.
   [[nodiscard]] std::size_t misread() const { return errors.size() - broken_rules; }
   void fail(Place place, std::string what, std::string expected, std::string got) {
     errors.push_back({file_of(root, place, file), place, std::move(what), std::move(expected), std::move(got)});
   }
 };
 
-/// Reads one YAML map into the variables of the keys that describe() declares.
+/// Reads one YAML map into the variables of the keys that a function describe() declares.
 class Reader final : public Section {
  public:
   Reader(Reading& shared, const Node& node, std::string path)
       : shared_(shared), node_(node), path_(std::move(path)), misread_before_(shared.misread()) {}
 
-  /// Reports an error for every key of the file that was not declared. Called once, after describe().
+  /// Reports an error for each key in the file that was not declared. Must be called once, after describe().
   void finish() {
     for (const Entry& entry : node_.entries) {
       if (is_declared(entry.key)) continue;
@@ -126,8 +126,8 @@ class Reader final : public Section {
             std::string(expected), std::string(got)};
   }
 
-  /// Returns the position in the file of "key", "key[2]" or "key[2].below". If the file has no such element, returns
-  /// the position of the nearest enclosing one.
+  /// Returns the position of the element "key", "key[2]" or "key[2].below" in the file. If there is no such element,
+  /// returns the position of the innermost existing element around it.
   static Place place_of(const Node& node, std::string_view key) {
     const std::size_t end = std::min(key.find_first_of(".["), key.size());
     const Entry* entry = node.find(key.substr(0, end));
@@ -151,8 +151,8 @@ class Reader final : public Section {
     return std::find(declared_.begin(), declared_.end(), key) != declared_.end();
   }
 
-  /// Returns the file's entry of a declared key, or null if there is none to read. Reports an error for a missing
-  /// required key, and for a key that does not apply.
+  /// Returns the entry in the file for a declared key, or null if there is none to be read. Reports an error if a
+  /// required key is missing, or if the file contains a key that does not apply.
   const Entry* look_up(const Field& field) {
     declared_.emplace_back(field.key);
     variables_.push_back(field.variable);
@@ -171,8 +171,7 @@ class Reader final : public Section {
     return joined(path_, field.key) + "[" + std::to_string(index) + "]";
   }
 
-  /// Returns what the user probably meant by an unknown key: its new name, the nearest known key, or a list of all
-  /// keys.
+  /// Returns advice for an unknown key: its new name, the most similar key, or a list of all keys.
   [[nodiscard]] std::string meant_by(const std::string& key) const {
     const std::string_view now = renamed_to(key);
     if (is_declared(now)) return "its new name '" + std::string(now) + "'";
@@ -219,9 +218,10 @@ class Reader final : public Section {
   std::size_t misread_before_;
   std::vector<std::string> declared_;
 
-  /// variables that receive the values of the keys in `declared_`, in the same order
+  /// variable of each key in `declared_`, in the same order
   std::vector<const void*> variables_;
-  std::string inactive_;  ///< condition under which the keys being declared apply, if it is not met; empty otherwise
+  /// condition, in words, under which the keys that are being declared would apply; empty if they do apply
+  std::string inactive_;
 };
 
 }  // namespace

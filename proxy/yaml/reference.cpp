@@ -6,7 +6,7 @@
 namespace sluice::config {
 namespace {
 
-/// Returns text escaped for a cell of a Markdown table.
+/// Returns the text with special characters escaped, for a cell of a Markdown table.
 std::string cell(std::string_view text) {
   std::string escaped;
   for (const char c : text) {
@@ -16,7 +16,7 @@ std::string cell(std::string_view text) {
   return escaped;
 }
 
-/// Collects the reference table of one map, and after it the tables of the maps below.
+/// Collects the table of the configuration reference for one map. The tables of nested maps follow it.
 class Documenter final : public Section {
  public:
   explicit Documenter(std::string path) { own_.path = std::move(path); }

@@ -6,7 +6,7 @@
 
 namespace sluice::config {
 
-/// Earlier and current name of a renamed key, command or counter.
+/// Old and new name of a key, command or counter that was renamed.
 struct Renamed {
   std::string_view before;
   std::string_view now;
@@ -29,7 +29,7 @@ inline constexpr std::array<Renamed, 23> renamed_words{{
     {"forget_after", "restart_after_idle"},
 }};
 
-/// Returns the current name of a word that was renamed, or an empty text if it never was.
+/// Returns the new name of a renamed word, or an empty text if the word was not renamed.
 [[nodiscard]] constexpr std::string_view renamed_to(std::string_view before) {
   const auto* const at = std::find_if(renamed_words.begin(), renamed_words.end(),
                                       [&](const Renamed& word) { return word.before == before; });

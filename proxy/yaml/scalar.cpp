@@ -27,7 +27,7 @@ constexpr std::array<Unit, 7> size_units{
 constexpr std::array<Unit, 8> rate_units{
     {{"b/s", 1}, {"B/s", 8}, {"kb/s", 1e3}, {"kB/s", 8e3}, {"Mb/s", 1e6}, {"MB/s", 8e6}, {"Gb/s", 1e9}, {"GB/s", 8e9}}};
 
-/// Number at the start of a text, and the rest of the text without leading blanks.
+/// Number at the start of a text, and the text after it without leading blanks.
 struct NumberAndRest {
   double number;
   std::string_view rest;
@@ -51,8 +51,8 @@ std::optional<double> parse_in(std::string_view text, std::span<const Unit> unit
   return std::nullopt;
 }
 
-/// Parses a number with a unit into a whole number of the smallest unit. Returns nothing if the result is not whole or
-/// does not fit.
+/// Parses a number with a unit and converts it to the smallest unit. Returns nothing if the result is not a whole
+/// number or does not fit.
 std::optional<std::int64_t> parse_whole_in(std::string_view text, std::span<const Unit> units) {
   const auto value = parse_in(text, units);
   if (!value || std::abs(*value) >= 9.2e18) return std::nullopt;

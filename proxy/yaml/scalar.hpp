@@ -15,29 +15,29 @@
 
 namespace sluice::config {
 
-/// IP address with a UDP or TCP port: "192.0.2.1:9000", "[2001:db8::1]:9000".
+/// IP address with a UDP or TCP port, written "192.0.2.1:9000" or "[2001:db8::1]:9000".
 struct SocketAddress {
   IpAddress address;
   std::uint16_t port = 0;
   auto operator<=>(const SocketAddress&) const = default;
 };
 
-/// Share of a whole, written "5%" in files and stored as 0.05.
+/// Share of a whole, written "5%" and stored as 0.05.
 struct Percentage {
   double fraction = 0;
   auto operator<=>(const Percentage&) const = default;
 };
 
-/// Range of values that a key accepts, both ends included.
+/// Range of values that a key accepts, including both ends.
 template <typename T>
 struct Range {
   T min;
   T max;
 };
 
-/// Notation of values of type T in configuration files: `kind` ("a duration such as 20ms"), `name` for the reference,
-/// parse() and format(). Malformed text parses to nothing; formatted text parses to an equal value. limits() is the
-/// widest range, only for ordered types.
+/// Notation of values of type T in configuration files. `kind` describes the notation in errors ("a duration such as
+/// 20ms"), and `name` is its name in the reference. parse() returns nothing for malformed text. For text from format()
+/// it returns an equal value. limits() is the widest possible range; only ordered types have it.
 template <typename T>
 struct Scalar;
 
@@ -49,16 +49,16 @@ struct Scalar<bool> {
   static std::string format(bool value);
 };
 
-/// Parses a decimal whole number without any other character. Returns nothing if it is malformed or does not fit.
-/// Instantiated for the standard types from unsigned char to long.
+/// Parses a decimal whole number. Returns nothing if the text contains anything else or the number does not fit.
+/// Instantiated for the standard integer types from unsigned char to long.
 template <typename T>
 [[nodiscard]] std::optional<T> parse_whole(std::string_view text);
 
-/// Parses a time in seconds from a command line, more than 0 and at most `most`, rounded up to milliseconds. Returns
-/// nothing for anything else.
+/// Parses a time in seconds from a command line and rounds it up to milliseconds. Returns nothing if the text is
+/// malformed, or if the time is not above 0 or is above `most`.
 [[nodiscard]] std::optional<Duration> parse_seconds(const std::string& text, std::chrono::seconds most);
 
-/// Notation of whole numbers: decimal.
+/// Notation of whole numbers: decimal digits.
 template <typename T>
 requires std::integral<T> &&(!std::same_as<T, bool>)struct Scalar<T> {
   static constexpr std::string_view kind = "a whole number";
@@ -153,11 +153,11 @@ struct Scalar<std::string> {
   static std::string format(const std::string& value) { return value; }
 };
 
-/// Parses a number followed by the unit `unit`, which Scalar does not support ("3km/h", "38dBm"), with optional blanks
-/// between them. Returns nothing if the number is malformed or the unit differs.
+/// Parses a number and its unit, such as "3km/h" or "38dBm", with optional blanks between them. For units that no
+/// Scalar has. Returns nothing if the number is malformed or the unit is not `unit`.
 [[nodiscard]] std::optional<double> parse_quantity(std::string_view text, std::string_view unit);
 
-/// Returns the key of `keys` that `word` probably meant, by edit distance, or an empty text if none is near.
+/// Returns the most similar word in `keys` by edit distance. Returns an empty text if no word is similar.
 [[nodiscard]] std::string nearest(std::string_view word, const std::vector<std::string>& keys);
 
 }  // namespace sluice::config

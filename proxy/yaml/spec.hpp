@@ -15,7 +15,7 @@
 
 namespace sluice::config {
 
-/// Word that is a valid value of an enumerated key.
+/// Word that is a valid value of an enumeration key.
 template <typename E>
 struct Choice {
   std::string_view word;
@@ -23,27 +23,27 @@ struct Choice {
   std::string_view help = {};  ///< help text of the word for the reference
 };
 
-/// Texts and functions with which a scalar key is read, printed and documented, whatever its type.
+/// Texts and functions to read, print and document a key with a scalar value, independent of its type.
 struct ScalarSpec {
-  std::string kind;     ///< type of the value in error messages: "a duration such as 20ms (…)"
-  std::string name;     ///< type of the value in the reference: "duration"
+  std::string kind;     ///< type of the value as error messages describe it: "a duration such as 20ms (…)"
+  std::string name;     ///< type of the value as the reference names it: "duration"
   std::string range;    ///< accepted range, such as "1ms … 10s"; empty if every value of the type is accepted
   bool quoted = false;  ///< true if print() writes the value in quotes
-  bool present = true;  ///< false if the value is optional and not set
-  std::string current;  ///< text of the value before reading, which is the default
-  std::string choices;  ///< words of an enumeration with their help, as Markdown; empty for other types
+  bool present = true;  ///< false if the value is optional and is not set
+  std::string current;  ///< text of the current value, which is the default before the file is read
+  std::string choices;  ///< words of an enumeration with their explanations, as Markdown; empty for other types
 
   /// Sets the value. Returns false if the text is malformed or outside the range.
   std::function<bool(std::string_view)> assign;
 };
 
-/// Functions with which a list of scalars is read, printed and documented, whatever their type.
+/// Functions to read, print and document a list of scalars, independent of their type.
 struct ListSpec {
   std::size_t min_size = 0;
   std::size_t max_size = 1024;
   std::size_t size = 0;
   std::function<void()> clear;
-  std::function<ScalarSpec(std::size_t)> at;  ///< returns the description of the existing element with that index
+  std::function<ScalarSpec(std::size_t)> at;  ///< returns the description of the existing element with the given index
   std::function<ScalarSpec()> append;         ///< appends an element and returns its description
 };
 
@@ -83,8 +83,8 @@ template <typename T>
   spec.quoted = std::same_as<T, std::string>;
   return spec;
 }
-/// Returns a function that parses a text and stores the value in `target`, a T or an optional T. The function returns
-/// false if the text is malformed or the value is outside the range.
+/// Returns a function that parses a text and stores the value in `target`. `target` is a T or an optional T. The
+/// function returns false if the text is malformed or the value is outside the range.
 template <typename T, typename Target>
 [[nodiscard]] auto assign_to(Target& target, const std::optional<Range<T>>& range) {
   return [&target, range](std::string_view text) {

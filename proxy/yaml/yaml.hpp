@@ -13,14 +13,15 @@
 
 namespace sluice::config {
 
-/// Selects whether print() writes values that were declared secret().
+/// Selects whether print() writes or hides values that were declared secret.
 enum class Secrets { hide, show };
 
 namespace detail {
-/// Reads the root map of a YAML document into the variables that `body` declares. Errors are in the order of the file.
+/// Reads the root map of a YAML document into the variables of the keys that `body` declares. Errors are appended in
+/// the order of the file.
 void read(std::string_view text, const std::string& file, const DocumentLimits& limits,
           const std::function<void(Section&)>& body, std::vector<Error>& errors, std::vector<Error>& warnings);
-/// Reads a parsed, possibly modified tree into the variables that `body` declares.
+/// Reads a tree, which may have been modified after parsing, into the variables of the keys that `body` declares.
 void read(const Node& root, const std::string& file, const std::function<void(Section&)>& body,
           std::vector<Error>& errors, std::vector<Error>& warnings);
 [[nodiscard]] std::string print(const std::function<void(Section&)>& body, Secrets secrets);
@@ -28,9 +29,9 @@ void read(const Node& root, const std::string& file, const std::function<void(Se
 [[nodiscard]] std::vector<std::string> live_keys(const std::function<void(Section&)>& body);
 }  // namespace detail
 
-/// Parses YAML text into a T whose defaults are `value`. `file` names the text in errors. Every error is reported,
-/// not only the first. Errors are bad syntax, duplicate, unknown or missing keys, malformed or out-of-range values,
-/// and rules that describe() checks.
+/// Parses YAML text into a T. Keys that are missing keep the values in `value`. `file` is the file name in errors.
+/// Reports every error, not only the first. Errors are wrong syntax; duplicate, unknown or missing keys; malformed or
+/// out-of-range values; and violated rules of describe().
 template <typename T>
 [[nodiscard]] Loaded<T> parse(std::string_view text, const std::string& file, T value = {},
                               const DocumentLimits& limits = {}) {
@@ -41,7 +42,8 @@ template <typename T>
   return loaded;
 }
 
-/// Reads a T from a tree of parse_document(), for files whose values are varied before they are read.
+/// Reads a T from a tree that parse_document() has returned. Used for files whose values are changed before they are
+/// read.
 template <typename T>
 [[nodiscard]] Loaded<T> parse(const Node& root, const std::string& file, T value = {}) {
   Loaded<T> loaded;
@@ -51,7 +53,8 @@ template <typename T>
   return loaded;
 }
 
-/// Reads a T from a file, those that it includes and the environment (load_document()), with the checks of parse().
+/// Reads a T from a file, the files that it includes, and environment variables; see load_document(). The checks are
+/// those of parse().
 template <typename T>
 [[nodiscard]] Loaded<T> load(const std::string& file, T value = {}, const DocumentLimits& limits = {}) {
   Loaded<T> loaded;
@@ -60,14 +63,14 @@ template <typename T>
   return parse(root, file, std::move(value));
 }
 
-/// Returns every key with its value as YAML. If secrets are shown, parse() reads an equal T back.
+/// Returns every key with its value as YAML. If secrets are shown, parse() of the text returns an equal T.
 template <typename T>
 [[nodiscard]] std::string print(const T& value, Secrets secrets = Secrets::hide) {
   T copy = value;
   return detail::print([&copy](Section& root) { describe(root, copy); }, secrets);
 }
 
-/// Returns the reference of every key with type, range, default and meaning: one table per map.
+/// Returns the reference of every key: type, range, default and explanation. Each map has one table.
 template <typename T>
 [[nodiscard]] std::vector<KeyTable> key_tables() {
   T value{};
@@ -80,7 +83,7 @@ template <typename T>
   return to_markdown(key_tables<T>());
 }
 
-/// Returns the top-level keys that were declared live. These keys, and everything below them, can be changed while the
+/// Returns those top-level keys that were declared live. These keys and all keys below them can be changed while the
 /// program is running.
 template <typename T>
 [[nodiscard]] std::vector<std::string> live_keys() {

@@ -9,7 +9,7 @@
 namespace sluice::proxy {
 namespace {
 
-/// Priority of the filter's ingress hook, which runs before other filters of the interface.
+/// Priority of the nftables ingress hook of the filter. It runs before the other filters of the interface.
 constexpr int before_others = -500;
 
 }  // namespace

@@ -8,23 +8,25 @@ struct nft_ctx;
 
 namespace sluice::proxy {
 
-/// Blocks a bridge while this process lives. An nftables table then drops every frame that arrives on the bridge's
-/// interfaces, after packet sockets have received it. The process owns the table (`flags owner`). So the kernel removes
-/// it when the process ends, and no other process can. Needs CAP_NET_ADMIN. Thread: one.
+/// Stops a kernel bridge from forwarding while this process lives. For this, an nftables table drops every frame that
+/// arrives on the bridge's interfaces. Packet sockets receive the frame before it is dropped. The process owns the
+/// table (`flags owner`), so the kernel removes the table when the process ends, and no other process can remove it.
+/// Needs CAP_NET_ADMIN. Thread: one.
 class BridgeFilter {
  public:
   using Interfaces = std::array<std::string, 2>;
 
-  /// Prepares the filter of the bridge between `interfaces`; the bridge forwards frames until shut(). `number`
-  /// distinguishes the filter's tables from those of other bridges in this network namespace.
+  /// Prepares the filter of the bridge between `interfaces`. The bridge forwards frames until shut() is called.
+  /// `number` makes the table names unique among the bridges of this network namespace.
   BridgeFilter(unsigned number, Interfaces interfaces);
 
-  /// Blocks traffic of the host itself through the bridge, so that the bridge behaves like a cable. The nftables table
-  /// for that remains after the process ends. Throws std::runtime_error.
+  /// Drops the frames that the host itself sends or receives through the bridge, so that the bridge is a mere cable.
+  /// The nftables table for this remains after the process ends. Throws std::runtime_error.
   void isolate_host() const;
-  /// Blocks the bridge. Throws std::runtime_error with the table's name if another process blocks this bridge.
+  /// Stops the bridge from forwarding. Throws std::runtime_error with the table's name if another process already does
+  /// this.
   void shut();
-  /// Blocks the bridge again after an interface was recreated. The bridge forwards nothing in between. Throws
+  /// Blocks the bridge again after one of its interfaces was recreated. No frame is forwarded in between. Throws
   /// std::runtime_error.
   void shut_again();
   /// Removes the table that drops frames, so that the bridge forwards them.
@@ -38,12 +40,12 @@ class BridgeFilter {
   using Rules = std::unique_ptr<nft_ctx, Free>;
   static Rules begin();
   static void run(nft_ctx& rules, const std::string& commands);
-  /// Returns the nftables commands that create the table which drops all frames of the bridge.
+  /// Returns the nftables commands that create the table that drops all frames of the bridge.
   [[nodiscard]] std::string closed_table() const;
 
   std::string table_;
   Interfaces interfaces_;
-  Rules rules_;  ///< nftables context whose socket owns the table; closing it removes the table
+  Rules rules_;  ///< nftables context; its socket owns the table, so closing it removes the table
 };
 
 }  // namespace sluice::proxy

@@ -18,8 +18,9 @@ namespace sluice::proxy {
 namespace {
 
 constexpr std::size_t request_room = 1024;
-constexpr std::size_t answer_room = 32768;  ///< buffer size in bytes for a netlink answer; the kernel splits a list of
-                                            ///< interfaces into pieces of this size
+/// size in bytes of the buffer for a netlink answer; the kernel splits a longer list of interfaces into several
+/// messages
+constexpr std::size_t answer_room = 32768;
 constexpr const char* bridge_kind = "bridge";
 
 [[noreturn]] void fail(const std::string& what, int error = errno) {
@@ -52,7 +53,7 @@ class Request {
     mnl_attr_put_u32(header_, attribute, value);
     return *this;
   }
-  /// Adds the attributes of an interface kind to the request: the kind's name, and nested data that `put` adds.
+  /// Adds the attributes of an interface kind: the name of the kind, and nested attributes, which `put` adds.
   template <typename Put>
   Request& of_kind(std::uint16_t kind, std::uint16_t data, Put&& put) {
     nlattr* const outer = mnl_attr_nest_start(header_, IFLA_LINKINFO);
@@ -76,7 +77,8 @@ class Request {
   ifinfomsg* link_;
 };
 
-/// Calls use(type, attribute) for each attribute of a netlink message.
+/// Calls use(type, attribute) for each attribute of a netlink message. `first` is the first attribute, and `bytes` is
+/// the length of all.
 template <typename Use>
 void for_each_attribute(const nlattr* first, std::size_t bytes, Use&& use) {
   const auto* at = first;

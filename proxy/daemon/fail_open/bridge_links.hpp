@@ -15,9 +15,9 @@ namespace sluice::proxy {
 struct NetworkLink {
   unsigned index = 0;
   std::string name;
-  unsigned master = 0;  ///< index of the bridge or bond that the interface belongs to; 0 if none
+  unsigned master = 0;  ///< interface index of the bridge or bond of which the interface is a member; 0 if none
   std::string kind;     ///< kind of the interface: "bridge", "veth" …; empty for a physical one
-  bool up = false;      ///< true if the interface is switched on, with or without a carrier
+  bool up = false;      ///< true if the interface is administratively up, with or without a carrier
 };
 
 /// Queries and changes the interfaces and bridges of this network namespace by rtnetlink(7). Changes need
@@ -29,12 +29,12 @@ class BridgeLinks {
   [[nodiscard]] std::optional<NetworkLink> find(const std::string& name);
   /// Returns every interface of this network namespace.
   [[nodiscard]] std::vector<NetworkLink> all();
-  /// Creates a bridge that is switched off. Returns false if an interface of that name exists.
+  /// Creates a bridge that is administratively down. Returns false if an interface of this name already exists.
   [[nodiscard]] bool make(const std::string& name);
-  /// Configures the bridge to forward like a cable, at once and unchanged: no spanning tree, no delay, no multicast
-  /// snooping and no VLAN filtering.
+  /// Configures the bridge to forward all frames like a cable, without delay or change. Spanning tree, forward delay,
+  /// multicast snooping and VLAN filtering are off.
   void configure_as_wire(unsigned bridge);
-  /// Adds the interface to the bridge, which floods all frames to it, including link-layer protocols.
+  /// Adds the interface to the bridge. The bridge floods every frame to it, including frames of link-layer protocols.
   void add(unsigned interface, unsigned bridge);
   void switch_on(unsigned interface);
 
@@ -42,10 +42,11 @@ class BridgeLinks {
   struct Close {
     void operator()(mnl_socket* socket) const;
   };
-  /// Sends a netlink request and passes every answer to `each` until the last one.
+  /// Sends a netlink request and passes each message of the answer to `each`. `what` describes the request in errors.
   template <typename Each>
   void exchange(nlmsghdr* request, const std::string& what, Each&& each);
-  /// Sends a netlink request and waits for the kernel's acknowledgement. `what` describes it in errors.
+  /// Sends a netlink request that changes something, and waits for the kernel's acknowledgement. `what` describes the
+  /// request in errors.
   void change(nlmsghdr* request, const std::string& what);
 
   std::unique_ptr<mnl_socket, Close> socket_;

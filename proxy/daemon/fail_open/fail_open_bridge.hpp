@@ -9,32 +9,34 @@
 
 namespace sluice::proxy {
 
-/// Kernel bridge over two interfaces that forwards frames while this process does not. After shut() the bridge forwards
-/// nothing, and the process receives every frame. When the process ends, in whatever way, the bridge forwards frames
-/// again. Needs CAP_NET_ADMIN. Thread: one.
+/// Kernel bridge over two interfaces that forwards frames in place of this process. After shut() the bridge forwards
+/// nothing, and the process receives every frame. However the process ends, the bridge then forwards frames again.
+/// Needs CAP_NET_ADMIN. Thread: one.
 class FailOpenBridge {
  public:
   using Interfaces = BridgeFilter::Interfaces;
 
-  /// Creates the bridge, named sluice0 or with the next free number, or reuses the one that already joins the
-  /// interfaces. The bridge forwards frames until shut(). Throws std::runtime_error with the reason and the remedy.
+  /// Creates a bridge of the two interfaces, named sluice0 or with the next free number. Reuses a bridge that already
+  /// joins them. The bridge forwards frames until shut() is called. Throws std::runtime_error with the reason and the
+  /// remedy.
   explicit FailOpenBridge(Interfaces interfaces);
 
-  /// Stops the bridge from forwarding. From now on only the process forwards frames; earlier frames were also forwarded
-  /// by the bridge. Throws std::runtime_error.
+  /// Stops the bridge from forwarding, so that only this process forwards frames. Frames that arrived earlier were
+  /// forwarded by the bridge. Throws std::runtime_error.
   void shut() { filter_.shut(); }
-  /// Lets the bridge forward every frame; the process must no longer forward any.
+  /// Makes the bridge forward every frame. This process must no longer forward any.
   void open() { filter_.open(); }
 
-  /// Checks that both interfaces belong to the bridge, and adds an interface that was removed or recreated. Returns a
-  /// text for the log, or nothing. Called about once a second.
+  /// Checks that both interfaces are members of the bridge, and adds an interface that was removed or recreated.
+  /// Returns a text for the log, or an empty text. Called about once a second.
   [[nodiscard]] std::string maintain();
 
   /// Returns a warning if the host's firewall may filter frames on the bridge, else an empty text.
   [[nodiscard]] static std::string warning();
 
   [[nodiscard]] const std::string& name() const { return name_; }
-  /// Returns why the bridge could not forward frames if the process ended, or an empty text.
+  /// Returns the reason why the bridge would not forward frames if this process ended now. Empty if the bridge would
+  /// forward them.
   [[nodiscard]] const std::string& problem() const { return problem_; }
   /// Returns how often the bridge or its interfaces were restored.
   [[nodiscard]] std::uint64_t repairs() const { return repairs_; }
@@ -42,12 +44,12 @@ class FailOpenBridge {
  private:
   /// Returns the bridge, and creates it if there is none.
   [[nodiscard]] NetworkLink find_or_make();
-  /// Returns the bridge that both ports belong to. Throws if they belong to different bridges, or if the bridge has
-  /// other members.
+  /// Returns the bridge of which both interfaces are members. Throws if they are members of different bridges, or if
+  /// the bridge has other members.
   [[nodiscard]] NetworkLink joined_already(const std::array<NetworkLink, 2>& ports);
-  /// Configures the bridge, switches it on and adds both interfaces.
+  /// Configures the bridge, sets it up and adds both interfaces.
   void put_together();
-  /// True if the bridge is switched on and both interfaces belong to it.
+  /// True if the bridge is up and both interfaces are members of it.
   [[nodiscard]] bool is_whole();
 
   Interfaces interfaces_;

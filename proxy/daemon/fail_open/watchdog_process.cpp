@@ -27,8 +27,8 @@ void sleep_for(Duration period) {
   nanosleep(&time, nullptr);
 }
 
-/// Closes the standard streams, which belong to the watched program. Ignores signals to the whole process group,
-/// because the watchdog process must live until the program ends.
+/// Detaches the watchdog process from the program that it watches. Closes the standard streams, and ignores signals to
+/// the process group, because the watchdog must live until the program ends.
 void detach() {
   sigset_t all;
   sigfillset(&all);

@@ -13,35 +13,35 @@
 
 namespace sluice::proxy {
 
-/// Second process that kills this one by SIGKILL when a thread hangs (see ProgressWatch). A process that hangs or is
-/// stopped cannot end itself. A kernel timer would also expire after a pause of the machine, so none is used. The
-/// second process ends when this one ends. Create it before DPDK starts, so that it shares no device, and in the main
-/// thread.
+/// Child process that kills this process by SIGKILL when a thread hangs (see ProgressWatch). A process that hangs or is
+/// stopped cannot end itself. No kernel timer is used, because it would also expire after a pause of the machine. The
+/// child ends when this process ends. Create the object in the main thread before DPDK starts, so that the child shares
+/// no device.
 class WatchdogProcess {
  public:
   static constexpr Duration default_period = std::chrono::milliseconds(100);
 
-  /// Starts the second process. `threads` is the number of watched threads. `report` runs in the second process right
-  /// before the kill, and only makes system calls that fork(2) allows. `period` is the time between samples. Throws
-  /// std::system_error.
+  /// Starts the child process. `threads` is the number of watched threads. The child calls `report` right before the
+  /// kill; `report` may only make system calls that are allowed after fork(2). `period` is the time between samples.
+  /// Throws std::system_error.
   WatchdogProcess(std::size_t threads, std::function<void(ProgressWatch::Verdict)> report,
                   Duration period = default_period);
-  /// Ends the second process without killing this one.
+  /// Ends the child process without killing this process.
   ~WatchdogProcess();
   WatchdogProcess(const WatchdogProcess&) = delete;
   WatchdogProcess& operator=(const WatchdogProcess&) = delete;
 
   /// Returns the counter that a thread increases to show progress.
   [[nodiscard]] std::atomic<std::uint64_t>& progress(std::size_t thread) { return counters_[thread]; }
-  /// Starts to kill the program if a thread makes no progress. Before this call, missing progress has no effect.
+  /// Enables the kill: from now on the program is killed if a thread makes no progress.
   void arm() { shared_->armed.store(true); }
   void disarm() { shared_->armed.store(false); }
-  /// Returns the number of samples taken so far; it stays unchanged if the second process was killed.
+  /// Returns the number of samples that the child process has taken. It no longer increases if the child was killed.
   [[nodiscard]] std::uint64_t samples() const { return shared_->samples.load(); }
   [[nodiscard]] pid_t pid() const { return child_; }
 
  private:
-  /// Memory shared by both processes; the counters of the threads follow it in memory.
+  /// Memory that this process and its child share. The counters of the threads follow directly after it.
   struct Shared {
     std::atomic<bool> armed;
     std::atomic<bool> over;

@@ -15,16 +15,17 @@ namespace {
 
 using boost::asio::ip::udp;
 
-/// Interval at which the shards' records are taken.
+/// Interval at which the control thread fetches records from the shards.
 constexpr auto period = std::chrono::milliseconds(200);
-/// Largest number of records that one call takes from a shard, so that other work of the thread does not wait.
+/// Maximum number of records that one call fetches from a shard, so that other work of the control thread is not
+/// delayed.
 constexpr int max_records_at_once = 4096;
 
 udp::endpoint endpoint_of(const config::SocketAddress& address) {
   return {boost::asio::ip::make_address(address.address.to_string()), address.port};
 }
 
-/// Relation between the clock of the poll threads and that of the system.
+/// Current time of the poll threads' monotonic clock and of the system clock, to convert between the two.
 struct Clocks {
   std::int64_t unix_ms =
       std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch())

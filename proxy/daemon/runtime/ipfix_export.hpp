@@ -14,15 +14,15 @@
 namespace sluice::proxy {
 
 /// Exports a record of each ended connection as IPFIX over UDP. Fetches the records from the shards five times a
-/// second. It never waits: records that the socket or a queue has no space for are lost and counted. Thread: the
-/// control thread.
+/// second. Never blocks: a record is lost and counted if the queue of its shard or the socket buffer is full. Thread:
+/// the control thread.
 class IpfixExport {
  public:
-  /// Opens the socket, gives each channel a queue, and starts. Call it before the poll threads are created. Throws
-  /// std::runtime_error if the collector cannot be reached by any route.
+  /// Opens the socket, gives each channel a queue for records, and starts the export. Call it before the poll threads
+  /// are created. Throws std::runtime_error if there is no route to the collector.
   IpfixExport(boost::asio::io_context& context, const IpfixSettings& settings, std::vector<ShardChannel*> channels);
 
-  /// Exports what the shards have recorded until now.
+  /// Exports all records that the shards have queued.
   void export_now();
   /// Appends the counters of the export.
   void add_counters(std::vector<NamedCounter>& out) const;
@@ -36,10 +36,10 @@ class IpfixExport {
   boost::asio::ip::udp::socket socket_;
   boost::asio::steady_timer timer_;
   ipfix::MessageWriter writer_;
-  Instant templates_at_{};  ///< when the templates are sent next
+  Instant templates_at_{};  ///< time at which the templates are sent again
   std::uint64_t records_ = 0;
   std::uint64_t messages_ = 0;
-  std::uint64_t unsent_ = 0;  ///< records in messages that the socket did not take
+  std::uint64_t unsent_ = 0;  ///< number of records that were lost because the socket refused their message
 };
 
 }  // namespace sluice::proxy

@@ -13,8 +13,8 @@
 namespace sluice::proxy {
 namespace {
 
-/// Number of file descriptors that the program needs in any case: C library, log, Asio, DPDK's EAL with its threads,
-/// and feedback socket.
+/// Number of file descriptors that every configuration needs: C library, log, Asio, feedback socket, and DPDK's EAL
+/// with its threads.
 constexpr std::uint64_t of_the_program = 48;
 /// Number of file descriptors that one queue of a port needs: sockets, events and rings of the driver.
 constexpr std::uint64_t per_queue = 8;

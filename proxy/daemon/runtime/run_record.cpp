@@ -21,7 +21,7 @@ namespace sluice::proxy {
 namespace {
 
 constexpr std::array<char, 8> run_magic{'S', 'L', 'U', 'I', 'C', 'E', 'R', '1'};
-constexpr std::size_t longest_word = 40;  ///< longest word that is accepted from the service manager's record
+constexpr std::size_t longest_word = 40;  ///< maximum length of a word in the service manager's record of a run
 
 std::array<char, 40> field_of(const std::string& text) {
   std::array<char, 40> field{};
@@ -38,7 +38,7 @@ std::string name_of_thread(std::uint32_t thread) {
   return thread == 1 ? "the control thread" : fmt::format("the poll thread of shard {}", thread - 2);
 }
 
-/// Reads a word that is safe to log; returns nothing if the word is not.
+/// Reads a word and returns it if it contains only characters that are safe to log; else returns nothing.
 std::optional<std::string> word_from(std::istream& stream) {
   std::string word;
   stream.width(longest_word + 1);
@@ -49,7 +49,8 @@ std::optional<std::string> word_from(std::istream& stream) {
   return plain ? std::optional(word) : std::nullopt;
 }
 
-/// Returns how the run with this invocation id ended according to the service manager; nothing if it recorded nothing.
+/// Returns how the run with this invocation id ended according to the service manager. Returns nothing if the manager
+/// recorded nothing about this run.
 std::optional<LastRun> from_manager(const std::string& file, const std::array<char, 40>& invocation,
                                     const std::string& stalled) {
   std::ifstream stream(file);

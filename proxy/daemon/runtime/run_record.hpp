@@ -7,15 +7,15 @@
 
 namespace sluice::proxy {
 
-/// How a run ends. The values are stored in the file, so they must not change.
+/// Reason for the end of a run. The values are stored in a file, so they must not change.
 enum class Ending : std::uint32_t {
   none,     ///< the run has not ended, or it ended before it could record anything
   command,  ///< `sluicectl stop`
   sigterm,
   sigint,
-  failed,   ///< an error that the run logged
+  failed,   ///< the run ended by an error, which it logged
   hang,     ///< the watchdog process killed the run, because one of its threads hung
-  stopped,  ///< the watchdog process killed the run, because all its threads stalled
+  stopped,  ///< the watchdog process killed the run, because none of its threads made progress
 };
 
 /// How the last run ended.
@@ -25,23 +25,24 @@ struct LastRun {
   bool orderly = true;
 };
 
-/// File that records how this run ends, so that the next run can read it. A run that is killed records nothing, so its
-/// service manager's record is read too. Thread: the control thread, except for killed_by_watchdog().
+/// File that records how this run ends, so that the next run can report it. A run that is killed records nothing, so
+/// the constructor also reads what the service manager recorded. Thread: the control thread, except for
+/// killed_by_watchdog().
 class RunRecord {
  public:
-  /// Values that the environment of a systemd service contains.
+  /// Values from the environment variables of a systemd service.
   struct ServiceEnvironment {
     std::string invocation;  ///< INVOCATION_ID of this run; empty without systemd
-    /// Path of the file to which ExecStopPost= writes invocation, result, code and status of an ended run.
+    /// Path of a file that ExecStopPost= writes when a run has ended: its invocation id, result, code and status.
     std::string result_file;
   };
-  /// Reads the environment that systemd gives to a service.
+  /// Reads the environment variables that systemd sets for a service.
   [[nodiscard]] static ServiceEnvironment service_environment();
 
-  /// Reads the record of the last run, then replaces it by one of this run. Throws std::runtime_error with the
-  /// reason, for example because another run uses the file.
+  /// Reads the record of the last run, then replaces it by a record of this run. Throws std::runtime_error with the
+  /// reason, for example that another running program uses the file.
   RunRecord(const std::string& path, const ServiceEnvironment& service);
-  /// Records `failed` if end() was not called, because the program then ends by an exception.
+  /// Records `failed` if end() was not called, because the program is then ending by an exception.
   ~RunRecord();
   RunRecord(const RunRecord&) = delete;
   RunRecord& operator=(const RunRecord&) = delete;
@@ -50,10 +51,10 @@ class RunRecord {
   [[nodiscard]] const std::optional<LastRun>& last() const { return last_; }
   /// Records how this run ends.
   void end(Ending ending);
-  /// Records that the poll thread of `shard` stalls, or that no thread stalls.
+  /// Records which shard's poll thread currently stalls; nothing if no thread stalls.
   void note_stall(std::optional<std::uint32_t> shard);
-  /// Records that the watchdog process is about to kill this run. Makes one system call, so that it may be called
-  /// after fork(). `thread` is 0 for the control thread, and shard + 1 for a poll thread.
+  /// Records that the watchdog process is about to kill this run. Makes a single system call, so the watchdog process
+  /// may call it after fork(). `thread` is 0 for the control thread, and shard + 1 for a poll thread.
   void killed_by_watchdog(Ending why, std::uint32_t thread) const;
 
  private:
@@ -61,7 +62,8 @@ class RunRecord {
   struct Record {
     std::array<char, 8> magic;
     Ending ending;
-    std::uint32_t thread;  ///< thread that hangs or stalls: 1 the control thread, shard + 2 a poll thread, 0 none
+    /// thread that hangs or stalls: 0 for none, 1 for the control thread, shard + 2 for a poll thread
+    std::uint32_t thread;
     std::array<char, 40> boot;
     std::array<char, 40> invocation;
   };

@@ -282,7 +282,8 @@ void Runtime::start_web() {
 
 namespace {
 
-/// Returns the limit of a command that lists flows or bearers; nothing if it is wrong.
+/// Returns the maximum number of entries that a command to list flows or bearers requests. Returns nothing if `words`
+/// contains an invalid number.
 std::optional<std::size_t> limit_of(const std::vector<std::string>& words) {
   if (words.empty()) return 50;
   return words.size() > 1 ? std::nullopt : admin::parse_count(words[0], 1, max_details);
@@ -373,8 +374,8 @@ admin::CommandTable Runtime::commands() {
 
 namespace {
 
-/// Parses the words of a command that names a UE: an address, or `all`, which gives an inner nullopt. Returns nothing
-/// for other words.
+/// Parses which UEs a command names: an address, or `all`, for which the inner value is empty. Returns nothing for
+/// other words.
 std::optional<std::optional<IpAddress>> named_ue(const std::vector<std::string>& words) {
   if (words.empty()) return std::nullopt;
   std::optional<std::optional<IpAddress>> named(std::in_place);
@@ -624,7 +625,7 @@ void Runtime::watch_link(Side side) {
   }
 }
 
-/// Passes a changed MTU of the port on `side` to the shards, so that segments fit.
+/// Passes a changed MTU of the port on `side` to the shards, so that the segments they send fit the new MTU.
 void Runtime::follow_mtu(Side side) {
   packet::LinkLimit& known = carried_.at(static_cast<std::size_t>(side));
   const packet::LinkLimit limit = ports_.at(static_cast<std::size_t>(side))->limit();

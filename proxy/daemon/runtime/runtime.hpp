@@ -39,34 +39,36 @@
 
 namespace sluice::proxy {
 
-/// The running proxy: DPDK, two ports, the shards with their poll threads, and the control thread, which calls run().
-/// The control thread handles feedback, admin socket, HTTP, log and signals. One object per process, because DPDK
-/// allows only one.
+/// The running proxy: DPDK, two ports, shards with their poll threads, and the control thread. The control thread calls
+/// run(), and handles feedback, admin socket, HTTP, log and signals. A process has only one Runtime, because DPDK is
+/// initialized once per process.
 class Runtime {
  public:
-  /// Starts everything. `file` is the origin of the configuration and is read again at reload. Throws
-  /// std::runtime_error with the failure and advice, after stopping what has started.
+  /// Starts all parts of the proxy. `file` is the path of the configuration file, which a reload reads again. If a part
+  /// fails, stops those already started and throws std::runtime_error with the failure and advice.
   Runtime(Config config, Logging& log, std::string file = {});
   /// Stops the shards, the ports and DPDK, in this order.
   ~Runtime();
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;
 
-  /// Runs until SIGTERM, SIGINT or the admin command `stop`, and until the drain that follows has ended (see
-  /// StopSequence). Returns true then, and false if a shard failed, which is logged.
+  /// Runs until SIGTERM, SIGINT or the admin command `stop`, then until the drain ends (see StopSequence), and returns
+  /// true. Returns false if a shard failed; the failure is logged.
   [[nodiscard]] bool run();
 
  private:
   [[nodiscard]] dpdk::EalConfig eal_config() const;
   [[nodiscard]] std::unique_ptr<dpdk::Port> open_port(Side side);
-  /// Reads how the last run ended, and begins the record of this run. Needs state.file.
+  /// Reads how the last run ended, and starts the record of this run. Returns null if state.file is not set.
   [[nodiscard]] std::unique_ptr<RunRecord> open_run_record() const;
   [[nodiscard]] admin::Json last_run() const;
-  /// Creates the watchdog process, which kills this process when it hangs, if a fail-open bridge is configured.
+  /// Creates the watchdog process if a fail-open bridge is configured. The watchdog process kills this process when it
+  /// hangs.
   [[nodiscard]] std::unique_ptr<WatchdogProcess> start_watchdog() const;
   /// Creates the fail-open bridge if it is configured.
   void prepare_to_fail_open();
-  /// Blocks the fail-open bridge, and drops frames received before, because the bridge forwarded them too.
+  /// Stops the fail-open bridge from forwarding. Drops the frames that the ports received before, because the bridge
+  /// has forwarded them too.
   void take_over();
   void open_state();
   void start_shards();
@@ -82,9 +84,9 @@ class Runtime {
   void await_signal();
   void handle_signal(int number);
   void watch_counters();
-  /// Appends the counters of the process itself.
+  /// Appends those counters that belong to the process, not to a shard or port.
   void add_program_counters(std::vector<NamedCounter>& out) const;
-  /// Logs if another program truncated a mapped file, which is then lost.
+  /// Logs once if another program has truncated a mapped file, because its content is then lost.
   void watch_files();
   void watch_shards();
   /// Returns the shard of a stalled poll thread, or nothing if no thread stalls.
@@ -104,7 +106,8 @@ class Runtime {
 
   Config config_;
   Logging& log_;
-  LogLevel configured_level_ = config_.logging.level;  ///< logging.level of the configuration that was applied last
+  /// value of logging.level in the configuration that was applied last
+  LogLevel configured_level_ = config_.logging.level;
   boost::asio::io_context context_{1};
   boost::asio::signal_set signals_;
   std::unique_ptr<RunRecord> run_record_;  ///< null without state.file
@@ -115,7 +118,7 @@ class Runtime {
   packet::PacketPool pool_;
   std::array<std::unique_ptr<dpdk::Port>, 2> ports_;
   dpdk::RssSteering steering_;
-  std::optional<FailOpenMonitor> fail_open_monitor_;  ///< set if a kernel bridge takes over when the program ends
+  std::optional<FailOpenMonitor> fail_open_monitor_;  ///< set if a kernel bridge forwards frames after the program ends
   std::vector<std::unique_ptr<ShardChannel>> channels_;
   /// File of last frames; declared before the shards, which write to it.
   std::optional<capture::RingFile> last_frames_;
@@ -125,14 +128,15 @@ class Runtime {
   std::vector<std::unique_ptr<ShardThread>> shards_;
   ShardWatch shard_watch_;
   ReportWatch report_watch_;
-  std::array<packet::LinkLimit, 2> carried_{};  ///< maximum frame lengths of the ports, indexed by Side
+  std::array<packet::LinkLimit, 2> carried_{};  ///< maximum frame length that each port can carry, indexed by Side
   std::array<LinkWatch, 2> links_;              ///< indexed by Side
-  std::array<std::string, 2> link_problems_{};  ///< reasons why a recreated interface cannot be bound, indexed by Side
+  /// reason for each port why its recreated interface cannot be used; empty if there is none; indexed by Side
+  std::array<std::string, 2> link_problems_{};
   std::unique_ptr<FeedbackLink> feedback_;
   std::optional<IpfixExport> ipfix_;  ///< set if ended connections are exported
   std::optional<StatusSource> status_source_;
   std::optional<DetailCollector> details_;
-  /// All policies since the start, because a connection may still refer to earlier ones.
+  /// All policies activated since the start. Earlier policies are kept, because a connection may still refer to them.
   std::vector<std::unique_ptr<const Policies>> policies_;
   Reloader reloader_;
   std::optional<ShardCommands> commands_;
@@ -145,9 +149,9 @@ class Runtime {
   std::unique_ptr<admin::Server> admin_;
   std::optional<WebServer> web_;
   bool failed_ = false;
-  Ending ending_ = Ending::failed;  ///< end of the run as run() records it
-  bool state_lost_ = false;         ///< true once the loss of the state file was logged
-  bool frames_lost_ = false;        ///< true once the loss of the file of last frames was logged
+  Ending ending_ = Ending::failed;  ///< how the run ended, which run() sets and the destructor records
+  bool state_lost_ = false;         ///< true once the log reports that the state file is lost
+  bool frames_lost_ = false;        ///< true once the log reports that the file of last frames is lost
 };
 
 }  // namespace sluice::proxy

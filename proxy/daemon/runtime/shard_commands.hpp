@@ -11,31 +11,34 @@
 
 namespace sluice::proxy {
 
-/// Sends operator commands to all shards and replies when every shard has completed the command. Commands are processed
-/// one after the other. Thread: the control thread.
+/// Sends an operator's command to all shards and replies to the operator when every shard has completed it. Processes
+/// one command at a time. Thread: the control thread.
 class ShardCommands {
  public:
-  /// Keeps references to its arguments. `wake` makes every poll thread check its channel soon.
+  /// Keeps references to `context` and `status_source`. `wake` is called after a command is sent; it makes every poll
+  /// thread check its channel soon.
   ShardCommands(boost::asio::io_context& context, StatusSource& status_source, std::function<void()> wake)
       : status_source_(status_source), wake_(std::move(wake)), requests_(context, status_source) {}
 
-  /// Returns the split connections of one UE, or of all UEs, to their hosts, so that they are forwarded unchanged.
+  /// Hands the split connections of one UE, or of all UEs, back to their hosts. The proxy then forwards their segments
+  /// unchanged.
   void release(std::optional<IpAddress> ue, admin::Reply reply);
-  /// Requests that connections of one UE, or of all UEs, which are no longer split are split again, each as soon as it
-  /// is idle.
+  /// Requests that connections which are no longer split are split again, each as soon as it is idle. Applies to one
+  /// UE, or to all UEs.
   void split_again(std::optional<IpAddress> ue, admin::Reply reply);
-  /// If `on` is true, starts a drain, in which split connections are handed back and no new ones are split. Otherwise
-  /// ends the drain. Replies when it is done.
+  /// If `on` is true, starts a drain: split connections are handed back to their hosts, and no new ones are split. If
+  /// `on` is false, ends the drain. Replies when every shard has done so.
   void drain(bool on, admin::Reply reply);
-  /// Ends every connection that is still split (see Shard::abort_all()), and replies.
+  /// Ends every connection that is still split (see Shard::abort_all()), then replies.
   void abort_all(admin::Reply reply);
-  /// Replies with the progress of a drain, without a command to the shards.
+  /// Replies with the number of connections that are still split, and with what delays their handback. The command
+  /// changes nothing in the shards.
   void look(admin::Reply reply);
 
  private:
   void add(ShardCommand command, admin::Reply reply);
-  /// Returns the summary of a command's results. Returns a failure if the command names a UE of which no shard has a
-  /// connection.
+  /// Returns a summary of the results of all shards. Returns a failure if the command names a UE and no shard has a
+  /// connection of it.
   [[nodiscard]] admin::Answer outcome(const ShardCommand& command) const;
   void post(const ShardCommand& command);
   [[nodiscard]] admin::Answer summary() const;

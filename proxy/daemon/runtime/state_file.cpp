@@ -23,7 +23,7 @@ namespace sluice::proxy {
 namespace {
 
 constexpr std::array<char, 8> magic{'S', 'L', 'U', 'I', 'C', 'E', 'S', 'T'};
-constexpr std::size_t chunk = 512;  ///< number of journal entries that are read at once
+constexpr std::size_t chunk = 512;  ///< number of journal entries that one read call reads from the file
 static_assert(sizeof(StateFile::Header) % alignof(JournalEntry) == 0);
 
 [[noreturn]] void fail(const std::string& what) {
@@ -64,7 +64,7 @@ void lock(int descriptor) {
 
 }  // namespace
 
-/// Owns a file descriptor, and with it the lock on the file.
+/// Owns the file descriptor of the state file. The descriptor holds the lock on the file.
 class StateFile::Descriptor {
  public:
   explicit Descriptor(int number) : number_(number) {}
@@ -124,8 +124,8 @@ StateFile::Header StateFile::header_for(Instant now) const {
   return header;
 }
 
-/// Reads from the file the connections that an earlier run had split. Every field is checked, because another program
-/// could have written the file.
+/// Reads from an earlier run's file the connections that were split when that run ended. Checks every field, because
+/// another program could have written the file.
 void StateFile::read_left(const Descriptor& file, Instant now) {
   Header header{};
   const Header ours = header_for(now);
@@ -162,8 +162,8 @@ void StateFile::read_left(const Descriptor& file, Instant now) {
   }
 }
 
-/// Creates the file of this run. Once it is complete, it is renamed to replace the earlier one. If the run is killed in
-/// between, one of the two files remains.
+/// Creates the file of this run under a temporary name. When the file is complete, it is renamed and so replaces the
+/// earlier file. If this run is killed before, the earlier file remains; if it is killed later, the new one does.
 void StateFile::begin_anew(Instant now) {
   const std::string fresh = path_ + ".new";
   make_folder_of(path_);

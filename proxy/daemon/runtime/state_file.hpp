@@ -17,42 +17,42 @@
 
 namespace sluice::proxy {
 
-/// Properties of this run, which are compared with an earlier run's file to decide which of its connections can be
-/// used.
+/// Properties of this run. An earlier run's connections are used only if its properties match.
 struct StateIdentity {
   std::string ports;            ///< names of the ports' devices; a file of a run with other devices is ignored
-  std::uint32_t shards = 1;     ///< number of shards of this run; an earlier run may have had another number
+  std::uint32_t shards = 1;     ///< number of shards of this run; an earlier run may have had a different number
   std::uint32_t max_flows = 1;  ///< maximum number of connections in each shard
-  Duration keep{};              ///< time since the end of the earlier run beyond which its file is ignored
+  Duration keep{};              ///< maximum age of a file that is used; the age counts from the end of the earlier run
   std::function<unsigned(const IpAddress& ue)> owner;  ///< returns the index of the shard that a UE belongs to
 };
 
-/// Mapped file of this run's split connections, from which a later run reads them. A plain store writes an entry,
-/// because the kernel keeps the data of a killed process. All space is allocated at start, so that a store never finds
-/// the file system full. The file is readable by its owner only and locked while in use. Thread: the control thread,
-/// except for the journal of each shard.
+/// Memory-mapped file with the split connections of this run. After a crash, the next run reads these connections from
+/// the file. Entries are written by plain stores, because the kernel keeps the data of a mapped file when a process is
+/// killed. All space is allocated at start, so that a store never fails on a full file system. Only its owner can read
+/// the file, which is locked while in use. Thread: the control thread, but each shard writes its own journal.
 class StateFile {
  public:
-  /// Connections of an earlier run that crashed.
+  /// Connections that an earlier run had split when it crashed.
   struct Left {
-    /// connections of which acknowledged bytes were lost, sorted by shard
+    /// connections for which bytes that were acknowledged to a host are lost, sorted by shard
     std::vector<CrashedConnection> crashed_connections;
 
-    /// Connections that lost no bytes and that continue between their hosts, sorted by shard.
+    /// connections for which no bytes are lost, so that they continue between their hosts; sorted by shard
     std::vector<RecoveredConnection> recovered;
-    Instant alive{};      ///< time at which the earlier run was last known to run
-    std::string ignored;  ///< reason why an earlier run's file was ignored; empty if it was accepted or there was none
+    Instant alive{};  ///< last time at which the earlier run is known to have been running
+    /// reason why the file of an earlier run was ignored; empty if the file was used, or if there was no such file
+    std::string ignored;
   };
-  /// Connections of an earlier run that one shard has to handle.
+  /// Those connections of an earlier run for which one shard is responsible.
   struct Inherited {
     std::span<const CrashedConnection> crashed_connections;
     std::span<JournalEntry> entries;  ///< journal entries of `crashed_connections`, in the same order
     std::span<const RecoveredConnection> recovered;
   };
 
-  /// Reads the file of an earlier run if there is one, then replaces it by one of this run. The new file keeps the
-  /// crashed connections until they are reset. Throws std::runtime_error with the reason; the earlier file is then
-  /// unchanged.
+  /// Reads the file of an earlier run if there is one, then replaces it by the file of this run. The new file also
+  /// contains the crashed connections until they are reset. Throws std::runtime_error with the reason; the earlier file
+  /// then remains unchanged.
   StateFile(std::string path, const StateIdentity& identity, Instant now);
   /// Closes the file and leaves it in place for the next run.
   ~StateFile();
@@ -63,24 +63,26 @@ class StateFile {
   /// Returns the journal entries of a shard, indexed by FlowId.
   [[nodiscard]] std::span<JournalEntry> entries_of(std::uint32_t shard) const;
   [[nodiscard]] Inherited inherited_by(std::uint32_t shard) const;
-  /// Records in the file that this run still runs. Called every few seconds.
+  /// Records in the file that this run is still running at `now`. Called every few seconds.
   void keep_alive(Instant now);
-  /// True if another program truncated the file or its file system failed, so that the next run finds nothing in it.
+  /// True if another program truncated the file or its file system failed. The next run then finds no connections in
+  /// it.
   [[nodiscard]] bool is_lost() const;
   /// Deletes the file after an orderly end of the run, unless another run has replaced it. The entries must no longer
   /// be in use.
   void remove();
 
-  /// Header of the state file. A change of it requires another JournalEntry::version.
+  /// Header of the state file. If its layout changes, JournalEntry::version must change too.
   struct alignas(64) Header {
     std::array<char, 8> magic;
     std::uint32_t version;
     std::uint32_t entry_size;
     std::uint64_t entries;
-    std::uint64_t network;      ///< inode of the run's network namespace
-    std::uint64_t ports;        ///< hash of the names of the ports' devices
-    std::array<char, 40> boot;  ///< boot_id of the kernel, because monotonic clocks of two boots cannot be compared
-    std::int64_t alive;         ///< time at which the run was last known to run, in ns of the monotonic clock
+    std::uint64_t network;  ///< inode of the run's network namespace
+    std::uint64_t ports;    ///< hash of the names of the ports' devices
+    /// boot_id of the kernel that the run used, because monotonic clocks of two boots cannot be compared
+    std::array<char, 40> boot;
+    std::int64_t alive;  ///< last time at which the run is known to have been running, in ns of the monotonic clock
   };
 
  private:
@@ -89,11 +91,13 @@ class StateFile {
   void begin_anew(Instant now);
   [[nodiscard]] Header header_for(Instant now) const;
   [[nodiscard]] JournalEntry* first_entry() const;
-  /// Returns the journal entries of crashed connections, which follow those of the shards in the file.
+  /// Returns the journal entries of the crashed connections. In the file they are stored after the entries of the
+  /// shards.
   [[nodiscard]] std::span<JournalEntry> crashed_entries() const;
   template <typename Connection>
   void sort_by_shard(std::vector<Connection>& connections) const;
-  /// Returns, for one shard, the index of its first connection in the sorted list and the number of its connections.
+  /// Returns which part of the sorted list `connections` belongs to `shard`: index of the first connection, and number
+  /// of connections.
   template <typename Connection>
   [[nodiscard]] std::pair<std::size_t, std::size_t> part_of(std::uint32_t shard,
                                                             const std::vector<Connection>& connections) const;

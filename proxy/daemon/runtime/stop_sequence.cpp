@@ -15,16 +15,16 @@
 namespace sluice::proxy {
 namespace {
 
-/// Time for which packets are still forwarded after the resets. A host may answer a reset with a challenge ACK (RFC
-/// 5961 section 3.2). The other host, which is already reset, must answer that ACK.
+/// Time for which packets are still forwarded after the remaining connections were reset. A host may answer a reset
+/// with a challenge ACK (RFC 5961 section 3.2). The opposite host is already reset and answers that ACK with a RST.
 constexpr Duration last_words = std::chrono::milliseconds(200);
 
 auto to_timer(Duration duration) {
   return std::chrono::duration_cast<boost::asio::steady_timer::duration>(duration);
 }
 
-/// Returns the obstacles that delay handbacks as text, such as ", blocked by delivering 3, closing 1"; empty if there
-/// are none.
+/// Returns text about what delays the handback of connections, such as ", blocked by delivering 3, closing 1". Returns
+/// an empty text if nothing does.
 std::string blocked_by(const admin::Answer& answer) {
   std::string text;
   for (const auto& [name, count] : answer.value.at("blocked_by").items()) {
@@ -117,7 +117,8 @@ void StopSequence::finish() {
   done_();
 }
 
-/// Calls `next` after the delay, or at once when begin() is called again.
+/// Calls the member function `next` after the delay. A new call of begin() ends the wait, so that `next` is called at
+/// once.
 void StopSequence::after(Duration delay, void (StopSequence::*next)()) {
   timer_.expires_after(to_timer(delay));
   timer_.async_wait([this, next](const boost::system::error_code&) { (this->*next)(); });

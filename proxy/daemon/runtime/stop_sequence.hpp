@@ -14,23 +14,24 @@
 
 namespace sluice::proxy {
 
-/// Orderly end of the program. No further connections are split, and split ones are handed back to their hosts for a
-/// limited time. Those that remain are reset on both sides, because the data held for them would be lost without
-/// notice. Packets are forwarded until the end. Thread: the control thread.
+/// Orderly stop of the program. No more connections are split, and split ones are handed back to their hosts within a
+/// limited time. Connections still split after that are reset on both sides, because bytes that the proxy holds for
+/// them would be lost silently. Packets are forwarded until the end. Thread: the control thread.
 class StopSequence {
  public:
-  /// Returns the maximum duration of the drain that begin() starts, unless the machine is suspended meanwhile.
+  /// Returns the maximum duration of the drain that begin() starts. Time in which the machine is suspended does not
+  /// count.
   [[nodiscard]] static constexpr Duration most(Duration drain) { return 2 * drain; }
 
-  /// Prepares the end. `drain` is the time in which connections are handed back to their hosts, see DrainTime. `done`
-  /// is called once, when the end is complete.
+  /// Prepares the stop. `drain` is the time for handing connections back to their hosts (see DrainTime). `done` is
+  /// called once, when the stop is complete.
   StopSequence(boost::asio::io_context& context, ShardCommands& commands, StatusSource& status_source, Duration drain,
                std::function<void()> done);
 
-  /// Starts the drain and logs `why`. A second call ends the wait, and connections that are still split are reset at
-  /// once.
+  /// Starts the drain and logs `why`. If called again during the drain, ends the drain, so that connections which are
+  /// still split are reset at once.
   void begin(const std::string& why);
-  /// Ends the split connections at once and logs `why`, without waiting for them to be handed back.
+  /// Ends all split connections at once and logs `why`. Does not wait until they are handed back to their hosts.
   void begin_hurried(const std::string& why);
   /// True if every split connection has been handed back or reset.
   [[nodiscard]] bool complete() const { return complete_; }
@@ -38,12 +39,12 @@ class StopSequence {
  private:
   void drain();
   void look();
-  /// Continues or ends the drain. This depends on how many connections the shards still split.
+  /// Continues or ends the drain, depending on how many connections are still split. `answer` contains their number.
   void consider(const admin::Answer& answer);
-  /// Logs the number of connections that the end breaks, then ends them.
+  /// Logs how many connections are reset because they are still split, then ends them.
   void state_and_end(const admin::Answer& answer);
   void end_connections();
-  /// Keeps forwarding packets for a moment, then finishes.
+  /// Keeps forwarding packets for a short time, then completes the stop.
   void linger();
   void finish();
   void after(Duration delay, void (StopSequence::*next)());

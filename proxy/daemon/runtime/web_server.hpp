@@ -22,7 +22,8 @@ namespace sluice::proxy {
 /// HTTP server of the program: metrics, health, and the live page if one is configured. Thread: the control thread.
 class WebServer {
  public:
-  /// Objects and functions with which the server answers requests. They outlive the server.
+  /// Objects and functions from which the server gets the contents of its answers. These objects must outlive the
+  /// server.
   struct Program {
     StatusSource& status_source;
     DetailCollector& details;
@@ -33,8 +34,8 @@ class WebServer {
   };
   /// Listens at metrics.listen, which must be set. Throws std::runtime_error if the address is not available.
   WebServer(boost::asio::io_context& context, const Config& config, Program program);
-  /// Adds the totals of the newest snapshots to the history of the live page, if there is a page. The caller calls it
-  /// once per second.
+  /// Adds the current totals to the history that the live page shows, if the page is configured. Must be called once a
+  /// second.
   void record_history();
 
  private:

@@ -16,7 +16,8 @@ namespace {
 
 constexpr std::array socket_families{AF_UNIX, AF_INET, AF_INET6, AF_NETLINK, AF_PACKET, AF_XDP};
 
-/// Throws std::runtime_error with `what` if `result` is negative; libseccomp returns a negated errno.
+/// Throws std::runtime_error with the text `what` if `result` is negative. `result` is the return value of a libseccomp
+/// function, a negated errno on failure.
 void require(int result, const std::string& what) {
   if (result < 0) {
     throw std::runtime_error("confine.seccomp: " + what + ": " + std::generic_category().message(-result));

@@ -5,9 +5,9 @@
 
 namespace sluice::proxy {
 
-/// List of the system calls that the program may make after its start. They were found by tracing the end-to-end tests,
-/// and completed by equivalent calls of other C library releases. None starts a program or a thread, changes the user,
-/// mounts, traces or loads code. mmap, mprotect, socket and bpf are restricted by their arguments, see confine().
+/// System calls that the program may make after its start. The list was found by tracing the end-to-end tests, and
+/// completed by equivalent calls that other C library releases use. No call in it starts a program or a thread, changes
+/// the user, mounts, traces or loads code. confine() also restricts the arguments of mmap, mprotect, socket and bpf.
 inline constexpr auto allowed_system_calls = std::to_array<std::string_view>(
     {"brk", "munmap", "mremap", "madvise",
      // threads that begin, wait and end
@@ -31,10 +31,10 @@ inline constexpr auto allowed_system_calls = std::to_array<std::string_view>(
      // properties of the machine and the user
      "getuid", "geteuid", "getgid", "getegid", "getrandom", "uname", "sysinfo", "getrusage", "prlimit64", "getcwd"});
 
-/// Restricts all threads of the program, and programs that they would start, to allowed_system_calls. They can neither
-/// map executable memory nor open a socket of a family that no port uses. Other calls fail with ENOSYS, so that
-/// libraries use their fallback and traffic continues. Cannot be undone. Throws std::runtime_error if the kernel has no
-/// seccomp filter.
+/// Restricts all threads of the program, and programs started from it, to allowed_system_calls. Executable memory
+/// cannot be mapped, and no socket can be opened of a family that no port uses. A system call that is not allowed fails
+/// with ENOSYS, so that libraries use their fallback and traffic continues. The restriction cannot be undone. Throws
+/// std::runtime_error if the kernel does not support seccomp filters.
 void confine();
 
 }  // namespace sluice::proxy

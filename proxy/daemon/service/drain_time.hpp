@@ -7,36 +7,36 @@
 
 namespace sluice::proxy {
 
-/// Decides how long a stop waits for split connections to be handed back to their hosts. The wait is `drain`. Time in
-/// which the program or its host was suspended does not count. The wait is extended by at most `drain` while the number
-/// of connections that a stop would break decreases. Reads no clock.
+/// Decides how long a stop waits for split connections to be handed back to their hosts. Normally it waits for the time
+/// `drain`. Time in which the program or its machine was suspended does not count. The wait is extended, by at most
+/// `drain`, while the number of connections that a stop would break decreases. Reads no clock.
 class DrainTime {
  public:
-  /// Interval at which the shards are asked for the number of remaining connections.
+  /// Interval at which the shards are asked how many connections are still split.
   static constexpr Duration period = std::chrono::milliseconds(100);
-  /// Time by which an interval must exceed `period` for the program to count as suspended.
+  /// Minimum time by which the interval between two answers must exceed `period` for the program to count as suspended.
   static constexpr Duration tolerance = std::chrono::milliseconds(400);
-  /// Time within which the number of connections must decrease for the wait to be extended.
+  /// Maximum time since the last decrease of the number of connections during which the wait is still extended.
   static constexpr Duration patience = std::chrono::seconds(1);
-  /// Number of consecutive missing answers after which shards count as stalled.
+  /// Number of consecutive requests without an answer after which the shards count as stalled.
   static constexpr unsigned max_unanswered = 3;
 
   DrainTime(Duration drain, Instant now) : drain_(drain), end_(now + drain), asked_(now), fell_(now) {}
 
-  /// Records an answer of the shards: the number of connections that would break if the program ended now, or nothing
-  /// if the shards did not answer. Returns true if the wait ends.
+  /// Records the shards' answer: how many connections a stop at `now` would break. `would_break` is not set if the
+  /// shards did not answer. Returns true if the wait is over.
   [[nodiscard]] bool ends(Instant now, std::optional<std::uint64_t> would_break);
 
-  /// Returns for how long the program was suspended between the last two answers; zero if it was not.
+  /// Returns how long the program was suspended between the last two answers; zero if it was not suspended.
   [[nodiscard]] Duration stood_still() const { return stood_still_; }
-  /// True if `drain` has elapsed and the wait continues because the number of connections decreases.
+  /// True if the time `drain` is over and the wait is extended.
   [[nodiscard]] bool is_extended() const { return is_extended_; }
 
  private:
   Duration drain_;
   Instant end_;
-  Instant asked_;  ///< start of the current interval between two answers
-  Instant fell_;   ///< time at which the number of remaining connections last decreased
+  Instant asked_;  ///< time of the last answer, at which the current interval began
+  Instant fell_;   ///< time at which the number of connections that a stop would break last decreased
   Duration stood_still_{};
   std::optional<std::uint64_t> least_;
   unsigned unanswered_ = 0;

@@ -31,8 +31,8 @@ void LogSink::sink_it_(const spdlog::details::log_msg& message) {
   writer_.write(text);
 }
 
-/// Returns a function that formats the number of lost lines as a warning. LogWriter calls it under its mutex, so that
-/// the formatter is used by one thread at a time.
+/// Returns a function that formats a warning with the number of lost log lines. LogWriter calls it under its mutex,
+/// because the formatter may be used by one thread at a time only.
 LogWriter::LossLine loss_line_by(std::unique_ptr<spdlog::formatter> formatter) {
   return [own = std::shared_ptr<spdlog::formatter>(std::move(formatter))](std::uint64_t lines) {
     const std::string text = std::to_string(lines) + " log lines lost: not read in time, or not writable";

@@ -13,8 +13,8 @@ namespace sluice::proxy {
 /// Passes each line that spdlog formats to a LogWriter, which outlives the sink. Thread: any.
 class LogSink final : public spdlog::sinks::base_sink<std::mutex> {
  public:
-  /// Creates a sink that writes to `writer`. If `colours` is true, the parts that the formatter marks by log level are
-  /// coloured, for terminals.
+  /// Creates a sink that writes to `writer`. If `colours` is true, the part of a line that `formatter` marks is
+  /// coloured by log level, for terminals.
   LogSink(LogWriter& writer, std::unique_ptr<spdlog::formatter> formatter, bool colours);
 
  protected:
@@ -26,7 +26,7 @@ class LogSink final : public spdlog::sinks::base_sink<std::mutex> {
   bool colours_;
 };
 
-/// Returns a function that formats the number of lost lines as a warning, by means of `formatter`.
+/// Returns a function that formats a warning with the number of lost log lines. It uses `formatter`.
 [[nodiscard]] LogWriter::LossLine loss_line_by(std::unique_ptr<spdlog::formatter> formatter);
 
 }  // namespace sluice::proxy

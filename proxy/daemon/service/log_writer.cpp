@@ -24,14 +24,15 @@
 namespace sluice::proxy {
 namespace {
 
-/// Maximum time for which the destructor waits for the writing thread.
+/// Maximum time for which the destructor waits for the thread that writes the lines.
 constexpr auto longest_end = std::chrono::seconds(1);
-/// Interval in ms at which the writing thread checks, while a descriptor is full, whether the log was reopened.
+/// Interval in ms at which a blocked write checks whether the log was reopened. A write is blocked while the descriptor
+/// accepts no data.
 constexpr int look_period_ms = 200;
 
 }  // namespace
 
-/// Descriptor to which log lines are written; it is closed on destruction.
+/// Descriptor to which log lines are written. The destructor closes it.
 class LogWriter::Target {
  public:
   explicit Target(int descriptor) : descriptor_(descriptor) {}
@@ -41,8 +42,8 @@ class LogWriter::Target {
   Target(const Target&) = delete;
   Target& operator=(const Target&) = delete;
 
-  /// Opens the log file with O_NONBLOCK, so that neither open() nor write() waits for the reader of a FIFO. The open
-  /// file description is not shared, so its flags may be set.
+  /// Opens the log file with O_NONBLOCK, so that neither open() nor write() blocks if the file is a FIFO without a
+  /// reader. The flag affects no other process, because the open file description is not shared.
   static std::shared_ptr<Target> open_file(const std::string& path) {
     const int descriptor = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK | O_CLOEXEC,
                                   S_IRUSR | S_IWUSR | S_IRGRP | S_IWGRP | S_IROTH | S_IWOTH);
@@ -50,15 +51,16 @@ class LogWriter::Target {
     return std::make_shared<Target>(descriptor);
   }
 
-  /// Returns a target for the datagram socket of a syslog daemon. It is connected at the first line.
+  /// Returns a target that sends to the datagram socket of a syslog daemon. The socket is connected when the first line
+  /// is written.
   static std::shared_ptr<Target> syslog(const std::string& socket) {
     auto target = std::make_shared<Target>(-1);
     target->syslog_ = socket;
     return target;
   }
 
-  /// Writes all of `line`. Returns false if writing fails, or if is_replaced() becomes true while the descriptor is
-  /// full.
+  /// Writes all of `line`. Returns false if writing fails, or if is_replaced() returns true while the descriptor
+  /// accepts no data.
   template <typename IsReplaced>
   bool write(std::string_view line, const IsReplaced& is_replaced) {
     // An incomplete line, such as one that did not fit on the disk, is ended first.
@@ -93,7 +95,7 @@ class LogWriter::Target {
     return true;
   }
 
-  /// Connects a new socket to the syslog daemon. It does not block, because the daemon may be stopped.
+  /// Connects a new non-blocking socket to the syslog daemon. It must not block, because the daemon may be stopped.
   bool connect_to_syslog() {
     sockaddr_un address{};
     if (syslog_.size() >= sizeof address.sun_path) return false;
@@ -106,7 +108,7 @@ class LogWriter::Target {
 
   int descriptor_;
   std::string syslog_;     ///< path of the syslog daemon's socket; empty for other targets
-  bool has_part_ = false;  ///< true if the last line was written incompletely
+  bool has_part_ = false;  ///< true if only a part of the last line was written
 };
 
 struct LogWriter::Shared {
@@ -121,7 +123,7 @@ struct LogWriter::Shared {
 
   void push(std::string_view text);
   void run();
-  /// Queues a line that reports the lost lines not reported yet. The caller holds the mutex.
+  /// Queues a line that reports how many lines were lost since the last such report. The caller must hold the mutex.
   void push_loss();
 
   std::mutex mutex;
@@ -130,7 +132,7 @@ struct LogWriter::Shared {
   LossLine loss_line;
   std::deque<Line> waiting;
   std::size_t waiting_bytes = 0;
-  std::uint64_t unstated = 0;  ///< number of lost lines that no line has reported yet
+  std::uint64_t unstated = 0;  ///< number of lost lines that no queued line has reported yet
   std::atomic<std::uint64_t> lost = 0;
   bool is_ending = false;
   bool has_ended = false;
@@ -203,7 +205,7 @@ LogWriter::LogWriter(ToSyslog /*tag*/, const std::string& socket, LossLine loss_
   start();
 }
 
-/// Starts the writing thread with all signals blocked, so that other threads handle them.
+/// Starts the thread that writes the lines. The thread blocks all signals, so that only other threads handle them.
 void LogWriter::start() {
   sigset_t all;
   sigset_t before;

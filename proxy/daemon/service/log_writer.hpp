@@ -10,15 +10,14 @@
 
 namespace sluice::proxy {
 
-/// Writes log lines to a descriptor from a thread of its own. Other threads therefore never wait for the reader of a
-/// full pipe, a stopped terminal or a disk that does not respond. Lines that do not fit into the queue are dropped and
-/// counted, and a line reports their number. The constructor starts the thread, so that a seccomp filter may be loaded
-/// later. Thread: any.
+/// Writes log lines to a descriptor from a thread of its own. So other threads never wait for a full pipe, a stopped
+/// terminal or a disk that does not respond. Lines that do not fit into the queue are dropped, and a later line reports
+/// how many. The constructor starts the thread, so that a seccomp filter may be loaded later. Thread: any.
 class LogWriter {
  public:
-  /// Function that formats the report that `lines` lines were lost, as a log line with its line end.
+  /// Function that returns a log line, with its line end, which reports that `lines` lines were lost.
   using LossLine = std::function<std::string(std::uint64_t lines)>;
-  /// Maximum number of bytes in the queue, 1 MiB: some ten thousand lines.
+  /// Maximum number of bytes in the queue: 1 MiB, about ten thousand lines.
   static constexpr std::size_t max_waiting = std::size_t{1} << 20U;
 
   /// Starts writing to a duplicate of `descriptor`. The flags of the open file are not changed, because other processes
@@ -28,19 +27,19 @@ class LogWriter {
   LogWriter(const std::string& path, LossLine loss_line);
   /// Tag of the constructor for a syslog daemon.
   struct ToSyslog {};
-  /// Starts writing to the datagram socket of a syslog daemon, such as /dev/log: one datagram per line. A daemon that
-  /// is absent or restarts is looked for again at each line; lines meanwhile are lost.
+  /// Starts writing to the datagram socket of a syslog daemon, such as /dev/log, one datagram per line. If the daemon
+  /// is absent, each further line tries to connect again. Lines are lost until it is back.
   LogWriter(ToSyslog, const std::string& socket, LossLine loss_line);
-  /// Waits until all lines are written, at most one second. The remaining lines are then lost, and the thread stays in
-  /// its system call until the process ends.
+  /// Waits at most one second until all lines are written. Lines that remain are lost; the thread then stays in its
+  /// system call until the process ends.
   ~LogWriter();
   LogWriter(const LogWriter&) = delete;
   LogWriter& operator=(const LogWriter&) = delete;
 
-  /// Queues a log line, which includes its line end.
+  /// Queues a log line. `line` must include its line end.
   void write(std::string_view line);
-  /// Opens the log file by its name again and writes all later lines to it. Throws std::system_error on failure; lines
-  /// then still go to the earlier file.
+  /// Opens the log file again by its name and writes all later lines to it. Throws std::system_error on failure; later
+  /// lines then still go to the old file.
   void reopen();
   /// Returns the number of log lines dropped since the start.
   [[nodiscard]] std::uint64_t lost() const;

@@ -6,9 +6,9 @@
 namespace sluice::proxy {
 namespace {
 
-/// Interval at which a starting program is checked until it is healthy.
+/// Interval at which a program that is starting is checked, until it is healthy.
 constexpr Duration health_period = std::chrono::milliseconds(10);
-/// Time that the end of the program takes in addition to the drain: resets, poll threads, ports and memory.
+/// Maximum time that a stop takes after the drain, to reset connections and to close poll threads, ports and memory.
 constexpr Duration end_takes = std::chrono::seconds(10);
 
 }  // namespace
@@ -27,8 +27,8 @@ void Service::await_health() {
   beat();
 }
 
-/// Reports to the service manager that the program runs, twice per watchdog period, as sd_watchdog_enabled(3)
-/// recommends.
+/// Reports to the service manager that the program is running. Does so twice per watchdog period, as
+/// sd_watchdog_enabled(3) recommends.
 void Service::beat() {
   if (!manager_.watchdog()) return;
   notify_alive();

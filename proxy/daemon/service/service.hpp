@@ -10,26 +10,27 @@
 
 namespace sluice::proxy {
 
-/// Reports the state of the program to its service manager: starting, ready, reloading, stopping. While the program is
-/// healthy, also reports periodically that it runs. If it is unhealthy, the manager's watchdog therefore restarts it.
-/// Thread: the control thread.
+/// Reports the state of the program to its service manager: starting, ready, reloading, stopping. Also sends periodic
+/// watchdog messages while the program is healthy. Without these messages the manager restarts the program. Thread: the
+/// control thread.
 class Service {
  public:
   /// Callbacks by which the service reads the state of the program.
   struct Program {
     std::function<bool()> healthy;         ///< returns true if the program is healthy
-    std::function<std::string()> summary;  ///< returns one line of text about the program for operators
+    std::function<std::string()> summary;  ///< returns one line of text that describes the program for operators
   };
   Service(boost::asio::io_context& context, ServiceManager manager, Program program);
 
-  /// Called after the start. Reports that the program is ready once it is healthy, and from then on periodically that
-  /// it runs.
+  /// Must be called after the start of the program. Reports that the program is ready once it is healthy, and then
+  /// sends periodic watchdog messages.
   void start();
-  /// Runs `work`, a reload, and reports its start and end to the manager.
+  /// Runs `work`, which reloads the configuration. Reports to the service manager when the reload begins and ends.
   void reload(Instant now, const std::function<void()>& work);
-  /// Reports to the service manager that the program is stopping, which takes at most `at_most` plus a short time.
+  /// Reports to the service manager that the program is stopping. Announces `at_most` plus a short time as the longest
+  /// duration.
   void stopping(Duration at_most);
-  /// Reports a change of the program's state at once, before the next periodic report.
+  /// Reports at once that the state of the program has changed, without waiting for the next periodic report.
   void changed();
 
  private:

@@ -39,7 +39,8 @@ std::optional<std::int64_t> whole(std::string_view text) {
   return value;
 }
 
-/// Returns the watchdog period in WATCHDOG_USEC. Returns nothing if it is malformed or meant for another process.
+/// Returns the watchdog period from the environment variable WATCHDOG_USEC. Returns nothing if the variable is
+/// malformed or meant for another process.
 std::optional<Duration> asked_watchdog() {
   const std::optional<std::string> microseconds = take("WATCHDOG_USEC");
   const std::optional<std::string> process = take("WATCHDOG_PID");
@@ -53,7 +54,7 @@ std::string microseconds(Duration duration) {
   return std::to_string(std::chrono::duration_cast<std::chrono::microseconds>(duration).count());
 }
 
-/// Returns the text with line ends replaced by blanks, because a status is a single line.
+/// Returns the text with line ends replaced by spaces, because a status must be a single line.
 std::string one_line(std::string text) {
   std::replace(text.begin(), text.end(), '\n', ' ');
   return text;

@@ -30,7 +30,7 @@ std::string in_megabytes(std::int64_t bytes) {
   return std::to_string((bytes + megabyte - 1) / megabyte) + " MB";
 }
 
-/// Collects errors of the configuration, each with the position of its key in the file.
+/// Collects errors in configured values. Each error has the position of its key in the configuration file.
 class Findings {
  public:
   explicit Findings(const std::string& file) : file_(file) {
@@ -38,8 +38,8 @@ class Findings {
     root_ = config::load_document(file, errors);
   }
 
-  /// Adds an error of the value at `key`, a dotted path with the elements of lists in brackets. The position is that of
-  /// the deepest part of the path that exists in the file.
+  /// Adds an error about the value of `key`, a dotted path with list indices in brackets. The error's position is that
+  /// of the longest leading part of the path that the file contains.
   void add(const std::string& key, std::string expected, std::string got) {
     const config::Place place = place_of(key);
     errors_.push_back({config::file_of(root_, place, file_), place, key, std::move(expected), std::move(got)});
@@ -70,7 +70,8 @@ class Findings {
   std::vector<config::Error> errors_;
 };
 
-/// Checks those settings of the interface that fix_offloads corrects; without fix_offloads, wrong ones are errors.
+/// Checks the interface settings that the key fix_offloads would correct. Without fix_offloads, wrong settings are
+/// errors.
 void check_settings(Findings& found, const std::string& key, const dpdk::InterfaceState& state, std::uint16_t mtu) {
   const std::string repair = ", or fix_offloads: true)";
   if (!state.up)
@@ -91,7 +92,8 @@ void check_settings(Findings& found, const std::string& key, const dpdk::Interfa
   }
 }
 
-/// Names of the interfaces of both ports, by interface index, because an interface can have several names.
+/// Names of the interfaces already seen, by interface index. The index shows if both ports use one interface under two
+/// names.
 using SeenInterfaces = std::map<unsigned, std::string>;
 
 void check_interface(Findings& found, const Config& config, SystemScope scope, const std::string& side,
@@ -117,7 +119,7 @@ void check_interface(Findings& found, const Config& config, SystemScope scope, c
   if (scope == SystemScope::whole && is_prepared && !port.fix_offloads) check_settings(found, key, *state, port.mtu);
 }
 
-/// Checks that the physical device of a port exists and has a driver through which DPDK can use it.
+/// Checks that the PCI device of a port exists and is bound to a driver that DPDK can use.
 void check_device(Findings& found, const PortSettings& port, const std::string& side,
                   const std::filesystem::path& root) {
   if (!dpdk::is_pci_address(port.device)) return;
@@ -147,7 +149,7 @@ std::int64_t number_in(const std::filesystem::path& file) {
   return number;
 }
 
-/// Returns the bytes of the free huge pages of every size. Their folders have names such as "hugepages-2048kB".
+/// Returns the number of bytes in free huge pages of all sizes. Each size has a folder, such as "hugepages-2048kB".
 std::int64_t free_huge_pages(const std::filesystem::path& root) {
   constexpr std::string_view prefix = "hugepages-";
   std::int64_t bytes = 0;
@@ -185,8 +187,8 @@ void check_group(Findings& found, const Config& config) {
   found.add("admin.group", "a group of this machine (getent group lists them)", "\"" + *config.admin.group + "\"");
 }
 
-/// File that the program reads, and the configuration key that names it. The key of the configuration file itself is
-/// empty.
+/// File that the program must read, and the configuration key that contains its path. The key is empty for the
+/// configuration file itself.
 struct NeededFile {
   std::string key;
   std::string path;
@@ -209,7 +211,7 @@ std::vector<NeededFile> needed_files(const Config& config, const std::string& fi
   return files;
 }
 
-/// Numeric ids of a user, and the groups that a process of the user gets.
+/// Numeric id of a user, and the groups of a process that runs as this user.
 struct Identity {
   uid_t user = 0;
   gid_t group = 0;
@@ -234,8 +236,8 @@ std::optional<Identity> identity_of(const std::string& name) {
   return identity;
 }
 
-/// Runs in a child process and changes to the user, which cannot be undone. The exit status is the index of the first
-/// file of `files`, at or after `first`, that cannot be read.
+/// Changes to another user, which cannot be undone, so it runs in a child process. Exits with the index of the first
+/// file of `files`, from `first` on, that this user cannot read.
 [[noreturn]] void read_as(const Identity& identity, const std::vector<NeededFile>& files, std::size_t first) {
   if (setgroups(identity.groups.size(), identity.groups.data()) != 0 || setgid(identity.group) != 0 ||
       setuid(identity.user) != 0)
@@ -245,8 +247,8 @@ std::optional<Identity> identity_of(const std::string& name) {
   _exit(static_cast<int>(at));
 }
 
-/// Returns the indices of the files that the user cannot read. A process of that user tries to read them, because
-/// folders, access lists and security modules also decide.
+/// Returns the indices of the files that the user cannot read. A child process of that user tests this, because
+/// folders, access lists and security modules can also deny access.
 std::vector<std::size_t> unreadable(const Identity& identity, const std::vector<NeededFile>& files) {
   std::vector<std::size_t> numbers;
   for (std::size_t first = 0; first < files.size(); ++first) {

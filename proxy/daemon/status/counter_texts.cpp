@@ -17,9 +17,9 @@ namespace {
 constexpr std::array<std::string_view, 2> counter_ports{"radio", "core"};
 
 struct CounterRow {
-  std::string_view pattern;  ///< name of the counter; `*` stands for the port
+  std::string_view pattern;  ///< name of the counter, in which `*` stands for the name of a port
   std::string_view text;
-  bool is_alarming = false;  ///< true if an increase of the counter is logged as a warning
+  bool is_alarming = false;  ///< true if a warning is logged when the counter increases
 };
 
 constexpr std::array counter_rows{

@@ -9,17 +9,17 @@
 
 namespace sluice::proxy {
 
-/// Name and meaning of a counter that every `sluicectl counters` can contain.
+/// Name and meaning of a counter that `sluicectl counters` can show.
 struct CounterDescription {
-  std::string name;       ///< whole name, such as "ports.radio.received"
-  std::string_view text;  ///< text that describes what is counted; in static storage
+  std::string name;       ///< full name, such as "ports.radio.received"
+  std::string_view text;  ///< text that explains what is counted; it is in static storage
 };
 
-/// Returns every counter of the program, whether or not the configuration has the part that counts.
+/// Returns every counter that the program can have, including counters of parts that this configuration does not use.
 [[nodiscard]] std::vector<CounterDescription> counter_descriptions();
 
-/// Returns a counter outside the shards with its text. `pattern` is its name in the table, in which `*` stands for
-/// `port`. Throws std::logic_error if the table lacks the name.
+/// Returns a counter that belongs to no shard, with its value and text. `pattern` is its name in the table of texts, in
+/// which `*` stands for `port`. Throws std::logic_error if the table does not contain `pattern`.
 [[nodiscard]] NamedCounter counter_of(std::string_view pattern, std::uint64_t value, std::string_view port = {},
                                       std::string detail = {});
 

@@ -10,22 +10,22 @@
 
 namespace sluice::proxy {
 
-/// Counter of any part of the program, with its name and meaning.
+/// Counter of any part of the program, with its name, meaning and value.
 struct NamedCounter {
   std::string name;       ///< unique name, such as "proxy.drop_tcp_checksum"
-  std::string_view text;  ///< text that describes what is counted; in static storage
+  std::string_view text;  ///< text that explains what is counted; it is in static storage
   std::uint64_t value = 0;
-  bool alarming = false;  ///< true if an increase of the counter is logged as a warning
-  std::string detail{};   ///< description of the newest event that was counted, appended to the warning
+  bool alarming = false;  ///< true if a warning is logged when the counter increases
+  std::string detail{};   ///< description of the newest counted event, which the warning contains
 };
 
-/// Returns warnings for alarming counters that have increased, at most one per counter and period. The packet path only
-/// counts. Thread: the control thread.
+/// Returns a warning for each alarming counter that has increased, at most one per counter and period. The packet path
+/// only increments counters. Thread: the control thread.
 class CounterWatch {
  public:
   explicit CounterWatch(Duration period) : period_(period) {}
 
-  /// Compares all counters with their last reported values, and returns the warnings that are due now.
+  /// Compares each counter with the value in its last warning, and returns the warnings that are due at `now`.
   [[nodiscard]] std::vector<std::string> look(const std::vector<NamedCounter>& counters, Instant now);
 
  private:

@@ -9,18 +9,18 @@
 
 namespace sluice::proxy {
 
-/// Requests lists of flows or bearers from all shards, which build them only on request. Replies when all shards have
-/// answered. Requests are processed one after the other. Thread: the control thread.
+/// Requests lists of flows or bearers from all shards, because a shard lists them only on request. Replies when all
+/// shards have answered. Processes one request at a time. Thread: the control thread.
 class DetailCollector {
  public:
   DetailCollector(boost::asio::io_context& context, StatusSource& status_source)
       : status_source_(status_source), requests_(context, status_source) {}
 
-  /// Replies with a list of at most `limit` flows of all shards together; `limit` is 1 … max_details.
+  /// Replies with a list of at most `limit` flows, taken from all shards. `limit` must be 1 … max_details.
   void flows(std::uint16_t limit, admin::Reply reply);
   void bearers(std::uint16_t limit, admin::Reply reply);
-  /// Replies with an object that contains both lists, flows and bearers. Both lists of a shard come from the same
-  /// snapshot.
+  /// Replies with an object that contains a list of flows and a list of bearers. For each shard, both lists are from
+  /// one snapshot.
   void both(std::uint16_t flows, std::uint16_t bearers, admin::Reply reply);
 
  private:

@@ -22,7 +22,8 @@ namespace {
 using admin::Answer;
 using admin::Json;
 
-/// Returns the unit of a column by the end of its title, or an empty text.
+/// Returns the unit that the suffix of a column's title stands for, such as "in ms" for "_ms". Returns an empty text if
+/// there is none.
 std::string_view unit_of(std::string_view title) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 4> units{
       {{"_Mbps", "in Mb/s"}, {"_MB", "in MB"}, {"_kB", "in kB"}, {"_ms", "in ms"}}};
@@ -32,7 +33,8 @@ std::string_view unit_of(std::string_view title) {
   return {};
 }
 
-/// Returns a path of an answer as people write it: "bearers.ue" for "[].ue" of the command bearers.
+/// Returns the name under which a value of a command's answer is explained: "bearers.ue" for path "[].ue" of command
+/// "bearers".
 std::string word_of(std::string_view command, std::string_view path) {
   std::string word(command);
   while (!path.empty()) {
@@ -45,7 +47,8 @@ std::string word_of(std::string_view command, std::string_view path) {
   return word;
 }
 
-/// Appends the values of all answers, and the titles of those columns that differ from their keys.
+/// Appends an explanation of each value in the answers to commands. Also appends each column title that differs from
+/// its key.
 void add_columns(std::vector<Explanation>& out) {
   for (const admin::AnswerField& field : admin::answer_fields()) {
     if (field.path.empty()) continue;
@@ -73,7 +76,7 @@ void add_counters(std::vector<Explanation>& out) {
     out.push_back({counter.name, "counter", std::string(counter.text)});
 }
 
-/// Returns the name of a metric family as a scrape in Prometheus' text format has it.
+/// Returns the name of a metric family with the suffix that Prometheus' text format requires, such as _total.
 std::string shown_name(std::string_view family, metrics::Kind kind) {
   return std::string(family) + (kind == metrics::Kind::counter ? "_total" : kind == metrics::Kind::info ? "_info" : "");
 }
@@ -112,8 +115,8 @@ void add_keys(std::vector<Explanation>& out) {
   }
 }
 
-/// True if `word` is a short form of the explained word: the part after the last dot or, for a reason, the part after
-/// its first underscore. Tables show these short forms.
+/// True if `word` is a short form of the word that `of` explains. The short form is the part after the last dot or, for
+/// a reason, after the first underscore. Tables show such short forms.
 bool is_short_for(const std::string& word, const Explanation& of) {
   const std::size_t dot = of.word.rfind('.');
   if (dot != std::string::npos && of.word.compare(dot + 1, std::string::npos, word) == 0) return true;

@@ -9,7 +9,7 @@
 
 namespace sluice::proxy {
 
-/// Word that occurs in answers, tables, metrics, logs or files, and its meaning.
+/// A word that appears in answers, tables, metrics, logs or files, with its meaning.
 struct Explanation {
   std::string word;
 
@@ -18,24 +18,25 @@ struct Explanation {
   std::string meaning;
 };
 
-/// Returns every word for which a table of the program has a text. The texts come from these tables; only the kinds are
-/// defined here.
+/// Returns every word that some table of the program explains. The texts come from those tables; only the kinds of
+/// words are defined here.
 [[nodiscard]] std::vector<Explanation> explanations();
 
-/// Finds a word among the explanations. The word may be whole, without its prefix ("flows_split", "idle"), or the last
-/// part of a key ("law"). Returns a list, because a word can be of several kinds. If no explanation is found, the
-/// failure names the nearest known word.
+/// Finds the explanations of a word. The word may be complete, without its prefix ("flows_split", "idle"), or the last
+/// part of a key ("law"). Returns a list, because a word can be of several kinds. If none is found, returns a failure
+/// that suggests the most similar word.
 [[nodiscard]] admin::Answer explain(const std::vector<Explanation>& all, const std::string& word);
 
-/// Section of the reference of words.
+/// Section of the reference that explains all words.
 struct WordSection {
   std::string_view kind;
   std::string_view title;
   std::string_view text;
 };
-/// Returns the sections of the reference. Keys are not in it, because they have a reference of their own.
+/// Returns the sections of the reference of words. Configuration keys are left out, because they have a separate
+/// reference.
 [[nodiscard]] std::span<const WordSection> word_sections();
-/// Returns the reference of words as Markdown (`sluice --help-words`).
+/// Returns the reference of all words as Markdown. `sluice --help-words` prints it.
 [[nodiscard]] std::string word_reference();
 
 }  // namespace sluice::proxy

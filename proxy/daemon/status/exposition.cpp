@@ -15,7 +15,8 @@ namespace {
 constexpr std::array<std::string_view, 4> suffixes{"_total", "", "_info", ""};                  // indexed by Kind
 constexpr std::array<std::string_view, 4> type_names{"counter", "gauge", "info", "histogram"};  // indexed by Kind
 
-/// Returns the upper bound of a histogram bucket as text with a decimal point, which OpenMetrics demands.
+/// Returns the upper bound of a histogram bucket as text. It always has a decimal point, because OpenMetrics requires
+/// one.
 std::string bound(double upper) {
   std::string text = fmt::format("{}", upper);
   return text.find_first_of(".e") == std::string::npos ? text + ".0" : text;
@@ -35,8 +36,7 @@ std::string escaped(std::string_view text, bool quotes) {
   return out;
 }
 
-/// Removes the next element of a separated list from `rest`, together with the separator, and returns the element
-/// without blanks.
+/// Removes the first element and its separator from the list `rest`. Returns that element without surrounding blanks.
 std::string_view take_element(std::string_view& rest, char separator) {
   const std::size_t end = std::min(rest.find(separator), rest.size());
   std::string_view element = rest.substr(0, end);
@@ -45,8 +45,8 @@ std::string_view take_element(std::string_view& rest, char separator) {
   return element.substr(0, element.find_last_not_of(" \t") + 1);
 }
 
-/// True if a weight in the header Accept is 0, 0.0, 0.00 or 0.000, which means not acceptable (RFC 9110
-/// section 12.4.2).
+/// True if the parameter of an element in the HTTP header Accept is a weight of zero, such as q=0.0. Zero means "not
+/// acceptable" (RFC 9110 section 12.4.2).
 bool is_zero_weight(std::string_view parameter) {
   if (!parameter.starts_with("q=") && !parameter.starts_with("Q=")) return false;
   const std::string_view weight = parameter.substr(2);

@@ -14,7 +14,7 @@ enum class Format : std::uint8_t {
   text,        ///< text format of Prometheus, version 0.0.4
   openmetrics  ///< text format of OpenMetrics 1.0.0
 };
-/// Returns the format that an HTTP header `Accept` requests.
+/// Returns the text format that the HTTP header `Accept` of a request asks for.
 [[nodiscard]] Format format_for(std::string_view accept);
 /// Returns the media type of a page in this format.
 [[nodiscard]] std::string_view content_type(Format format);
@@ -27,19 +27,19 @@ struct Label {
 };
 using Labels = std::span<const Label>;
 
-/// Bucket of a histogram: number of values up to `upper`, including those of the buckets before.
+/// Cumulative bucket of a histogram: the number of values that do not exceed `upper`.
 struct Bucket {
   double upper = 0;
   std::uint64_t count = 0;
 };
 
-/// Writes a page of metrics, one family after the other. Names are given without the suffixes _total and _info, which
-/// the kind determines.
+/// Writes a page of metrics, family by family. Pass names without the suffixes _total and _info; the suffix follows
+/// from the kind.
 class Exposition {
  public:
   explicit Exposition(Format format) : format_(format) {}
 
-  /// Begins a metric family; the samples that follow belong to it. Each family is begun once.
+  /// Begins a metric family, to which all samples belong that are written next. Each family may be begun once.
   void family(std::string_view name, Kind kind, std::string_view help);
   void sample(Labels labels, std::uint64_t value);
   void sample(Labels labels, double value);
@@ -47,8 +47,8 @@ class Exposition {
   void sample(std::initializer_list<Label> labels, Value value) {
     sample(Labels(labels.begin(), labels.size()), value);
   }
-  /// Writes a histogram: buckets in ascending order, then the number of values. Without a sum only the last bucket
-  /// shows the number, because OpenMetrics allows _count only with _sum.
+  /// Writes a histogram: its buckets in ascending order, then `count`, the number of values. If there is no `sum`, no
+  /// _count is written, because OpenMetrics does not allow _count without _sum.
   void buckets(Labels labels, std::span<const Bucket> buckets, std::uint64_t count, std::optional<double> sum);
   /// Returns the complete page of metrics.
   [[nodiscard]] std::string finish() &&;

@@ -14,10 +14,10 @@ class LinkWatch {
  public:
   struct Change {
     dpdk::Link before{};
-    Duration lasted{};  ///< duration of the link state that has just ended; zero at the first sample
+    Duration lasted{};  ///< duration of the state that the link just left; zero at the first sample
   };
-  /// Returns a change if the link state differs from the last sample. The first sample is a change only if the link is
-  /// not up.
+  /// Takes a sample of the link state, and returns a change if it differs from the last sample. The first sample is a
+  /// change only if the link is not up.
   std::optional<Change> look(dpdk::Link link, Instant now) {
     if (known_ && link == link_) return std::nullopt;
     const bool first = !known_;

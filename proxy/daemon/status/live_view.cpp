@@ -11,7 +11,7 @@ namespace {
 
 using admin::Json;
 
-/// Returns the modes of the active policies, in the order of BearerInfo::policy.
+/// Returns the modes of the active policies. Their order is that of the indices in BearerInfo::policy.
 Json policies(const Config& config) {
   Json list = Json::array();
   for (const Policy& policy : config.shard.policies) list.push_back(to_string(policy.settings.mode));
@@ -44,7 +44,8 @@ Json shards(const StatusSource& status_source, const LiveContext& context) {
   return list;
 }
 
-/// Returns packet counts by outcome: split, and forwarded or dropped by reason. Outcomes without packets are left out.
+/// Returns the numbers of packets that were split, forwarded and dropped. Forwarded and dropped ones are counted by
+/// reason, without the reasons that have no packets.
 Json packets(const Counters& counters) {
   Json object = {
       {"optimised", counters[Counter::optimised]}, {"forwarded", Json::object()}, {"dropped", Json::object()}};

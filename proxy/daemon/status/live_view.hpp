@@ -9,28 +9,29 @@
 
 namespace sluice::proxy {
 
-/// Maximum number of flows, and also of bearers, that the live page shows.
+/// Maximum number of flows on the live page. The same maximum applies to the bearers.
 inline constexpr std::uint16_t max_shown = 100;
 
-/// Mode of the proxy, and whether the active configuration allows it.
+/// A mode of the proxy, and whether the active configuration allows it.
 struct ModeOffer {
   Mode mode{};
-  std::string why_not;  ///< rule that the mode would break; empty if the configuration allows the mode
+  std::string why_not;  ///< rule that the configuration would break in this mode; empty if the mode is allowed
 };
-/// Returns every mode with its text, and whether the configuration allows it: the answer to `sluicectl modes`.
+/// Returns every mode with its text, and whether the configuration allows it. This is the answer to `sluicectl modes`.
 [[nodiscard]] admin::Json to_json(const std::vector<ModeOffer>& modes);
 
-/// Values for the live page that StatusSource does not have.
+/// Values that the live page needs and that StatusSource does not contain.
 struct LiveContext {
   std::vector<std::optional<Duration>> processor_times;  ///< processor time used by each shard's thread
-  std::vector<ModeOffer> modes;  ///< modes that the page may switch to, with the reason for each that is not allowed;
-                                 ///< empty if it must not switch
+  /// modes to which the page may switch the proxy, with the reason for a mode that is not allowed; empty if the page
+  /// may not switch modes
+  std::vector<ModeOffer> modes;
   Instant now{};
 };
 
-/// Returns the JSON object for the live page, from the newest snapshots. `details` is the result of
-/// DetailCollector::both(); if it failed, the object contains the error. Counters are cumulative, and the page
-/// computes the rates. Thread: the control thread.
+/// Returns the JSON object for the live page, from the newest snapshots. `details` is the answer of
+/// DetailCollector::both(); if that failed, the object contains its error. Counters are cumulative, because the page
+/// computes rates from them. Thread: the control thread.
 [[nodiscard]] admin::Json live_view(const StatusSource& status_source, const LiveContext& context,
                                     const admin::Answer& details);
 

@@ -23,7 +23,7 @@ using metrics::Label;
 constexpr std::array<std::string_view, 2> port_names{"radio", "core"};          // indexed by Side
 constexpr std::array<std::string_view, 2> group_names{"optimised", "control"};  // indexed as GroupStatistics
 
-/// Begins a metric family that the table of families describes.
+/// Begins a metric family, with the kind and help text from the table of families.
 void begin(Exposition& page, std::string_view name) {
   const metrics::Family* const family = metrics::family_of(name);
   if (family == nullptr) throw std::logic_error("no text for the metric " + std::string(name));
@@ -36,8 +36,8 @@ void add_gauge(Exposition& page, std::string_view name, std::uint64_t value) {
   page.sample({}, value);
 }
 
-/// Returns a hash of the active configuration without secrets. The hash identifies the configuration and reveals
-/// nothing else.
+/// Returns a hash that identifies the active configuration. The hash does not depend on secrets, so it reveals nothing
+/// about them.
 std::string config_hash(const Config& config) {
   const std::string text = print_config(config);
   std::array<unsigned char, SHA256_DIGEST_LENGTH> digest{};
@@ -61,8 +61,8 @@ void add_program(Exposition& page, const StatusSource& status_source, const Metr
   add_gauge(page, "sluice_packet_buffers_in_use", parts.pool->in_use());
 }
 
-/// Writes the process_* metrics with the names and units that Prometheus' client libraries define. A family without a
-/// value has no sample.
+/// Writes the process_* metrics with the names and units that Prometheus' client libraries use. A metric whose value is
+/// unknown gets no sample.
 void add_process(Exposition& page, const ProcessStatistics& process) {
   const auto add = [&page](std::string_view name, const auto& value) {
     begin(page, name);
@@ -116,7 +116,7 @@ void add_shards(Exposition& page, const StatusSource& status_source, const Metri
   add_gauge(page, "sluice_shards_stalled", status_source.standing_count());
 }
 
-/// Writes a metric family with two counters: one for the UEs outside the control group, one for the control group.
+/// Writes a metric family with two samples: one for the UEs outside the control group, one for the control group.
 template <typename Value>
 void add_of_groups(Exposition& page, const StatusSource& status_source, std::string_view name,
                    Value GroupTotals::*value) {
@@ -153,12 +153,12 @@ void add_observed(Exposition& page, const StatusSource& status_source) {
   }
 }
 
-/// Computes how many values of a histogram are below given limits; each limit must be a bucket boundary of the
-/// histogram.
+/// Computes how many values of a histogram are below given limits. Each limit must be a boundary between two buckets of
+/// that histogram.
 class Cumulated {
  public:
   explicit Cumulated(const Histogram& values) : values_(values) {}
-  /// Returns the number of values below `end`. `end` must not decrease from call to call.
+  /// Returns the number of values below `end`. In successive calls `end` must not decrease.
   [[nodiscard]] std::uint64_t below(std::uint64_t end) {
     for (; next_ < Histogram::bucket_count && Histogram::last_of(next_) < end; ++next_) count_ += values_.at(next_);
     return count_;
@@ -182,8 +182,8 @@ void add_exposure(Exposition& page, const StatusSource& status_source) {
   page.buckets({}, buckets, exposed.count(), std::nullopt);
 }
 
-/// Returns the histogram as buckets of OpenMetrics, two per power of two from 256 us to 100 s: fine enough for
-/// percentiles.
+/// Returns the histogram as buckets for OpenMetrics, from 256 us to 100 s. Two buckets per power of two suffice to
+/// compute percentiles.
 std::vector<metrics::Bucket> time_buckets(const TimeHistogram& times) {
   constexpr double microsecond = 1e-6;
   Cumulated cumulated(times.counts());

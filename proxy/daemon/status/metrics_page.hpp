@@ -11,7 +11,7 @@
 
 namespace sluice::proxy {
 
-/// Values for the metrics page that StatusSource does not have.
+/// Values that the metrics page needs and that StatusSource does not contain.
 struct MetricsContext {
   bool last_reload_successful = true;
   std::vector<std::optional<Duration>> processor_times;  ///< processor time used by each shard's thread
@@ -19,8 +19,8 @@ struct MetricsContext {
   ProcessStatistics process{};
 };
 
-/// Returns the page of metrics, written from the newest snapshots. Every counter of `sluicectl counters` is on the
-/// page, and no label names a UE. Thread: the control thread.
+/// Returns the page of metrics, from the newest snapshots. The page contains every counter of `sluicectl counters`. No
+/// label contains the address of a UE. Thread: the control thread.
 [[nodiscard]] std::string write_metrics(const StatusSource& status_source, const MetricsContext& context,
                                         metrics::Format format);
 

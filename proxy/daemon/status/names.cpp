@@ -9,7 +9,8 @@
 namespace sluice::metrics {
 namespace {
 
-/// Families that are not a single counter of `sluicectl counters`: several counters with labels, gauges and histograms.
+/// Metric families that do not consist of a single counter of `sluicectl counters`: gauges, histograms, and families
+/// that combine several counters by labels.
 constexpr std::array families = {
     Family{"sluice_packets", Kind::counter, "frames by action and reason; their sum is the number of received frames"},
     Family{"sluice_traffic_bytes", Kind::counter, "bytes of received frames by handling; those that pass, by reason"},
@@ -92,7 +93,7 @@ constexpr std::array families = {
            "bytes acknowledged to one host and not yet by the other, in samples of split connections"},
 };
 
-/// Units of those counters whose name contains none.
+/// Unit suffixes for those counters whose own name contains no unit.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 3> units_of_legs = {
     {{"received", "_frames"}, {"transmitted", "_frames"}, {"retransmitted", "_segments"}}};
 constexpr std::array<std::string_view, 5> ports_count_packets = {"received", "transmitted", "transmit_dropped",

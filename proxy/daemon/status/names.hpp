@@ -16,9 +16,9 @@ struct MetricName {
   std::vector<std::pair<std::string, std::string>> labels;  ///< names and values of the metric's labels
 };
 
-/// Returns the metric that publishes a counter, which is named as in `sluicectl counters`, such as
-/// "proxy.drop_tcp_checksum". Packet outcomes are one family by action and reason. Counters per port, leg or result are
-/// one family with a label.
+/// Returns the metric that publishes the counter with this name in `sluicectl counters`, such as
+/// "proxy.drop_tcp_checksum". One family contains all packet outcomes, labelled by action and reason. Counters per
+/// port, leg or result also form one family each, with a label.
 [[nodiscard]] MetricName metric_name(std::string_view counter);
 
 /// Metric family with its type and help text.
@@ -28,7 +28,7 @@ struct Family {
   std::string_view help;
 };
 
-/// Returns a metric family by its name, or null for one that is a single counter of `sluicectl counters`.
+/// Returns the metric family `name`. Returns null if the family is a single counter of `sluicectl counters`.
 [[nodiscard]] const Family* family_of(std::string_view name);
 /// Returns every family that is not a single counter of `sluicectl counters`.
 [[nodiscard]] std::span<const Family> described_families();

@@ -34,7 +34,7 @@ std::optional<ProcessStat> read_process_stat() {
   return parse_process_stat(line);
 }
 
-/// Returns the number of open descriptors, without the one that lists them.
+/// Returns the number of open file descriptors, without the one that is open to count them.
 std::optional<std::uint64_t> count_descriptors() {
   std::error_code error;
   std::uint64_t count = 0;

@@ -6,26 +6,26 @@
 
 namespace sluice::proxy {
 
-/// Detects that no Node-B sends reports although a mode needs them. Thread: the control thread.
+/// Detects that no Node-B sends reports although a mode of the proxy needs them. Thread: the control thread.
 class ReportWatch {
  public:
-  /// Longest tolerated time without reports, which is far above the report period.
+  /// Time without reports after which the reports count as missing. This time is far above the period of reports.
   static constexpr Duration limit = std::chrono::seconds(1);
 
   enum class Event : std::uint8_t {
     none,
-    silent,         ///< no report was received for `limit`; returned once
-    received_again  ///< reports arrive again after `silent` was returned
+    silent,         ///< no report was received for the time `limit`; returned once per interruption
+    received_again  ///< reports are received again, after `silent` was returned
   };
-  /// Returns what has happened since the last call. `needed` is true if the active policies need reports of Node-Bs;
-  /// `accepted` counts the messages of Node-Bs so far. Called about once a second.
+  /// Returns the event since the last call. `needed` is true if the active policies need reports of Node-Bs. `accepted`
+  /// is the number of messages from Node-Bs so far. Must be called about once a second.
   [[nodiscard]] Event look(bool needed, std::uint64_t accepted, Instant now);
-  /// Returns the time since the last report of a Node-B. After the event `received_again`, returns how long reports
-  /// were missing. Zero while no reports are needed.
+  /// Returns the time since the last report of a Node-B; zero while no reports are needed. After the event
+  /// `received_again`, returns how long reports were missing.
   [[nodiscard]] Duration silence() const { return silence_; }
 
  private:
-  Instant quiet_since_ = never;  ///< time of the last report; `never` while no reports are needed
+  Instant quiet_since_ = never;  ///< time of the last report; `never` while no policy needs reports
   std::uint64_t accepted_ = 0;
   bool silence_reported_ = false;
   Duration silence_{};

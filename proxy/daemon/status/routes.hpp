@@ -9,7 +9,7 @@
 
 namespace sluice::metrics {
 
-/// Function that returns the current page of metrics in a format.
+/// Function that returns the current page of metrics in the given text format.
 using Page = std::function<std::string(Format)>;
 
 /// Function that returns true if every poll thread makes progress.

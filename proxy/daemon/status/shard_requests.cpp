@@ -9,7 +9,7 @@ namespace {
 
 using Clock = boost::asio::steady_timer::clock_type;
 
-/// Interval at which the shards' snapshots are checked for answers.
+/// Interval at which the control thread checks whether the shards' snapshots contain the answers.
 constexpr auto answers_looked_for_every = std::chrono::milliseconds(2);
 constexpr auto patience_with_shards = std::chrono::seconds(2);
 

@@ -11,21 +11,21 @@
 
 namespace sluice::proxy {
 
-/// Request that is sent to all shards, which answer it in their snapshots.
+/// Request to all shards. Each shard publishes its answer in its snapshot.
 struct ShardRequest {
-  /// Writes the request into all channels, with an id that is never 0.
+  /// sends the request to all shards by their channels; `id` is never 0
   std::function<void(std::uint32_t id)> post;
-  /// Returns the id of the last request of this kind that the shard has answered.
+  /// returns the id of the newest request of this kind that the snapshot's shard has answered
   std::function<std::uint32_t(const ShardSnapshot&)> answered;
-  /// Returns the answer for the client, built from the shards' snapshots once all have answered.
+  /// returns the answer for the client; called when all shards' snapshots contain their answers
   std::function<admin::Answer()> collect;
-  /// Withdraws the request from the channels, whether or not all shards have answered; may be empty.
+  /// removes the request from the channels, even if some shards have not answered; may be empty
   std::function<void()> withdraw;
   admin::Reply reply;
 };
 
-/// Sends requests to all shards. Replies when every shard has answered, or with a failure after two seconds. Requests
-/// are processed one after the other. Thread: the control thread.
+/// Sends a request to all shards. Replies when every shard has answered, or with a failure after two seconds. Processes
+/// one request at a time. Thread: the control thread.
 class ShardRequests {
  public:
   ShardRequests(boost::asio::io_context& context, StatusSource& status_source)

@@ -21,7 +21,7 @@ using admin::Json;
 
 constexpr std::array<const char*, 2> side_names{"radio", "core"};
 
-/// True for counters whose growth is logged as a warning: every drop, and signs that a limit was reached.
+/// True for counters whose increase is logged as a warning: every drop, and events which show that a limit was reached.
 bool is_alarming(Counter counter, std::string_view name) {
   if (name.starts_with("drop_")) return true;
   switch (counter) {
@@ -41,7 +41,7 @@ double whole_milliseconds(Duration duration) {
   return to_seconds(std::chrono::floor<std::chrono::milliseconds>(duration));
 }
 
-/// Returns a percentile of durations in ms, or null if there are no values.
+/// Returns a percentile of durations in ms, or null if the histogram is empty. `share` is the percentile as a fraction.
 Json percentile_ms(const TimeHistogram& times, double share) {
   if (times.counts().count() == 0) return nullptr;
   return static_cast<double>(times.counts().percentile(share)) / 1000;
@@ -57,14 +57,15 @@ Json rate_or_null(Rate rate) {
   return rate > Rate() ? Json(std::llround(rate.bps())) : Json();
 }
 
-/// Returns the name of a port's kernel interface; null if the device has none.
+/// Returns the name of the kernel interface that the port uses, or null if it uses none. `side` is the index of the
+/// port.
 Json interface_of(const Config& config, std::size_t side) {
   const PortSettings& port = side == 0 ? config.ports.radio : config.ports.core;
   const auto interface = dpdk::served_interface(port.device);
   return interface ? Json(*interface) : Json();
 }
 
-/// Returns the mean of `count` values from their sum; null if there are none.
+/// Returns `sum` divided by `count`, the mean, or null if `count` is zero.
 Json mean(double sum, std::uint64_t count) {
   return count > 0 ? Json(sum / static_cast<double>(count)) : Json();
 }

@@ -21,8 +21,8 @@
 
 namespace sluice::proxy {
 
-/// State of the running program, which the control thread derives from the shards' snapshots, the ports and the
-/// feedback of Node-Bs. All referenced objects outlive it. Thread: the control thread.
+/// State of the running program for status displays. The control thread derives the state from the shards' snapshots,
+/// the ports and the feedback protocol. All referenced objects must outlive this object. Thread: the control thread.
 class StatusSource {
  public:
   struct Parts {
@@ -31,38 +31,41 @@ class StatusSource {
     std::array<const dpdk::Port*, 2> ports;  ///< both ports, indexed by Side
     dpdk::RssSteering* steering;
     const packet::PacketPool* pool;
-    const FeedbackLink* feedback;  ///< end of the feedback protocol; null without feedback
+    /// the program's end of the feedback protocol; null if the protocol is not configured
+    const FeedbackLink* feedback;
     const ShardWatch* watch;
     std::array<const LinkWatch*, 2> links;  ///< link states of both ports, indexed by Side
     const FailOpenBridge* bridge;           ///< fail-open bridge; null if fail_open is none
     Instant started;
     /// Appends the counters that belong neither to a shard nor to a port.
     std::function<void(std::vector<NamedCounter>& out)> add_program_counters = [](std::vector<NamedCounter>&) {};
-    admin::Json last_run = nullptr;  ///< how the last run ended; null if nothing is known
+    admin::Json last_run = nullptr;  ///< how the last run ended, as JSON; null if this is unknown
   };
   explicit StatusSource(Parts parts) : parts_(std::move(parts)) {}
 
-  /// Fetches the newest snapshot of every shard, from which the other functions answer.
+  /// Fetches the newest snapshot of every shard. All other functions return values from these snapshots.
   void refresh();
   /// Returns the counters of all shards, summed.
   [[nodiscard]] Counters totals() const;
   /// Returns one counter, summed over all shards.
   [[nodiscard]] std::uint64_t count(Counter counter) const { return totals()[counter]; }
-  /// Returns every counter of the program: those of the shards (summed), ports, RSS steering, feedback and the process.
+  /// Returns every counter of the program: the shards' counters (summed), and those of ports, RSS steering, feedback
+  /// and process.
   [[nodiscard]] std::vector<NamedCounter> counters() const;
-  /// Returns the answer of the admin command `status`. Each function below answers the command of the same name.
+  /// Returns the answer to the admin command `status`. Further functions of this class each answer the command that has
+  /// their name.
   [[nodiscard]] admin::Json status() const;
   [[nodiscard]] admin::Json counters_by_name() const;
-  /// Returns one counter by name; for the shards' counters the prefix "proxy." may be omitted.
+  /// Returns one counter by its name. For counters of the shards, the prefix "proxy." may be left out.
   [[nodiscard]] admin::Answer counter(const std::string& name) const;
   [[nodiscard]] admin::Json ports() const;
   [[nodiscard]] admin::Json shards() const;
   [[nodiscard]] admin::Json groups() const;
   [[nodiscard]] admin::Json exposure() const;
   [[nodiscard]] admin::Json traffic() const { return traffic_rows(totals()); }
-  /// Returns the largest flows of all shards that are forwarded without control, at most `limit`.
+  /// Returns the largest flows that are forwarded without control, at most `limit`, taken from all shards.
   [[nodiscard]] admin::Json passing(std::size_t limit) const;
-  /// Returns one line for the log: totals, and rates since the previous line.
+  /// Returns one line for the log, with totals and with the rates since the previous line.
   [[nodiscard]] std::string statistics_line();
 
   [[nodiscard]] const std::vector<ShardChannel*>& channels() const { return parts_.channels; }
@@ -73,14 +76,17 @@ class StatusSource {
   [[nodiscard]] std::uint64_t released_count() const;
   [[nodiscard]] bool draining() const;
   [[nodiscard]] std::uint64_t standing_count() const;
-  /// Returns the totals of the radio queues of the UEs outside the control group (index 0) or of the control group (1).
+  /// Returns totals of the radio queues of one group of UEs. `index` is 0 for the UEs outside the control group and 1
+  /// for the control group.
   [[nodiscard]] GroupTotals group(std::size_t index) const;
-  /// Returns the duration histograms of the UEs outside the control group (index 0) or of the control group (1).
+  /// Returns duration histograms of one group of UEs. `index` is 0 for the UEs outside the control group and 1 for the
+  /// control group.
   [[nodiscard]] GroupTimes times(std::size_t index) const;
   /// Returns the numbers of connections and bearers by state, summed over all shards.
   [[nodiscard]] FlowStateCounts flow_state_counts() const;
   [[nodiscard]] std::uint64_t end_to_end_count() const;
-  /// Returns the histogram of acknowledged and undelivered bytes, from samples of all shards.
+  /// Returns the histogram of the bytes that are acknowledged to one host but not by the other, from samples of all
+  /// shards.
   [[nodiscard]] Histogram exposed() const;
 
  private:
@@ -95,7 +101,7 @@ class StatusSource {
 };
 
 [[nodiscard]] admin::Json to_json(const FlowInfo& flow);
-/// Returns the snapshot of a bearer as JSON. `now` determines the age of its last report.
+/// Returns the snapshot of a bearer as JSON. The age of its last report is computed at the time `now`.
 [[nodiscard]] admin::Json to_json(const BearerInfo& bearer, Instant now);
 
 }  // namespace sluice::proxy

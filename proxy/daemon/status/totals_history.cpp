@@ -15,7 +15,7 @@ using Group = ProgramTotals::Group;
 constexpr double bits_per_byte = 8;
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
-/// Totals at both ends of the time that a row covers.
+/// Totals of the program at the start and at the end of the time that a row of the history covers.
 struct Interval {
   const ProgramTotals& before;
   const ProgramTotals& now;
@@ -25,18 +25,20 @@ struct Interval {
   }
 };
 
-/// Totals of one group at both ends of the time that a row covers.
+/// Totals of one group of UEs at the start and at the end of the time that a row of the history covers.
 struct GroupInterval {
   const Group& before;
   const Group& now;
   Duration length;
 
-  /// Returns the mean over the interval's samples of a value that `sum` adds up, or NaN if there is no sample.
+  /// Returns the mean of a sampled value over the interval, or NaN if there is no sample. `sum` selects the total in
+  /// which the samples are added up.
   [[nodiscard]] double mean(double GroupTotals::*sum) const {
     const std::uint64_t samples = now.queues.samples - before.queues.samples;
     return samples == 0 ? unknown : (now.queues.*sum - before.queues.*sum) / static_cast<double>(samples);
   }
-  /// Returns the rate at which the radio queues were emptied, or NaN if no report and no controller has counted it yet.
+  /// Returns the rate at which the radio queues were emptied. Returns NaN if it has never been measured, neither by
+  /// reports nor by a controller.
   [[nodiscard]] double radio_bps() const {
     if (now.queues.samples == 0 && now.queues.transmitted == 0) return unknown;
     return bits_per_byte * static_cast<double>(now.queues.transmitted - before.queues.transmitted) / to_seconds(length);

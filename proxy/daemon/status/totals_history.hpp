@@ -11,13 +11,13 @@
 
 namespace sluice::proxy {
 
-/// Counters and numbers of the whole program at one time. All except `connections` and `bearers` are cumulative.
+/// Totals of the whole program at one time. All values are cumulative, except `connections` and `bearers`.
 struct ProgramTotals {
   /// Values of one group of UEs.
   struct Group {
     GroupTotals queues;
     std::uint64_t rtt_samples = 0;
-    Duration rtt_sum{};  ///< sum of the smoothed round trips to the UEs
+    Duration rtt_sum{};  ///< sum of the sampled round-trip times between proxy and UEs
   };
 
   Instant at{};
@@ -33,13 +33,14 @@ struct ProgramTotals {
 /// Returns the totals according to the newest snapshots of all shards.
 [[nodiscard]] ProgramTotals totals_of(const StatusSource& status_source, Instant now);
 
-/// The last hour of the program's totals and of both groups of UEs, for the live page. A row holds rates and means of
-/// the time since the previous row. It holds nothing of single UEs, so its size does not depend on their number.
-/// Thread: the control thread.
+/// Totals of the program and of both groups of UEs during the last hour, for the live page. A row contains the rates
+/// and means since the previous row. A row contains no values of single UEs, so its size does not depend on the number
+/// of UEs. Thread: the control thread.
 class TotalsHistory {
  public:
   TotalsHistory();
-  /// Adds the row for the time since the last call. The first call only stores the totals, because a rate needs two.
+  /// Adds a row that covers the time since the last call. The first call adds no row, because a rate needs the totals
+  /// at two times.
   void add(const ProgramTotals& totals);
   [[nodiscard]] const page::History& rows() const { return rows_; }
 

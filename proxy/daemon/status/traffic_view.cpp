@@ -32,7 +32,7 @@ std::uint64_t all_bytes(const Counters& counters) {
   return sum;
 }
 
-/// Returns a share in percent with one decimal; null if there is nothing.
+/// Returns `part` as a percentage of `all` with one decimal, or null if `all` is zero.
 Json percent(std::uint64_t part, std::uint64_t all) {
   if (all == 0) return nullptr;
   return std::round(1000 * static_cast<double>(part) / static_cast<double>(all)) / 10;
@@ -42,12 +42,12 @@ struct NumberedName {
   std::uint16_t number;
   std::string_view name;
 };
-/// IP protocols that cross a mobile network's gateway, by the numbers that IANA assigns.
+/// IP protocols that occur in the traffic of a mobile network, by the number that IANA has assigned.
 constexpr std::array protocols = {NumberedName{1, "icmp"},  NumberedName{4, "ipip"},  NumberedName{6, "tcp"},
                                   NumberedName{17, "udp"},  NumberedName{41, "ipv6"}, NumberedName{47, "gre"},
                                   NumberedName{50, "esp"},  NumberedName{51, "ah"},   NumberedName{58, "icmpv6"},
                                   NumberedName{132, "sctp"}};
-/// UDP ports of protocols that carry much of a mobile network's traffic. A port is a hint only.
+/// UDP ports of protocols that carry much of a mobile network's traffic. A port only suggests the protocol.
 constexpr std::array udp_ports = {
     NumberedName{53, "DNS"},     NumberedName{123, "NTP"},    NumberedName{443, "QUIC"},       NumberedName{500, "IKE"},
     NumberedName{2152, "GTP-U"}, NumberedName{4500, "IPsec"}, NumberedName{51820, "WireGuard"}};

@@ -11,18 +11,19 @@
 
 namespace sluice::proxy {
 
-/// Appends a counter of bytes for each way in which frames are processed. For frames that are forwarded unchanged,
-/// appends one for each reason.
+/// Appends one byte counter for each way in which frames are processed. Also appends one for each reason to forward
+/// frames unchanged.
 void add_traffic_counters(const Counters& counters, std::vector<NamedCounter>& out);
-/// Returns the bytes for each way in which frames are processed, and the controlled share in percent. It is the part
-/// `traffic` of `sluicectl status`.
+/// Returns the number of bytes for each way in which frames are processed. Also returns the percentage that is
+/// controlled. `sluicectl status` shows the result as `traffic`.
 [[nodiscard]] admin::Json traffic_summary(const Counters& counters);
-/// Returns the answer of `sluicectl traffic`: a row with bytes for each way in which frames are processed, and for each
-/// reason; the largest first.
+/// Returns the answer to `sluicectl traffic`. It has a row of bytes for each way in which frames are processed, and for
+/// each reason. The largest rows are first.
 [[nodiscard]] admin::Json traffic_rows(const Counters& counters);
-/// Returns the answer of `sluicectl flows --passing`: at most `limit` of the flows, the largest first.
+/// Returns the answer to `sluicectl flows --passing`: at most `limit` of `flows`, the largest ones first.
 [[nodiscard]] admin::Json passing_rows(std::vector<PassingInfo> flows, std::size_t limit, Instant now);
-/// Returns the name of an IP protocol, with the protocol that its port suggests, such as "udp (QUIC by its port)".
+/// Returns the name of the flow's IP protocol. If the port suggests an application protocol, adds the name of that
+/// protocol, as in "udp (QUIC by its port)".
 [[nodiscard]] std::string name_of_protocol(const PassingInfo& flow);
 
 }  // namespace sluice::proxy

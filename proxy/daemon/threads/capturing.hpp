@@ -13,12 +13,12 @@
 namespace sluice::proxy {
 
 /// Returns the settings of Captures for a program. `devices` is indexed by Side. `channels` are those of the program's
-/// shards and outlive the captures. `wake` makes every shard check its tap slot soon.
+/// shards and must outlive the captures. `wake` makes every shard check soon whether a capture was started or stopped.
 [[nodiscard]] capture::Captures::Program capture_program(std::string name, std::array<std::string, 2> devices,
                                                          const std::vector<std::unique_ptr<ShardChannel>>& channels,
                                                          std::function<void()> wake);
 
-/// Returns the settings of Traces for a program; arguments as for capture_program().
+/// Returns the settings of Traces for a program. The parameters are like those of capture_program().
 [[nodiscard]] tracing::Traces::Program trace_program(std::string name,
                                                      const std::vector<std::unique_ptr<ShardChannel>>& channels,
                                                      std::function<void()> wake);

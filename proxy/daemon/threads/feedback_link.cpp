@@ -22,11 +22,12 @@ namespace {
 
 namespace feedback = control::feedback;
 
-/// Delay of a status message after a report, in which the shard receives and applies the report.
+/// Delay between a report and the status message that answers it. Within this time the shard receives and applies the
+/// report.
 constexpr auto answer_delay = std::chrono::microseconds(300);
-/// Interval of empty status messages that show a Node-B that the proxy is alive.
+/// Interval of empty status messages, which show a Node-B that the proxy is running.
 constexpr Duration heartbeat = std::chrono::seconds(1);
-/// Prefix of the names of counters that count refused messages by reason.
+/// Prefix in the names of the counters that count refused messages, one for each reason.
 constexpr std::string_view refused_prefix = "refused_";
 
 std::uint64_t wall_clock_ns() {
@@ -38,8 +39,8 @@ feedback::ReceivedAt received_now() {
   return {dpdk::now(), wall_clock_ns()};
 }
 
-/// Returns the prefix of the counter names of a source of reports. The first source's prefix contains no word for the
-/// source, so that names used before other sources existed remain valid.
+/// Returns the prefix of the counter names of a source of reports. The prefix contains the word of the source. Only the
+/// source `sluice` has no word in its prefix, because its counter names are older than other sources.
 std::string prefix_of(feedback::ReportSourceKind kind) {
   if (kind == feedback::ReportSourceKind::sluice) return "feedback.";
   return fmt::format("feedback.{}.", feedback::word_of(kind));
@@ -113,7 +114,8 @@ std::vector<feedback::SourceCounter> FeedbackLink::counters() const {
   return out;
 }
 
-/// Requests the statuses of all bearers, because a Node-B has polled. A poll is answered even if there are no bearers.
+/// Requests the statuses of all bearers, because a Node-B has sent a poll. The poll is answered even if there are no
+/// bearers.
 void FeedbackLink::on_poll() {
   for (ShardChannel* each : shards_.channels) each->all_statuses_wanted.store(true, std::memory_order_relaxed);
   for (unsigned shard = 0; shard < waking_.size(); ++shard) wake_soon(shard);
@@ -121,8 +123,8 @@ void FeedbackLink::on_poll() {
   answer_soon();
 }
 
-/// Notifies every shard that a Node-B's datagram omits unchanged UEs, because the omission confirms their last reported
-/// state.
+/// Notifies every shard of a datagram in which a Node-B left out unchanged UEs. The notice confirms the last report
+/// about each of these UEs.
 void FeedbackLink::on_omission(const feedback::OmissionNotice& notice) {
   for (unsigned shard = 0; shard < waking_.size(); ++shard) {
     static_cast<void>(shards_.channels.at(shard)->omissions.push(notice));
@@ -143,7 +145,7 @@ bool FeedbackLink::on_report(const feedback::ReportArrival& report) {
   return queued;
 }
 
-/// Schedules one wake-up of the shard for all reports that the socket contains at present.
+/// Schedules a single wake-up of the shard after all reports that are now waiting in the socket are received.
 void FeedbackLink::wake_soon(unsigned shard) {
   if (waking_.at(shard)) return;
   waking_.at(shard) = true;
@@ -176,7 +178,8 @@ void FeedbackLink::answer_soon() {
   });
 }
 
-/// Sends the collected status messages. `asked` is true after a poll, which is answered even without statuses.
+/// Sends the status messages collected from the shards. If `asked` is true, also sends when there are none, because a
+/// Node-B has sent a poll.
 void FeedbackLink::send_statuses(bool asked) {
   statuses_.clear();
   for (ShardChannel* channel : shards_.channels) {

@@ -16,17 +16,18 @@
 
 namespace sluice::proxy {
 
-/// Receives reports of Node-Bs on the control thread. Each report is passed to the shard that owns the UE. The status
-/// messages of all shards are sent every period, and shortly after a report. So the Node-B soon gets to know which
-/// report was applied.
+/// Receives reports of Node-Bs on the control thread, and passes each one to the shard that owns the UE. Sends the
+/// status messages of all shards periodically, and shortly after a report. A status message shows the Node-B which
+/// report was applied last.
 class FeedbackLink final : private control::feedback::ReportReceiver {
  public:
   /// Shards to which the reports are distributed.
   struct Shards {
     std::vector<ShardChannel*> channels;
-    std::function<unsigned(const IpAddress& ue)> owner;  ///< returns the index of the channel whose shard owns the UE
+    /// returns the index of the shard, and of its channel, that owns the UE
+    std::function<unsigned(const IpAddress& ue)> owner;
 
-    /// wakes the shard with this index; called after its channel received something
+    /// wakes the shard with this index; called after data was put into its channel
     std::function<void(unsigned)> wake;
   };
   /// Binds the feedback socket and starts receiving. Throws std::runtime_error if the address is not available.
@@ -36,19 +37,19 @@ class FeedbackLink final : private control::feedback::ReportReceiver {
   FeedbackLink& operator=(const FeedbackLink&) = delete;
 
   [[nodiscard]] boost::asio::ip::udp::endpoint local() const { return source_->local(); }
-  /// Returns the number of places to which statuses are sent.
+  /// Returns the number of destinations to which status messages are sent.
   [[nodiscard]] std::size_t destinations() const { return source_->destinations(); }
-  /// Returns the word that selects the source of the reports.
+  /// Returns the configuration word that selects the source of the reports.
   [[nodiscard]] std::string_view source() const { return control::feedback::word_of(kind_); }
-  /// Returns the numbers of messages that the source has accepted and refused.
+  /// Returns the number of messages that the source of the reports has accepted. See counters() for refused ones.
   [[nodiscard]] std::uint64_t accepted() const { return source_->accepted(); }
   [[nodiscard]] std::uint64_t refused() const;
-  /// Returns all counters of the source and of the link, with their full names. The names of the source `sluice` begin
-  /// with "feedback.", those of any other source with "feedback." and its word.
+  /// Returns all counters of the source of reports and of this object, with full names. Names begin with "feedback.";
+  /// for sources other than `sluice` the word of the source follows.
   [[nodiscard]] std::vector<control::feedback::SourceCounter> counters() const;
-  /// Returns the number of reports lost because the queue to a shard was full.
+  /// Returns the number of reports that were lost because the queue to their shard was full.
   [[nodiscard]] std::uint64_t reports_lost() const { return reports_lost_; }
-  /// Returns the number of reports discarded because their values are impossible for a cell.
+  /// Returns the number of reports that were discarded because they contain values that no cell can have.
   [[nodiscard]] std::uint64_t reports_implausible() const { return reports_implausible_; }
 
  private:
@@ -65,21 +66,21 @@ class FeedbackLink final : private control::feedback::ReportReceiver {
   control::feedback::CellRange largest_;
   boost::asio::io_context& context_;
   Shards shards_;
-  /// Elements are true if a call of wake() for the shard is already scheduled; indexed by shard.
+  /// for each shard: true if a call of wake() is already scheduled
   std::vector<bool> waking_;
   std::unique_ptr<control::feedback::ReportSource> source_;
   boost::asio::steady_timer ticker_;
   boost::asio::steady_timer answer_;
   bool answering_ = false;
-  bool asked_ = false;  ///< true if a poll was received and is not answered yet
+  bool asked_ = false;  ///< true if a poll of a Node-B was received and is not answered yet
   std::vector<control::feedback::BearerStatus> statuses_;
   Instant last_sent_{};
   std::uint64_t reports_lost_ = 0;
   std::uint64_t reports_implausible_ = 0;
 };
 
-/// Returns a text that helps to find out why no report of a Node-B arrives. The text contains the local address, the
-/// peers, the key ids and the rejected messages by reason.
+/// Returns a text that helps to find out why no reports of a Node-B arrive. It contains the local address, the peers,
+/// the key ids, and the rejected messages by reason.
 [[nodiscard]] std::string wiring(const config::FeedbackConfig& config, const FeedbackLink& link);
 
 }  // namespace sluice::proxy

@@ -28,8 +28,8 @@ namespace sluice::proxy {
 /// Maximum number of flows or bearers in one snapshot.
 inline constexpr std::uint16_t max_details = 1000;
 
-/// Request for lists of flows or bearers in the shard's next snapshot. An id of 0 requests none. Aligned so that every
-/// compiler reads and writes it as one word.
+/// Request to a shard to include lists of flows or bearers in its next snapshot. Id 0 means that nothing is requested.
+/// The alignment lets every compiler read and write the struct as one word.
 struct alignas(8) DetailRequest {
   std::uint32_t id = 0;
   std::uint16_t flows = 0;    ///< maximum number of flows in the list, ≤ max_details
@@ -37,25 +37,25 @@ struct alignas(8) DetailRequest {
 };
 static_assert(std::atomic<DetailRequest>::is_always_lock_free);
 
-/// Command of an operator to a shard. An id of 0 means none.
+/// Command of an operator to a shard. Id 0 means that there is no command.
 struct ShardCommand {
   enum class Kind : std::uint8_t {
-    /// Counts the connections that are still split, and the reasons why each cannot be handed back to its hosts yet.
+    /// counts the connections that are still split, by what prevents their handback to their hosts
     look,
     release_ue,      ///< hands the split connections of one UE back to their hosts
     release_all,     ///< hands all split connections back to their hosts
     drain,           ///< hands all split connections back to their hosts and splits no new ones
     resume,          ///< ends a drain: splits new connections again
     abort_all,       ///< ends every split connection at once; those that hold data are reset
-    split_again_ue,  ///< splits those connections of one UE again that are no longer split
-    split_again_all  ///< splits all connections again that are no longer split
+    split_again_ue,  ///< splits again those connections of one UE that are no longer split
+    split_again_all  ///< splits again all connections that are no longer split
   };
   std::uint32_t id = 0;
   Kind kind = Kind::look;
   IpAddress ue;
 };
 
-/// State of a shard at one time, which the control thread reads.
+/// State of a shard at one time. The shard publishes it for the control thread.
 struct ShardSnapshot {
   Instant at{};
   Counters counters;
@@ -65,15 +65,18 @@ struct ShardSnapshot {
   std::uint32_t released_count = 0;
   std::uint64_t sleeps = 0;            ///< number of times that the poll thread has slept
   std::uint64_t statuses_lost = 0;     ///< status messages lost because the queue to the control thread was full
-  std::uint32_t end_to_end_count = 0;  ///< number of end-to-end connections, which flow_count contains
-  FlowStateCounts flow_states;         ///< numbers of flows and bearers by state; a few snapshots old if there are many
-  Times times;                         ///< duration histograms of both groups of UEs, see GroupTimes
-  Histogram exposure;         ///< histogram of acknowledged and undelivered bytes, see Shard::sample_exposure()
-  std::uint32_t command = 0;  ///< id of the last completed command; `staying` was counted when it was completed
-  bool order_found = false;   ///< true if the shard had a connection of the UE that the last command named
+  std::uint32_t end_to_end_count = 0;  ///< number of end-to-end connections; flow_count includes them
+  /// numbers of flows and bearers by state; with many flows, a count takes several snapshots and is that old
+  FlowStateCounts flow_states;
+  Times times;  ///< duration histograms of both groups of UEs, see GroupTimes
+  /// histogram of the bytes acknowledged to one host but not by the other, see Shard::sample_exposure()
+  Histogram exposure;
+  std::uint32_t command = 0;  ///< id of the last completed command; `staying` is the result at its completion
+  bool order_found = false;   ///< true if the shard had a connection of the UE that the last command was for
   bool draining = false;
   StayingFlows staying;
-  std::uint32_t details = 0;  ///< id of the request that the lists of flows and bearers answer; 0 if they are empty
+  /// id of the request for which this snapshot contains lists of flows and bearers; 0 if the lists are empty
+  std::uint32_t details = 0;
   std::vector<FlowInfo> flows;
   std::vector<BearerInfo> bearers;
   std::vector<PassingInfo> passing;  ///< largest flows that are forwarded without control
@@ -86,9 +89,9 @@ class ConnectionRing final : public ConnectionSink {
   void on_end(const ConnectionRecord& record) override {
     if (!ring_.push(record)) lost_.fetch_add(1, std::memory_order_relaxed);
   }
-  /// Takes the oldest record. Returns false if there is none. Thread: the control thread.
+  /// Takes the oldest record out of the queue. Returns false if the queue is empty. Thread: the control thread.
   [[nodiscard]] bool pop(ConnectionRecord& record) { return ring_.pop(record); }
-  /// Returns the number of records that did not fit the queue.
+  /// Returns the number of records that were lost because the queue was full.
   [[nodiscard]] std::uint64_t lost() const { return lost_.load(std::memory_order_relaxed); }
 
  private:
@@ -96,7 +99,7 @@ class ConnectionRing final : public ConnectionSink {
   std::atomic<std::uint64_t> lost_{0};
 };
 
-/// Connection between one shard's poll thread and the control thread: single-producer rings, a published snapshot and
+/// Data exchange between a shard's poll thread and the control thread: single-producer rings, a published snapshot and
 /// flags. Neither thread waits for the other.
 struct ShardChannel {
   ShardChannel() {
@@ -109,8 +112,8 @@ struct ShardChannel {
 
   /// Queue of reports from the control thread to the shard.
   boost::lockfree::spsc_queue<ReportArrival, boost::lockfree::capacity<8192>> reports;
-  /// Queue of omission notices from the control thread to the shard. If the queue is full, the notice is lost; later
-  /// notices replace it.
+  /// Queue of omission notices from the control thread to the shard. A notice is lost if the queue is full; a later
+  /// notice then replaces it.
   boost::lockfree::spsc_queue<OmissionNotice, boost::lockfree::capacity<256>> omissions;
   /// Queue of bearer statuses from the shard to the control thread.
   boost::lockfree::spsc_queue<control::feedback::BearerStatus, boost::lockfree::capacity<8192>> statuses;
@@ -118,19 +121,20 @@ struct ShardChannel {
   boost::lockfree::spsc_queue<ShardCommand, boost::lockfree::capacity<16>> commands;
   /// Queue of records of ended connections; null unless they are exported. Created before the shard's thread.
   std::unique_ptr<ConnectionRing> records;
-  /// Newest snapshot of the shard for the control thread.
+  /// Newest snapshot of the shard, which the control thread reads.
   TripleBuffer<ShardSnapshot> snapshots;
-  /// Lists that the control thread requests in the next snapshot.
+  /// Request for lists of flows or bearers in the next snapshot. The control thread sets it.
   std::atomic<DetailRequest> details_wanted{DetailRequest{}};
-  /// Policies that the shard activates; null until the first change. They outlive the shard.
+  /// Policies that the shard must activate, which outlive the shard. Null until policies are changed for the first
+  /// time.
   std::atomic<const Policies*> policies{nullptr};
-  /// Maximum frame lengths of the ports, indexed by Side, which the shard adopts.
+  /// Maximum frame lengths of the ports, indexed by Side. The control thread sets them, and the shard applies them.
   std::atomic<std::array<packet::LinkLimit, 2>> ports{};
-  /// Slot with the captures that observe the shard's frames.
+  /// Slot in which the control thread puts the captures that record the shard's frames.
   capture::TapSlot taps;
-  /// Slot with the decision log of the shard's controllers.
+  /// Slot in which the control thread puts the decision log that records the shard's controllers.
   tracing::TraceSlot traces;
-  /// Set to request the status of every bearer, including unchanged ones.
+  /// True to request the status of every bearer, including bearers whose status has not changed.
   std::atomic<bool> all_statuses_wanted{false};
   std::atomic<bool> stop{false};
 };

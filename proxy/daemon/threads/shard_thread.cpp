@@ -20,20 +20,22 @@
 namespace sluice::proxy {
 namespace {
 
-/// Interval between two snapshots unless an operator requests one.
+/// Interval between two snapshots. A snapshot that an operator requests is published earlier.
 constexpr Duration publication_period = std::chrono::milliseconds(100);
 
-/// Number of flows per snapshot for which the bytes acknowledged to one host and not by the other are sampled. This
-/// takes some microseconds.
+/// Number of flows per snapshot for which the acknowledged but undelivered bytes are sampled. Sampling takes some
+/// microseconds.
 constexpr std::uint32_t sampled_flows = 128;
 
-/// Number of flows and of bearers whose states are counted per snapshot: at most some tens of microseconds of work.
+/// Number of flows, and of bearers, whose states are counted per snapshot. Counting takes at most some tens of
+/// microseconds.
 constexpr std::uint32_t counted_flows = 256;
 
-/// Maximum number of reports that are processed per round, so that packets do not wait long behind them.
+/// Maximum number of reports processed in one round of the poll loop, so that packets are not delayed long.
 constexpr std::size_t max_reports_at_once = 64;
 
-/// Returns a secret from the system's random source, which attackers cannot know. Throws std::system_error.
+/// Returns a random secret that attackers cannot guess, from the random source of the operating system. Throws
+/// std::system_error.
 flow::HashKey new_secret() {
   flow::HashKey secret;
   // A request this short is returned in full or fails (getrandom(2)).
@@ -43,7 +45,7 @@ flow::HashKey new_secret() {
   return secret;
 }
 
-/// Returns the configuration with a secret for the check of acknowledgements.
+/// Returns the configuration with a new secret, which the shard uses to check acknowledgements.
 ShardConfig with_secret(ShardConfig shard) {
   shard.tcp.boundary_secret = new_secret().first;
   return shard;

@@ -21,16 +21,19 @@ struct ShardThreadConfig {
   std::optional<unsigned> cpu;
   dpdk::PollMode poll = dpdk::PollMode::adaptive;
   dpdk::ThreadPriority priority = dpdk::ThreadPriority::normal;
-  Duration longest_sleep = dpdk::PollPolicy::default_step;  ///< maximum sleep if a port cannot wake the thread
+  /// longest sleep of the thread if one of its ports cannot wake it
+  Duration longest_sleep = dpdk::PollPolicy::default_step;
   std::uint32_t burst = 32;
-  std::optional<Duration> status_period;           ///< interval of statuses; not set without feedback
-  std::atomic<std::uint64_t>* progress = nullptr;  ///< counter for the watchdog process; null without one
+  std::optional<Duration> status_period;  ///< interval of status messages; not set if no feedback is configured
+  /// counter that shows the watchdog process that the thread makes progress; null if there is no watchdog process
+  std::atomic<std::uint64_t>* progress = nullptr;
 };
 
-/// One shard with its poll thread, which receives packets, runs the shard and sleeps when idle.
+/// A shard and its poll thread, which receives packets, runs the shard, and sleeps when there is no work.
 class ShardThread {
  public:
-  /// All arguments outlive the object. The thread calls `failed` with an error message if it ends by itself.
+  /// Creates the thread. All arguments must outlive this object. If the thread ends because of an error, the thread
+  /// calls `failed` with an error message.
   ShardThread(const ShardThreadConfig& config, const ShardConfig& shard, packet::PacketPool& pool,
               dpdk::ShardPorts& ports, ShardChannel& channel, std::function<void(std::string)> failed,
               FlowJournal journal);
@@ -39,7 +42,7 @@ class ShardThread {
   ShardThread(const ShardThread&) = delete;
   ShardThread& operator=(const ShardThread&) = delete;
 
-  /// Passes connections of an earlier run to the shard, see Shard::adopt_recovered(). Call it before start().
+  /// Passes connections of an earlier run to the shard (see Shard::adopt_recovered()). Must be called before start().
   void adopt_recovered(std::span<const RecoveredConnection> recovered, const RunGap& gap) {
     shard_.adopt_recovered(recovered, gap);
   }
@@ -48,9 +51,10 @@ class ShardThread {
   }
   void start();
   void stop();
-  /// Returns the processor time of the thread, or nothing if it does not run. Thread: the control thread.
+  /// Returns the processor time that the thread has used, or nothing if the thread is not running. Thread: the control
+  /// thread.
   [[nodiscard]] std::optional<Duration> processor_time();
-  /// Wakes the thread because the channel has new content. Any thread.
+  /// Wakes the thread because there is new data in its channel. Thread: any.
   void wake() noexcept { policy_.wake(); }
 
  private:
@@ -58,7 +62,7 @@ class ShardThread {
   class Output final : public Transmitter {
    public:
     explicit Output(dpdk::ShardPorts& ports) : ports_(ports) {}
-    capture::ShardTaps* taps = nullptr;  ///< captures that observe sent frames; null if no capture runs
+    capture::ShardTaps* taps = nullptr;  ///< captures that record the sent frames; null if no capture runs
     void transmit(Side out, std::span<packet::Packet> burst, Instant now) override {
       if (taps != nullptr) [[unlikely]]
         taps->sent(out, burst, now);
@@ -70,7 +74,7 @@ class ShardThread {
   };
 
   void run() noexcept;
-  /// Sets name, processor and priority of the thread.
+  /// Sets the name, the processor and the scheduling priority of the thread.
   void prepare();
   void poll();
   bool take_packets(Side side, Instant now);
@@ -79,8 +83,8 @@ class ShardThread {
   void take_trace(Instant now);
   bool take_reports(Instant now);
   bool process_commands(Instant now);
-  /// Queues the statuses of bearers for the control thread when the period is over. Queues them at once if `answer` is
-  /// true or the control thread requests them.
+  /// Queues the status messages of bearers for the control thread once per period. If `answer` is true or the control
+  /// thread requests all statuses, queues them at once.
   void collect_statuses(Instant now, bool answer);
   [[nodiscard]] Instant next_deadline() const;
   void publish_when_due(Instant now);
@@ -92,21 +96,23 @@ class ShardThread {
   std::function<void(std::string)> failed_;
   Output output_;
   Shard shard_;
-  control::LawTrace* trace_ = nullptr;  ///< decision log of the shard's controllers; null if none runs
-  const Policies* policies_ = nullptr;  ///< policies activated since the start; null before the first
+  control::LawTrace* trace_ = nullptr;  ///< decision log that records the shard's controllers; null if none is running
+  const Policies* policies_ = nullptr;  ///< policies that were last activated at run time; null if there were none
   dpdk::PollPolicy policy_;
-  std::array<packet::LinkLimit, 2> carried_;  ///< maximum frame lengths of the ports that the shard uses at present
-  std::vector<ReportArrival> reports_;        ///< buffer for the reports of one round
+  /// maximum frame length that the shard currently uses for each port, indexed by Side
+  std::array<packet::LinkLimit, 2> carried_;
+  std::vector<ReportArrival> reports_;  ///< buffer for the reports that one round of the poll loop processes
   std::vector<packet::Packet> burst_;
   std::vector<control::feedback::BearerStatus> statuses_;
   Instant next_status_{};
-  /// True if status messages of the last round were lost, so that the next round contains all UEs.
+  /// true if status messages were lost in the last round, so that the next round sends the status of every bearer
   bool all_statuses_due_ = false;
-  Instant next_sample_{};  ///< time of the next sample of exposure and flows; requests for details do not postpone it
+  /// time of the next sample of exposure and flow states; a requested snapshot does not delay the sample
+  Instant next_sample_{};
   Instant next_publication_{};
   std::uint32_t details_published_ = 0;
   std::uint32_t command_taken_ =
-      /// Id of the last command; its result is published when the shard has completed the command.
+      /// id of the last command that was received; its result is published once the shard has completed it
       0;
   bool order_found_ = false;             ///< true if the last command that named a UE found a connection of that UE
   std::uint32_t command_published_ = 0;  ///< id of the last command whose result was published

@@ -6,20 +6,21 @@
 
 namespace sluice::proxy {
 
-/// Passes the newest value of one writer thread to one reader thread. Neither thread waits; a value that the reader
-/// does not fetch in time is replaced by the next one. The slots are reused, so publishing a T that keeps its capacity
-/// allocates nothing.
+/// Passes the newest value from one writer thread to one reader thread. Neither thread waits. If the reader does not
+/// fetch a value in time, the next value replaces it. Slots are reused, so that publishing allocates nothing if T keeps
+/// its capacity.
 template <typename T>
 class TripleBuffer {
  public:
-  /// Called by the writer. Returns the slot to fill, which holds an older value.
+  /// Called by the writer. Returns the slot that the writer fills next. The slot still contains an old value.
   [[nodiscard]] T& back() noexcept { return slots_[back_]; }
-  /// Called by the writer. Makes the value in back() the newest one. Afterwards back() is another slot.
+  /// Called by the writer. Publishes the value in back() as the newest one. After the call, back() returns another
+  /// slot.
   void publish() noexcept {
     back_ = middle_.exchange(static_cast<std::uint8_t>(back_ | fresh), std::memory_order_acq_rel) & index;
   }
 
-  /// Called by the reader. Takes the newest value. Returns false if front() already is the newest.
+  /// Called by the reader. Makes front() return the newest value. Returns false if it already does.
   bool fetch() noexcept {
     if ((middle_.load(std::memory_order_relaxed) & fresh) == 0) return false;
     front_ = middle_.exchange(front_, std::memory_order_acq_rel) & index;

@@ -4,8 +4,8 @@
 
 namespace sluice::proxy {
 
-/// Base class of objects of type T that are linked in a circular list; a single object is a list of one. A member of a
-/// longer list must call leave_ring() before it is destroyed. Thread: its owner's.
+/// Base class of objects of type T that form a circular list; an object alone is a list of one. An object in a longer
+/// list must call leave_ring() before it is destroyed. Thread: the owner's.
 template <typename T>
 class CircularListHook {
  public:
@@ -24,9 +24,9 @@ class CircularListHook {
   void for_each_sibling(Visit&& visit) const {
     for (const T* other = &sibling(); other != this; other = &other->sibling()) [[unlikely]] visit(*other);
   }
-  /// Joins the circular list of `other`. Requires that this object is the only member of its list.
+  /// Inserts this object into the circular list of `other`. Requires that this object is alone in its list.
   void join_ring(T& other) { next_ = std::exchange(static_cast<CircularListHook&>(other).next_, this); }
-  /// Leaves the circular list; the other members stay linked.
+  /// Removes this object from its circular list; the other objects stay linked.
   void leave_ring() {
     CircularListHook* before = this;
     while (before->next_ != this) before = before->next_;

@@ -21,55 +21,58 @@ namespace sluice::proxy {
 struct ShardLimits {
   std::uint32_t max_flows = 65'536;  ///< Largest number of connections, 1 … 16 777 216.
   std::uint32_t max_bearers = 16'384;
-  /// Maximum payload bytes of one direction of a connection that the relay holds or has advertised. Held bytes are
-  /// received and not acknowledged by the other host; advertised bytes are the window beyond them. BufferPoolBudget
-  /// reduces the bound according to the connection's demand and the free packet buffers. The bound is at least 64 KiB,
-  /// because a SYN-ACK in the host's name may advertise this window.
+  /// Maximum payload bytes of one direction of a connection that the proxy holds or has advertised as window. A byte is
+  /// held from its arrival until the receiving host acknowledges it. BufferPoolBudget lowers this maximum according to
+  /// the connection's demand and the free packet buffers. The minimum is 64 KiB, because a SYN-ACK that the proxy
+  /// forwards may advertise this window.
   Bytes relay_buffer{16 * 1024 * 1024};
-  /// Largest number of bytes that are acknowledged to one host but not by the other one. One limit applies to each
-  /// direction of a connection, another one to all connections of a UE together. With 0 nothing is acknowledged before
-  /// the other host has acknowledged it. If not set, only relay_buffer limits these bytes.
+  /// Maximum number of bytes that the proxy has acknowledged to one host and that the other host has not acknowledged.
+  /// exposure_per_flow applies to each direction of a connection, exposure_per_bearer to all connections of a UE
+  /// together. With 0, the proxy acknowledges only what the other host has acknowledged. If not set, only relay_buffer
+  /// limits these bytes.
   std::optional<Bytes> exposure_per_flow;
   std::optional<Bytes> exposure_per_bearer;
-  /// Share of the packet buffers that relayed payload never occupies, so that segments can still be received,
+  /// Share of the packet buffers that held payload never occupies. With these, segments can always be received,
   /// acknowledged and forwarded.
   double reserve = 0.0625;
-  /// Number of packet buffers that the queues of the ports may occupy. Advertised windows never count on these buffers.
+  /// Number of packet buffers that the queues of the ports may occupy. Windows are advertised only for the other
+  /// buffers.
   std::uint32_t port_buffers = 0;
-  /// number of shards that allocate from one packet pool; each may use an equal part
+  /// number of shards that share one packet pool; each may use an equal part of it
   std::uint32_t pool_sharers = 1;
-  /// Share of the payload buffers (pool minus port_buffers and reserve) that the connections of one UE may hold and
-  /// advertise in total.
+  /// Share of the payload buffers (pool minus port_buffers and reserve) for one UE. All its connections together may
+  /// hold and advertise this much.
   double ue_share = 0.6;
-  /// Share of the payload buffers in use up to which a connection's window may exceed the demand measured for it.
+  /// Usage of the payload buffers, as a share, up to which the window of a connection may exceed its measured demand.
   double shrink_windows_at = 0.5;
-  /// Share of all packet buffers in use above which new connections are not split.
+  /// Usage of all packet buffers, as a share, above which new connections are not split.
   double refuse_flows_at = 0.75;
-  /// Share of all packet buffers in use above which split connections without queued packets are no longer split, and
-  /// pass unchanged.
+  /// Usage of all packet buffers, as a share, above which split connections without queued packets are handed back to
+  /// their hosts.
   double release_flows_at = 0.875;
 };
 
-/// Times without progress after which a connection is ended, handed back to its hosts, or cleaned up.
+/// Times after which a connection without progress is ended, handed back to its hosts, or removed.
 struct ShardTimeouts {
   Duration handshake = std::chrono::seconds(75);  ///< time for a handshake to complete
 
-  /// Time without packets after which a split connection that holds no bytes is no longer split, and passes unchanged.
+  /// Time without packets after which a split connection that holds no bytes is handed back to its hosts, and passes
+  /// unchanged.
   Duration idle = std::chrono::seconds(300);
-  /// Time after which a connection is reset if a host acknowledges none of the bytes that are held for it; at most 4 h.
+  /// Time after which a connection is reset because a host has acknowledged nothing of the data held for it; at most 4
+  /// h.
   Duration stalled = std::chrono::hours(1);
 
-  /// time limit like `stalled`, if the sending host has reset the connection or is gone
+  /// time that replaces `stalled` if the sending host has reset the connection or is gone
   Duration orphaned = std::chrono::minutes(3);
 
   /// time after which out-of-order segments are dropped if the gap before them is not filled
   Duration out_of_order = std::chrono::minutes(1);
 };
 
-/// Configuration of a shard at its start. The base class PolicySettings contains the settings of connections that no
-/// policy matches.
+/// Configuration with which a shard starts. The base class PolicySettings applies to connections that match no policy.
 struct ShardConfig : PolicySettings {
-  std::vector<Policy> policies;  ///< policies in order: the first one that matches a connection applies
+  std::vector<Policy> policies;  ///< policies in order of precedence: the first one that matches a connection applies
   double control_group = 0;      ///< share of the UEs, the control group, whose connections no rate controller limits
   tcp::EndpointConfig tcp;
   ShardLimits limits;
@@ -77,23 +80,24 @@ struct ShardConfig : PolicySettings {
 
   /// prefixes of UE addresses; if empty, every source address on the radio port is a UE
   std::vector<IpPrefix> ue_prefixes;
-  /// Prefixes whose UEs are behind one queue, for example that of an access point. The UEs of such a prefix are
-  /// controlled together, as one UE.
+  /// Prefixes of UEs that share one queue, for example that of an access point. All UEs of such a prefix are controlled
+  /// together, like a single UE.
   std::vector<IpPrefix> shared_queues;
-  /// True to accept segments with the unfinished checksum that a kernel leaves to an offload (veth, TAP); indexed by
-  /// the Side on which they arrive. The SYN of the host must have had such a checksum.
+  /// True to accept segments whose checksum the sender's kernel left unfinished for an offload (veth, TAP). Indexed by
+  /// the Side on which they arrive. Such segments are accepted only from a host whose SYN had an unfinished checksum
+  /// too.
   std::array<bool, 2> accept_partial_checksums{};
   /// Maximum frame length of the port to each Side; see Shard::set_port().
   std::array<packet::LinkLimit, 2> ports{};
-  /// True to forward in-order data of loss-free connections at once, in the received frame (cut-through). False: every
-  /// segment is received and rebuilt, as a reference for tests and benchmarks.
+  /// True to forward in-order data of loss-free connections at once in the frame in which it was received
+  /// (cut-through). If false, the proxy receives each segment and builds a new one, as a reference for tests and
+  /// benchmarks.
   bool cut_through = true;
 
   [[nodiscard]] bool accepts_partial_checksums(Side in) const {
     return accept_partial_checksums[static_cast<std::size_t>(in)];
   }
-  /// Returns the part of the configuration that can be replaced while the shard (the packet-processing object of a
-  /// thread) runs.
+  /// Returns the part of the configuration that can be replaced while the shard is running.
   [[nodiscard]] Policies policy_set() const {
     const PolicySettings& by_default = *this;
     tcp::EndpointConfig legs = tcp;

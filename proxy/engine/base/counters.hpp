@@ -11,15 +11,15 @@
 
 namespace sluice::proxy {
 
-/// Defines two counters for each reason to release a connection (hand it back to its hosts): one of the frames
-/// forwarded afterwards, one of the connections.
+/// Defines two counters for each reason to release a split connection, that is, to hand it back to its hosts. One
+/// counts the connections, the other the frames that are forwarded after the release.
 #define SLUICE_PROXY_FORWARD_RELEASED(name, text) \
   X(forward_##name, "forwarded: its connection was split earlier: " text)
 #define SLUICE_PROXY_RELEASED(name, text) X(name, "split connections handed back to plain forwarding: " text)
 
-/// List of the shard's own counters: X(name, meaning). Every frame is counted: received_* = optimised + the sum of
-/// forward_* + the sum of drop_*. The outcomes of packet::parse() except `tcp` have further counters, named forward_…
-/// or drop_… after what happens to the frame.
+/// List of the counters of a shard: X(name, meaning). Every received frame is counted once as an outcome, so that
+/// received_* = optimised + sum of forward_* + sum of drop_*. For each result of packet::parse() except `tcp` there is
+/// one more counter, forward_… or drop_….
 #define SLUICE_PROXY_COUNTERS(X)                                                                                   \
   X(received_radio, "frames received from the radio port")                                                         \
   X(received_core, "frames received from the core port")                                                           \
@@ -115,18 +115,18 @@ enum class Counter : std::uint8_t {
       own_count
 };
 inline constexpr std::size_t own_counter_count = static_cast<std::size_t>(Counter::own_count);
-/// Number of all counters: the shard's own, then one for each outcome of packet::parse() except `tcp`.
+/// Number of all counters: those in SLUICE_PROXY_COUNTERS, and one for each result of packet::parse() except `tcp`.
 inline constexpr std::size_t counter_count = own_counter_count + packet::parse_result_count - 1;
 
-/// Returns the counter of connections that are released (handed back to their hosts) for this reason.
+/// Returns the counter of the connections that are released (handed back to their hosts) for this reason.
 [[nodiscard]] constexpr Counter counter_of(ReleaseReason reason) {
   return static_cast<Counter>(static_cast<std::size_t>(Counter::released_idle) + static_cast<std::size_t>(reason) -
                               static_cast<std::size_t>(ReleaseReason::released_idle));
 }
 static_assert(counter_of(ReleaseReason::released_unsplittable) == Counter::released_unsplittable);
 
-/// Returns the counter of frames that are forwarded because their connection was handed back to its hosts (released)
-/// for this reason.
+/// Returns the counter of the frames that are forwarded because their connection was released (handed back to its
+/// hosts) for this reason.
 [[nodiscard]] constexpr Counter forwarded_since(ReleaseReason reason) {
   if (reason == ReleaseReason::none || reason == ReleaseReason::never_split) return Counter::forward_mid_flow;
   return static_cast<Counter>(static_cast<std::size_t>(Counter::forward_released_idle) +
@@ -136,7 +136,7 @@ static_assert(counter_of(ReleaseReason::released_unsplittable) == Counter::relea
 static_assert(forwarded_since(ReleaseReason::released_unsplittable) == Counter::forward_released_unsplittable);
 static_assert(forwarded_since(ReleaseReason::released_earlier_run) == Counter::forward_released_earlier_run);
 
-/// Returns the counter of frames for which packet::parse() has this result; it must not be `tcp`.
+/// Returns the counter of the frames for which packet::parse() returns `result`, which must not be `tcp`.
 [[nodiscard]] constexpr Counter counter_of(packet::ParseResult result) {
   return static_cast<Counter>(own_counter_count + static_cast<std::size_t>(result) - 1);
 }
@@ -156,13 +156,13 @@ inline constexpr std::array<CounterText, counter_count + 1> counter_table = {{
 }};
 }  // namespace detail
 
-/// Returns name and meaning of the counter with this index.
+/// Returns the name and the meaning of the counter with this index.
 [[nodiscard]] constexpr CounterText counter_text(std::size_t index) {
   return detail::counter_table[index < own_counter_count ? index : index + 1];
 }
 
-/// Ways in which the bytes of received frames are processed: X(name, text). Bytes that are forwarded unchanged are also
-/// counted by the forward_* counter of the reason. Bytes of dropped frames are not counted.
+/// Ways in which the bytes of received frames are processed: X(name, text). Bytes forwarded unchanged are also counted
+/// by the reason, in its forward_* counter. Bytes of dropped frames are not counted.
 #define SLUICE_PROXY_HANDLINGS(X)                                                                        \
   X(controlled, "bytes of frames of connections, split or regulated, whose UE a rate controller limits") \
   X(split, "bytes of frames of split connections that congestion control alone limits")                  \
@@ -187,16 +187,17 @@ class Counters {
   /// Adds the bytes of frames of a split or end-to-end connection. `controlled` is true if a rate controller limits its
   /// UE.
   void add_controlled_bytes(bool controlled, std::uint64_t bytes) { controlled_bytes_[controlled ? 0 : 1] += bytes; }
-  /// Adds the bytes of a frame that is forwarded without control. `reason` is the forward_* counter of the frame.
+  /// Adds the bytes of a frame that is forwarded without control. `reason` is the forward_* counter that counts the
+  /// frame.
   void add_passed_bytes(Counter reason, std::uint64_t bytes) {
     passed_bytes_[static_cast<std::size_t>(reason)] += bytes;
   }
-  /// Returns the number of bytes that were processed in this way.
+  /// Returns the number of bytes that were processed in the way `handling`.
   [[nodiscard]] std::uint64_t bytes(Handling handling) const {
     if (handling != Handling::passed) return controlled_bytes_[static_cast<std::size_t>(handling)];
     return std::accumulate(passed_bytes_.begin(), passed_bytes_.end(), std::uint64_t{0});
   }
-  /// Returns the bytes of forwarded frames that the counter with this index counts.
+  /// Returns the bytes of the frames that were forwarded without control and that the counter with this index counts.
   [[nodiscard]] std::uint64_t passed_bytes_at(std::size_t index) const { return passed_bytes_.at(index); }
   [[nodiscard]] std::uint64_t operator[](Counter counter) const { return values_[static_cast<std::size_t>(counter)]; }
   [[nodiscard]] std::uint64_t at(std::size_t index) const { return values_.at(index); }
@@ -224,7 +225,7 @@ class Counters {
     return total;
   }
   std::array<std::uint64_t, counter_count> values_{};
-  /// Bytes of frames that were forwarded without control, by their forward_* counter.
+  /// bytes of frames that were forwarded without control, indexed by the forward_* counter of the frame
   std::array<std::uint64_t, counter_count> passed_bytes_{};
   std::array<std::uint64_t, 2> controlled_bytes_{};  ///< bytes of Handling::controlled and Handling::split
 };

@@ -9,8 +9,8 @@
 namespace sluice::proxy {
 
 /// Counts values of 0 … 2^32 - 1 with a relative precision of one eighth (log-linear buckets as in HdrHistogram). The
-/// histogram is small enough to be published whole and exact enough for any percentile. Thread: one; copies may be
-/// used in any thread.
+/// object is small enough to be copied into every snapshot, and precise enough for any percentile. Thread: one; copies
+/// may be used in any thread.
 class Histogram {
  public:
   static constexpr unsigned digit_bits = 3;  ///< log2 of the number of buckets per power of two
@@ -31,8 +31,8 @@ class Histogram {
   [[nodiscard]] std::uint64_t count() const { return count_; }
   [[nodiscard]] std::uint32_t largest() const { return largest_; }
   [[nodiscard]] std::uint64_t at(std::size_t bucket) const { return buckets_.at(bucket); }
-  /// Returns a value that at least the fraction `share` (0 … 1) of the recorded values does not exceed. It is the upper
-  /// end of a bucket. Returns 0 if the histogram is empty.
+  /// Returns an upper bound of the smallest `share` (0 … 1) of the recorded values, that is, their percentile. The
+  /// result is the upper end of a bucket, or 0 if the histogram is empty.
   [[nodiscard]] std::uint32_t percentile(double share) const {
     std::uint64_t below = 0;
     for (std::size_t i = 0; i < bucket_count; ++i) {
@@ -44,8 +44,8 @@ class Histogram {
     return largest_;
   }
 
-  /// Returns the index of the bucket that counts `value`. Values below 2^digit_bits have a bucket each; above, each
-  /// power of two has 2^digit_bits buckets.
+  /// Returns the index of the bucket that counts `value`. Each value below 2^digit_bits has its own bucket. Above, each
+  /// range between two powers of two has 2^digit_bits buckets.
   [[nodiscard]] static constexpr std::size_t bucket_of(std::uint32_t value) {
     const unsigned width = 32 - static_cast<unsigned>(std::countl_zero(value));
     if (width <= digit_bits) return value;

@@ -14,7 +14,7 @@
 
 namespace sluice::proxy {
 
-/// Snapshot of one connection for status displays. Arrays have two elements, one per leg (side of a split connection):
+/// Snapshot of one connection for status displays. Arrays are indexed by leg, that is, by side of the split connection:
 /// 0 radio, 1 core.
 struct FlowInfo {
   IpAddress ue;
@@ -22,63 +22,69 @@ struct FlowInfo {
   std::uint16_t ue_port = 0;
   std::uint16_t server_port = 0;
 
-  /// phase of the connection, such as handshake, split, handing back, released, regulated, observed or bypassed
+  /// phase of the connection, such as handshake, split, handing back, regulated or observed
   const char* phase = "";
-  const char* reason = "";          ///< reason of the release, or of a reset by the proxy, such as released_idle
-  const char* blocker = "";         ///< reason that delays a requested handback to the hosts (HandbackBlocker)
-  const char* state[2] = {"", ""};  ///< TCP states, as RFC 9293 names them
+  /// reason why the connection was released (handed back to its hosts) or reset by the proxy, such as released_idle
+  const char* reason = "";
+  const char* blocker = "";         ///< name of the HandbackBlocker that delays a requested handback to the hosts
+  const char* state[2] = {"", ""};  ///< TCP state of each leg, with its name in RFC 9293
   Bytes in_flight[2];
   Bytes congestion_window[2];
   Bytes peer_window[2];
   Duration srtt[2]{};
   Duration rto[2]{};
-  Bytes held[2];  ///< bytes acknowledged to the other host and not yet by this one (ack exposure)
+  /// bytes that the proxy has acknowledged to the other host and that this host has not acknowledged yet
+  Bytes held[2];
   std::uint64_t retransmissions[2] = {0, 0};
 
-  /// IP bytes of data sent to the UE, retransmissions included; split connections only
+  /// IP bytes of data sent to the UE, including retransmissions; only for split connections
   std::optional<Bytes> sent_to_radio{};
-  std::uint16_t acks_held = 0;  ///< number of ACKs from the UE that are withheld; regulated connections only
+  /// number of ACKs from the UE that the proxy currently delays; only for end-to-end connections
+  std::uint16_t acks_held = 0;
 };
 
-/// Largest number of flows in a shard's table of the largest flows that are forwarded without control.
+/// Size of a shard's table of the largest flows that are forwarded without control.
 inline constexpr std::size_t max_passing = 64;
 
-/// Snapshot, for status displays, of a flow that is forwarded without control. It is a TCP connection, or all packets
-/// of another protocol between two hosts.
+/// Snapshot, for status displays, of a flow that is forwarded without control. The flow is a TCP connection, or all
+/// packets of another protocol between two hosts.
 struct PassingInfo {
   IpAddress ue;
   IpAddress server;
-  std::uint16_t ue_port = 0;  ///< 0 for protocols without ports
+  std::uint16_t ue_port = 0;  ///< port of the UE; 0 if the protocol has no ports
   std::uint16_t server_port = 0;
   std::uint8_t protocol = 0;  ///< number of the IP protocol
   const char* reason = "";    ///< name of the forward_* counter that counted the newest sampled packet of the flow
-  /// Estimate of the flow's bytes since `first`; it may be too large by up to `uncertain`.
+  /// Estimated number of bytes of the flow since the time `first`. The estimate is at most `uncertain` bytes too large.
   std::uint64_t bytes = 0;
-  std::uint64_t uncertain = 0;  ///< part of `bytes` that may belong to a flow which used this table entry before
-  Instant first{};              ///< time of the first sample
-  Instant last{};               ///< time of the newest sample
+  std::uint64_t uncertain = 0;  ///< part of `bytes` that may belong to another flow, which used this table entry before
+  Instant first{};              ///< time of the first sampled packet
+  Instant last{};               ///< time of the newest sampled packet
 };
 
-/// Sums that compare the decisions of a controller in mode observe, which changes nothing, with the actual traffic. A
-/// window is compared with the bytes in flight at every ACK, an allowance with the bytes sent at every Node-B report.
+/// Compares the decisions of a controller in mode observe, where it limits nothing, with the actual traffic. The window
+/// is compared with the bytes in flight at every ACK. The allowance is compared with the bytes sent at every Node-B
+/// report.
 struct Observed {
   std::uint64_t decisions = 0;
-  double decided_bytes = 0;    ///< sum of the windows or allowances that the controller decided
-  double actual_bytes = 0;     ///< sum of the bytes that were in flight or sent at these decisions
-  std::uint64_t waits = 0;     ///< number of ACKs that the controller would have withheld
-  std::uint64_t delays = 0;    ///< number of decisions of the ACK-based controller at which both delays were known
-  double decided_delay_s = 0;  ///< sum of the queueing delays that the decided windows would cause
-  double actual_delay_s = 0;   ///< sum of the queueing delays that round trips showed at the times of these decisions
+  double decided_bytes = 0;    ///< sum of the windows or allowances that the controller computed
+  double actual_bytes = 0;     ///< sum of the actual values: bytes in flight for a window, bytes sent for an allowance
+  std::uint64_t waits = 0;     ///< number of ACKs that the controller would have delayed
+  std::uint64_t delays = 0;    ///< number of times that both queueing delays, decided and actual, were known and added
+  double decided_delay_s = 0;  ///< sum of the queueing delays that the computed windows would have caused
+  double actual_delay_s = 0;   ///< sum of the queueing delays that the measured round trips contained
 
-  /// Adds one decision of an observed controller and the bytes that were in flight or sent. `waited` is true if the
-  /// controller would have withheld the ACK.
+  /// Adds one decision in mode observe. `decided` is the window or allowance that the controller computed. `actual` is
+  /// the number of bytes in flight (window) or sent (allowance). `waited` is true if the controller would have delayed
+  /// the ACK.
   void add(Bytes decided, Bytes actual, bool waited) {
     ++decisions;
     decided_bytes += static_cast<double>(decided.count());
     actual_bytes += static_cast<double>(actual.count());
     if (waited) ++waits;
   }
-  /// Adds the queueing delay that an observed controller's window aims at, and the delay that round trips show.
+  /// Adds two queueing delays: `decided`, which the computed window would cause, and `actual`, which the measured round
+  /// trips contain.
   void add_delays(Duration decided, Duration actual) {
     ++delays;
     decided_delay_s += to_seconds(decided);
@@ -96,19 +102,20 @@ struct Observed {
   }
 };
 
-/// Totals of the radio queues of one group of UEs: the control group, or all other UEs. Each Node-B report is a sample
-/// of a queue. If the ACK-based controller limits a UE and no report is fresh, FlowStats samples the queue while data
-/// is in flight.
+/// Totals of the radio queues of one group of UEs: the control group, or all other UEs. Each Node-B report is one
+/// sample of a queue. If a UE has no recent report and the ACK-based controller limits it, FlowStats takes samples
+/// while data is in flight.
 struct GroupTotals {
   std::uint64_t reports = 0;
 
-  /// number of samples: Node-B reports, and samples of UEs that the ACK-based controller limits
+  /// number of samples, from Node-B reports or from the ACK-based controller
   std::uint64_t samples = 0;
   std::uint64_t transmitted = 0;  ///< bytes that left the radio queues
   std::uint64_t dropped = 0;
-  double queue_bytes = 0;    ///< sum over all samples of the queue length in bytes
-  double queue_delay_s = 0;  ///< sum over all samples with a rate of queue length / mean rate
-  Observed observed;         ///< decisions in mode observe, compared with the actual traffic
+  double queue_bytes = 0;  ///< sum over all samples of the queue length in bytes
+  /// sum over all samples of the queueing delay: queue length divided by mean rate, if a rate is known
+  double queue_delay_s = 0;
+  Observed observed;  ///< comparison of the controllers' decisions in mode observe with the actual traffic
 
   GroupTotals& operator+=(const GroupTotals& other) {
     reports += other.reports;
@@ -121,28 +128,29 @@ struct GroupTotals {
     return *this;
   }
 };
-/// Totals of the radio queues: index 0 for the UEs that rate controllers limit, index 1 for the control group, which
-/// they do not.
+/// Totals of the radio queues. Index 0: UEs that rate controllers may limit. Index 1: the control group, which they
+/// never limit.
 using GroupStatistics = std::array<GroupTotals, 2>;
 
-/// Number of connections that are split or being handed back to their hosts, by the obstacle that prevents their
-/// release. HandbackBlocker `none` counts connections whose release was not requested, or that are released with their
-/// next packet.
+/// Numbers of connections that are split or being handed back to their hosts, by what prevents the handback. `none`
+/// counts connections for which no handback was requested, or whose handback completes at their next packet.
 struct StayingFlows {
   std::array<std::uint32_t, blocker_count> by_blocker{};
   std::uint32_t total = 0;
 
-  /// connections that would lose data if the proxy stopped now, because it holds bytes that it has acknowledged
+  /// number of connections that would lose data if the proxy stopped now, because the proxy holds bytes that it has
+  /// acknowledged
   std::uint32_t broken_by_a_stop = 0;
 };
 
 /// Snapshot of one bearer (all connections of a UE under one policy) for status displays.
 struct BearerInfo {
   IpAddress ue;
-  const char* mode = "";     ///< name of the mode of the bearer's policy
-  std::uint16_t policy = 0;  ///< index of the bearer's policy; the number of policies stands for the default
-  bool ordinary = false;     ///< true if the UE is in the control group, which stays on ordinary TCP
-  Observed observed;         ///< decisions in mode observe, compared with the actual traffic
+  const char* mode = "";  ///< name of the mode that the bearer's policy selects
+  /// index of the bearer's policy; the default settings have the index after the last policy
+  std::uint16_t policy = 0;
+  bool ordinary = false;  ///< true if the UE is in the control group, so that no rate controller limits it
+  Observed observed;      ///< comparison of the controllers' decisions in mode observe with the actual traffic
   std::uint32_t flows = 0;
   Controller controller = Controller::congestion_control;  ///< what controls the radio leg
   Bytes allowance;                                         ///< bytes that the controller's last step granted
@@ -165,27 +173,27 @@ struct BearerInfo {
 
   /// window that the observed ACK-based controller computes now; not set if none is observed
   std::optional<Bytes> observed_window{};
-  /// queueing delay that this window aims at; not set while the link's rate is unknown
+  /// queueing delay that `observed_window` would cause; not set while the rate of the link is unknown
   std::optional<Duration> observed_delay{};
-  Rate service_rate;           ///< service rate of the radio queue by the last Node-B report
+  Rate service_rate;           ///< service rate of the radio queue, according to the last Node-B report
   Rate mean_rate;              ///< mean service rate b̄ of the radio queue
-  double predicted_error = 0;  ///< predicted error ŝ of the queue in bytes, if SMVS runs at the proxy
-  std::uint64_t falls = 0;     ///< number of fallbacks from Node-B reports to congestion control
+  double predicted_error = 0;  ///< prediction error ŝ of the queue length in bytes, if the proxy computes SMVS
+  std::uint64_t falls = 0;     ///< number of times that reports became late and congestion control took over
 };
 
-/// Age up to which a Node-B report counts as current. With an older report, the length of the radio queue is taken from
-/// the ACK-based controller.
+/// Maximum age of a Node-B report that status displays use. If the last report is older, they show the queue length
+/// that the ACK-based controller estimates.
 inline constexpr Duration report_is_fresh_for = std::chrono::seconds(1);
 
-/// Radio queue of a UE's bearer in the form that every status display uses.
+/// Length of a UE's radio queue, as all status displays show it.
 struct RadioQueueView {
   /// source of `queue`: "reports" or "acknowledgements"; null while the queue is unknown
   const char* source = nullptr;
   Bytes queue;                    ///< bytes in the queue; valid if `source` is not null
-  std::optional<Duration> delay;  ///< time to drain the queue at the mean rate; empty without a source or a rate
+  std::optional<Duration> delay;  ///< time to empty the queue at its mean rate; not set if queue or rate is unknown
 };
-/// Returns the radio queue according to a fresh Node-B report. Without a fresh report, returns the estimate of the
-/// ACK-based controller if it limits or observes the bearer.
+/// Returns the length of the radio queue according to a recent Node-B report. If there is none, returns the estimate of
+/// the ACK-based controller, provided that it limits or observes the bearer.
 [[nodiscard]] RadioQueueView radio_queue_of(const BearerInfo& bearer, Instant now);
 
 }  // namespace sluice::proxy

@@ -7,7 +7,7 @@
 
 namespace sluice::proxy {
 
-/// Phases of a connection, as status displays show them: identifier, name and text from one line.
+/// Phases of a connection, as status displays show them: X(identifier, name, text).
 #define SLUICE_PROXY_PHASES(X)                                                                                \
   X(handshake, "handshake", "SYN and SYN-ACK pass between the hosts; nothing is split yet")                   \
   X(split, "split", "the proxy acknowledges to each host and holds what the other has not acknowledged")      \
@@ -37,7 +37,7 @@ inline constexpr std::array phase_table{
 #undef X
 };
 
-/// Returns the name of a phase, such as "handing back". It ends with a null character.
+/// Returns the name of a phase, such as "handing back". The text ends with a null character.
 [[nodiscard]] constexpr const char* to_string(Phase phase) {
   return phase_table.at(static_cast<std::size_t>(phase)).name.data();
 }

@@ -8,15 +8,15 @@
 
 namespace sluice::proxy {
 
-/// Pool of the recovery state (tcp::RecoveryState) that a TCP endpoint needs while it recovers from loss, reorders or
-/// closes. Address space is reserved for all endpoints, memory is used for the largest number at one time. Thread: the
-/// shard's.
+/// Pool of recovery states (tcp::RecoveryState). A TCP endpoint needs one only while it recovers from loss, reorders or
+/// closes. Address space is reserved for all endpoints. Memory is used for the largest number of states needed at one
+/// time. Thread: the shard's.
 class RecoveryStates : public tcp::RecoveryStatePool {
  public:
-  /// Reserves address space for `endpoints` states, one for each endpoint that may exist. Throws std::bad_alloc.
+  /// Reserves address space for `endpoints` states, the maximum number of endpoints. Throws std::bad_alloc.
   explicit RecoveryStates(std::uint32_t endpoints) : places_(endpoints) {}
 
-  /// Allocates recovery state for an endpoint. Never fails, because every endpoint has a place.
+  /// Returns a recovery state for an endpoint. Never fails, because space is reserved for every endpoint.
   [[nodiscard]] tcp::RecoveryState& take() override {
     const std::uint32_t place = places_.emplace(this);
     assert(place != flow::Slab<tcp::RecoveryState>::none);
@@ -26,7 +26,7 @@ class RecoveryStates : public tcp::RecoveryStatePool {
   void give_back(tcp::RecoveryState& recovery_state) noexcept override {
     places_.erase(places_.index_of(recovery_state));
   }
-  /// Returns the number of endpoints that have recovery state now.
+  /// Returns the number of endpoints that currently have a recovery state.
   [[nodiscard]] std::uint32_t count() const { return places_.size(); }
 
  private:

@@ -6,9 +6,9 @@
 
 namespace sluice::proxy {
 
-/// Reasons why a split connection is released, i.e. handed back to its hosts and only forwarded: name and text from one
-/// line. Each name has two counters: NAME counts connections, forward_NAME the frames of such a connection forwarded
-/// afterwards.
+/// Reasons why a split connection is released, that is, handed back to its hosts and only forwarded: X(name, text).
+/// Each reason has two counters. NAME counts the connections; forward_NAME counts their frames that are forwarded after
+/// the release.
 #define SLUICE_PROXY_RELEASE_REASONS(X)                             \
   X(released_idle, "idle for timeouts.idle")                        \
   X(released_command, "the operator asked for it")                  \
@@ -23,10 +23,10 @@ enum class ReleaseReason : std::uint8_t {
   SLUICE_PROXY_RELEASE_REASONS(X)
 #undef X
       released_earlier_run,  ///< an earlier run of the program had split the connection
-  never_split                ///< a handshake that failed or is no longer needed
+  never_split                ///< the handshake failed or is no longer needed, so the connection was never split
 };
 
-/// Returns the name of the reason, such as "released_idle"; empty for a connection that was not split.
+/// Returns the name of the reason, such as "released_idle". Returns an empty text for a connection that is still split.
 [[nodiscard]] constexpr std::string_view to_string(ReleaseReason reason) {
   switch (reason) {
     case ReleaseReason::none:
@@ -43,7 +43,7 @@ enum class ReleaseReason : std::uint8_t {
   return "?";
 }
 
-/// Reasons why the proxy sends a RST: name and text from one line.
+/// Reasons why the proxy sends a RST: X(name, text).
 #define SLUICE_PROXY_RESET_REASONS(X)                                                                  \
   X(reset_relayed, "the other host has reset the connection")                                          \
   X(reset_timed_out, "a host acknowledged no retransmission")                                          \
@@ -63,7 +63,7 @@ enum class ResetReason : std::uint8_t {
 inline constexpr std::size_t reset_reason_count = 1 SLUICE_PROXY_RESET_REASONS(X);  ///< `none` included
 #undef X
 
-/// Returns the name, such as "reset_stalled"; empty for none.
+/// Returns the name of the reason, such as "reset_stalled". Returns an empty text for `none`.
 [[nodiscard]] constexpr std::string_view to_string(ResetReason reason) {
   switch (reason) {
     case ResetReason::none:
@@ -77,7 +77,7 @@ inline constexpr std::size_t reset_reason_count = 1 SLUICE_PROXY_RESET_REASONS(X
   return "?";
 }
 
-/// Obstacles that prevent the release of a split connection (its handback to the hosts): name and text from one line.
+/// Conditions that delay the release of a split connection (its handback to the hosts): X(name, text).
 #define SLUICE_PROXY_BLOCKERS(X)                                                            \
   X(delivering, "bytes acknowledged to one host are still in flight to the other one")      \
   X(reordering, "out-of-order segments are held")                                           \
@@ -95,7 +95,7 @@ enum class HandbackBlocker : std::uint8_t {
 inline constexpr std::size_t blocker_count = 1 SLUICE_PROXY_BLOCKERS(X);  ///< `none` included
 #undef X
 
-/// Returns the name of the reason, such as "window"; empty for none.
+/// Returns the name of the condition, such as "window". Returns an empty text for `none`.
 [[nodiscard]] constexpr std::string_view to_string(HandbackBlocker blocker) {
   switch (blocker) {
     case HandbackBlocker::none:

@@ -8,9 +8,9 @@
 
 namespace sluice::proxy {
 
-/// Start of a note in the packet buffer of a RST that the proxy sends. The note contains the reason of the RST, for
-/// captures. A buffer keeps its note when it is reused, so a note is valid only for a RST with the sequence number that
-/// it contains.
+/// First word of a note in the packet buffer of a RST that the proxy sends. The note contains the reason of the RST,
+/// which captures show. A note remains in a buffer that is reused. It is therefore valid only for a RST with the
+/// sequence number in the note.
 inline constexpr std::uint64_t reset_note_mark = 0x736c'7569'6372'7374U & ~std::uint64_t{0xff};
 
 /// Writes the reason of a RST into the packet buffer of `frame`, a RST with sequence number `seq`.
@@ -20,7 +20,7 @@ inline void note_reset(const packet::Packet& frame, tcp::SeqNum seq, ResetReason
   note.scratch64 = reset_note_mark | static_cast<std::uint8_t>(reason);
 }
 
-/// Returns why the proxy sends this RST; `none` for every frame that is not a RST of the proxy.
+/// Returns the reason why the proxy sends this RST. Returns `none` if the frame is not a RST of the proxy.
 [[nodiscard]] inline ResetReason reset_reason_of(const packet::Packet& frame, const packet::Parsed& parsed) {
   const packet::PacketNote& note = frame.note();
   const std::uint64_t reason = note.scratch64 ^ reset_note_mark;

@@ -26,7 +26,7 @@ class TimeHistogram {
     return *this;
   }
 
-  /// Returns the histogram, whose values are microseconds.
+  /// Returns the histogram, in which durations are in microseconds.
   [[nodiscard]] const Histogram& counts() const { return counts_; }
   [[nodiscard]] Duration sum() const { return sum_; }
 
@@ -35,14 +35,15 @@ class TimeHistogram {
   Duration sum_{};
 };
 
-/// Histograms of durations for one group of UEs. They are recorded outside the packet path: at Node-B reports, at a
-/// connection's end, and when a snapshot is made.
+/// Histograms of durations for one group of UEs. Durations are recorded when a Node-B report arrives, a connection
+/// ends, or a snapshot is made. No other packet records one.
 struct GroupTimes {
-  TimeHistogram feedback_age;     ///< time from the last Node-B report or omission notice of a UE to its next report
-  TimeHistogram relay_sojourn;    ///< time that data from the server waits in the proxy to be sent to the UE
-  TimeHistogram rtt;              ///< smoothed round trip between the proxy and the UE
-  TimeHistogram flow_completion;  ///< time from the split to the last segment of the hosts, for connections that both
-                                  ///< hosts have closed
+  /// time from the last Node-B report about a UE, or the last omission notice that confirms it, to the next report
+  TimeHistogram feedback_age;
+  TimeHistogram relay_sojourn;  ///< time that data from the server waits in the proxy until it is sent to the UE
+  TimeHistogram rtt;            ///< smoothed round-trip time between the proxy and the UE
+  /// time from the split of a connection to the last segment of its hosts; only connections that both hosts have closed
+  TimeHistogram flow_completion;
 
   GroupTimes& operator+=(const GroupTimes& other) {
     feedback_age += other.feedback_age;
@@ -53,10 +54,11 @@ struct GroupTimes {
   }
 };
 
-/// Duration histograms: index 0 for the UEs that rate controllers limit, index 1 for the control group, which they do
-/// not.
+/// Duration histograms. Index 0: UEs that rate controllers may limit. Index 1: the control group, which they never
+/// limit.
 using Times = std::array<GroupTimes, 2>;
-/// Returns the duration histograms of a UE's group: `ordinary` selects the control group.
+/// Returns the duration histograms of one group of UEs: of the control group if `ordinary` is true, else of all other
+/// UEs.
 [[nodiscard]] inline GroupTimes& times_of(Times& times, bool ordinary) {
   return times[ordinary ? 1 : 0];
 }

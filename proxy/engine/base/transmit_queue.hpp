@@ -14,8 +14,8 @@
 
 namespace sluice::proxy {
 
-/// Collects the packets that a burst causes to be sent, so that a port is called once per burst instead of once per
-/// packet. The code that adds packets must flush the queue before the burst ends.
+/// Collects the packets to be sent while a burst of received packets is processed. A port is then called once per burst
+/// instead of once per packet. Code that adds packets must flush the queue before the burst ends.
 class TransmitQueue {
  public:
   TransmitQueue(Transmitter& transmitter, Counters& counters, const std::array<packet::LinkLimit, 2>& ports)
@@ -29,7 +29,7 @@ class TransmitQueue {
   /// Sets the maximum frame length of the port on `side`.
   void set_port(Side side, const packet::LinkLimit& limit) { ports_[static_cast<std::size_t>(side)] = limit; }
 
-  /// Queues a packet. Every caller inlines it, because it runs for every packet.
+  /// Queues a packet. Always inlined, because it is called for every packet.
   [[gnu::always_inline]] void push(Side out, packet::Packet&& packet, Instant now) {
     Batch& batch = batches_[static_cast<std::size_t>(out)];
     std::construct_at(&batch.packets[batch.count++], std::move(packet));  // constructs over an empty handle

@@ -8,11 +8,11 @@
 
 namespace sluice::proxy {
 
-/// Sends the packets of a shard: by a DPDK port, or by a link of the virtual-time network.
+/// Sends the packets of a shard, through a DPDK port or through a simulated link in virtual time.
 class Transmitter {
  public:
-  /// Sends all packets of the burst in order on side `out`, and leaves empty handles in the span. The device drops and
-  /// counts packets that it cannot queue.
+  /// Sends all packets of `burst` in order on side `out`. The handles in the span are empty afterwards. The device
+  /// drops and counts packets for which it has no space.
   virtual void transmit(Side out, std::span<packet::Packet> burst, Instant now) = 0;
 
  protected:

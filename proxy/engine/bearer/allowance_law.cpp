@@ -13,8 +13,8 @@ namespace {
 using SmvsCalls = control::TracedLaw<control::Smvs>;
 using NodeBCalls = control::TracedLaw<control::NodeBAllowance>;
 
-/// Smallest step of a controller that is derived from the period of Node-B reports. Limits are needed, because reports
-/// may announce any period.
+/// Shortest controller step that is derived from the period of Node-B reports. The step is limited, because reports may
+/// announce any period.
 constexpr Duration shortest_period = std::chrono::milliseconds(1);
 constexpr Duration longest_period = std::chrono::seconds(2);
 
@@ -41,7 +41,7 @@ auto AllowanceLaw::ask(control::Smvs& law, const Arguments&... arguments) {
   return control::traced<Call>(*trace_, law, identify, arguments...);
 }
 
-/// Removes the controller from the decision log before it is destroyed or replaced.
+/// Removes the controller from the decision log, because it is about to be destroyed or replaced.
 void AllowanceLaw::leave_trace() const {
   if (*trace_ == nullptr) return;
   if (const auto* const here = std::get_if<ProxyController>(&controller_)) (*trace_)->left(&here->law);
@@ -85,8 +85,8 @@ Bytes AllowanceLaw::granted(ProxyController& controller, const ReportArrival& re
   return ask<SmvsCalls::Step>(controller.law, observation);
 }
 
-/// Runs one controller step for the whole interval in which the Node-B has omitted the unchanged UE. The result equals
-/// that of many steps without a change.
+/// Runs one controller step for the whole time in which the Node-B omitted the UE from its reports. The result equals
+/// that of many single steps, because the UE was unchanged.
 void AllowanceLaw::on_omitted(const ReportArrival& last, Duration until) {
   auto* const here = std::get_if<ProxyController>(&controller_);
   if (here == nullptr || until <= last.sender_time) return;

@@ -154,8 +154,8 @@ void Bearer::suspend_extrapolation(const SuppressingNodeB& sender) {
   if (can_suspend()) report_state_->suspend(sender);
 }
 
-/// Returns true if nothing was sent since the last controller step and nothing is unsent. Then no further step is
-/// needed, and a missing Node-B report matters only after spend() has recorded bytes.
+/// True if the bearer has sent nothing since the last controller step and has nothing to send. No further step is then
+/// needed. A missing Node-B report matters only after spend() records further bytes.
 bool Bearer::can_suspend() const {
   return report_state_ && report_state_->trusted && rate_control_.window_source() == tcp::WindowSource::allowance &&
          !report_state_->grant.touched() && load.backlog == Bytes{} && !has_cross_traffic_queue_;
@@ -183,8 +183,8 @@ void Bearer::observe_ack_controller() {
   pools_->observed.add_delays(decided, actual);
 }
 
-/// Handles a report from another Node-B after a handover: its counters, clock and queue start from zero. The rate
-/// estimate stays until new samples replace it.
+/// Handles the first report of another Node-B after a handover. Counters, clock and queue restart from zero, but the
+/// estimated rate is kept until new samples replace it.
 void Bearer::change_reporter(const ReportArrival& report) {
   in_flight().restart();
   report_state_->law.restart();
@@ -193,9 +193,9 @@ void Bearer::change_reporter(const ReportArrival& report) {
   if (ack_controller_) ack_controller_->change_reporter();
 }
 
-/// Selects Node-B reports or the UE's ACKs as input of the controller: whichever shows the queue sooner. The delay of
-/// reports is 2·τp (the round trip to the Node-B) plus their period; that of ACKs is the ACK-based controller's
-/// estimate. Reports are not selected while ACKs contradict them.
+/// Selects the controller's input: Node-B reports or the UE's ACKs, whichever has the shorter feedback delay. The delay
+/// of reports is 2·τp (round trip to the Node-B) plus their period. The ACK-based controller estimates the delay of
+/// ACKs. Reports are not selected while ACKs contradict them.
 void Bearer::select_controller() {
   if (rate_control_.needs_reports() || !rate_control_.uses_ack_feedback()) return;
   const AckController& controller = ack_controller();
@@ -205,7 +205,7 @@ void Bearer::select_controller() {
   rate_control_.compare(*settings_, by_reports, by_acks, controller.suspects_reports());
 }
 
-/// Runs one step of the SMVS controller and grants this bearer's share of its allowance.
+/// Runs one step of the report-based controller, and grants this bearer its share of the allowance.
 void Bearer::grant_by(const ReportArrival& report, Bytes bytes_in_flight, Bytes in_advance, double share, Instant now) {
   ReportState& own = *report_state_;
   if (settings_->observes() && !rate_control_.is_ack_based())

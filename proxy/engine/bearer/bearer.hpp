@@ -22,183 +22,189 @@
 
 namespace sluice::proxy {
 
-/// State of one UE bearer: all connections of one UE under one policy, which share one radio queue. SMVS and the
-/// ACK-based controller run per bearer, and all its flows share the bytes that they may send. A per-flow window
-/// controller runs in each flow (ControlledFlow) instead, and the bearer only supplies its view of the queue. A UE
-/// whose connections match several policies has one bearer for each: siblings, linked in a ring. Each sibling receives
-/// every report about the UE and counts every byte sent to it, because siblings share the UE's queue.
+/// State of one UE bearer: all connections of one UE under one policy. SMVS and the ACK-based controller run once per
+/// bearer, and its flows share the bytes that they may send. A per-flow window controller runs in each flow
+/// (ControlledFlow) instead, and the bearer only supplies data about the radio queue.
 ///
-/// The object is small because there is one for each UE. The state of reports, the ACK-based controller, the view of
-/// the queue and the bytes in flight are in pools. Each of them is created on first use. Until then the bearer behaves
-/// as if it were default-constructed. Thread: its shard's.
+/// If a UE's connections match several policies, the UE has one bearer for each, linked in a ring. Each of them gets
+/// every report about the UE and counts every byte sent to it, because they share the UE's radio queue.
+///
+/// The object is small, because there is one for each UE. State that only some bearers need is created in pools on
+/// first use. Thread: the shard's.
 class Bearer : public CircularListHook<Bearer> {
  public:
   /// Result of on_report().
   enum class Verdict : std::uint8_t {
-    stale,       ///< the Node-B report is no newer than the last applied one: ignored
-    distrusted,  ///< the UE's ACKs contradict the Node-B report, which is ignored
-    applied,     ///< the Node-B report is recorded and the send budget updated
+    stale,       ///< ignored, because the Node-B report is not newer than the last applied one
+    distrusted,  ///< ignored, because the UE's ACKs contradict the Node-B report
+    applied,     ///< the Node-B report was recorded, and the number of bytes that may be sent was updated
   };
 
-  /// Creates a bearer without flows. `settings` (the policy's settings) and `pools` outlive it. `ordinary`: true if the
-  /// UE belongs to the control group, whose connections no rate controller limits.
+  /// Creates a bearer without flows. `settings` (of the policy) and `pools` must outlive it. `ordinary` is true if the
+  /// UE is in the control group, which no rate controller limits.
   Bearer(const PolicySettings& settings, const IpAddress& ue, BearerPools& pools, bool ordinary = false);
   ~Bearer();
   Bearer(const Bearer&) = delete;
   Bearer& operator=(const Bearer&) = delete;
 
-  /// Copies the measurements of another bearer of the same UE: of one under another policy, or of the bearer before a
-  /// policy change.
+  /// Copies the measurements of another bearer of the same UE. The other bearer belongs to another policy, or is the
+  /// UE's bearer from before a policy change.
   void inherit(const Bearer& before, Instant now);
-  /// Recomputes for all bearers of the UE (groups of its connections by policy) whether sent bytes are counted: true if
-  /// a feedback-based controller may limit any of them. Call it after a bearer was added or removed.
+  /// Decides whether bytes sent to the UE are counted, for all bearers of the UE. Bytes are counted if a feedback-based
+  /// controller may limit any of these bearers. Call it after a bearer was added or removed.
   void recompute_counting();
-  /// True if the UE belongs to the control group.
+  /// True if the UE is in the control group, which no rate controller limits.
   [[nodiscard]] bool ordinary() const { return ordinary_; }
   [[nodiscard]] const IpAddress& ue() const { return ue_; }
   [[nodiscard]] const PolicySettings& settings() const { return *settings_; }
-  /// True while any flow, split or end to end, belongs to the bearer.
+  /// True if at least one flow, split or end to end, belongs to the bearer.
   [[nodiscard]] bool in_use() const { return flow_count + end_to_end_count > 0; }
-  /// Records that a connection has been established. The bearer and its measurements are then kept for timeouts.idle
+  /// Records that a connection was established. From then on the bearer and its measurements are kept for timeouts.idle
   /// after its last flow ends. A bearer that only had handshakes is removed at once.
   void use() { used_ = true; }
   [[nodiscard]] bool used() const { return used_; }
 
-  /// Origin of bytes sent to the UE: controlled by this bearer, or cross traffic that shares the radio queue with it.
+  /// Selects what bytes sent to the UE are: traffic that this bearer controls, or cross traffic, which only shares the
+  /// radio queue with it.
   enum class Traffic : std::uint8_t { controlled, cross };
-  /// Records `bytes` IP bytes just queued on the radio port for this UE. The UE's other bearers count them as cross
-  /// traffic.
+  /// Records that `bytes` IP bytes for this UE were queued on the radio port. The other bearers of the UE count them as
+  /// cross traffic.
   [[gnu::always_inline]] void on_sent(Instant now, Bytes bytes, Traffic traffic = Traffic::controlled) {
     count_sent(now, bytes, traffic);
     for_each_sibling([&](Bearer& other) { other.count_sent(now, bytes, Traffic::cross); });
   }
-  /// True if bytes sent to the UE must be counted, because a feedback-based controller may limit some bearer of the UE.
+  /// True if bytes sent to the UE must be counted, because a feedback-based controller may limit a bearer of the UE.
   [[nodiscard]] bool counts() const { return counts_; }
   /// Returns the history of IP bytes sent to the UE.
   [[nodiscard]] UeSendHistory& sent() { return sent_; }
   [[nodiscard]] const UeSendHistory& sent() const { return sent_; }
 
-  /// Returns which controller limits the radio leg at present.
+  /// Returns the state that selects what currently limits the sending to the UE.
   [[nodiscard]] const RateControlMode& rate_control() const { return rate_control_; }
-  /// Returns how many IP bytes may be sent to the UE now; Bytes::max() under congestion control.
+  /// Returns the number of IP bytes that may be sent to the UE now; Bytes::max() if congestion control limits the
+  /// sending.
   [[nodiscard]] Bytes allowance(Instant now) const {
     if (rate_control_.window_source() != tcp::WindowSource::allowance) return Bytes::max();
     if (rate_control_.is_ack_based()) return ack_controller().budget(now);
     return report_state_ ? report_state_->grant.left() : Bytes{};
   }
-  /// Subtracts `bytes` just sent from the grant of the last Node-B report. Returns true if deadline() has changed,
-  /// because the first bytes restart a suspended missing-report timer.
+  /// Subtracts `bytes`, which were just sent, from the grant of the last Node-B report. Returns true if this has
+  /// restarted the suspended missing-report timer, so that deadline() has changed.
   bool spend(Bytes bytes, Instant now);
-  /// Handles the bearer's timer at `now`. A missing Node-B report is replaced by one more controller step at the mean
-  /// rate; if reports are late, congestion control takes over. Returns true if flows may send now or must change their
-  /// window source.
+  /// Handles the expiry of the bearer's timer at `now`. If a Node-B report is missing, grants bytes at the mean rate
+  /// instead. If reports are late, congestion control takes over. Returns true if flows may now send, or if what limits
+  /// them has changed.
   bool on_deadline(Instant now);
-  /// Returns when on_deadline() is due next; `never` without Node-B reports or ACKs as input.
+  /// Returns when on_deadline() must be called next. Returns `never` if the bearer uses neither Node-B reports nor
+  /// ACKs.
   [[nodiscard]] Instant deadline(Instant now) const;
-  /// Returns the congestion window to start from when Node-B reports or ACKs stop: last measured rate × `srtt`, at
-  /// least the initial window.
+  /// Returns the congestion window with which to continue when Node-B reports or ACKs stop. It is the last measured
+  /// rate times `srtt`, and at least the initial window.
   [[nodiscard]] Bytes seed_window(Duration srtt) const;
 
-  /// Returns the sequence of Node-B reports about the UE. Only reports that ReportSequencer::accepts() may be passed to
-  /// on_report().
+  /// Returns the sequence of the Node-B reports about the UE. Before on_report() is called, ReportSequencer::accepts()
+  /// must accept the report.
   [[nodiscard]] const ReportSequencer& reports() const;
-  /// Returns the state that Node-B reports have produced; null before the first report or observation.
+  /// Returns the state derived from Node-B reports. Returns null before the first report, or before the first decision
+  /// in mode observe.
   [[nodiscard]] const ReportState* report_state() const { return report_state_ ? &*report_state_ : nullptr; }
   [[nodiscard]] ReportState* report_state() { return report_state_ ? &*report_state_ : nullptr; }
-  /// Applies an accepted Node-B report: runs the controller, or takes the Node-B's allowance. `share` is this bearer's
-  /// part of the SMVS allowance for the whole queue, 0 < share ≤ 1, because the UE's bearers under SMVS divide the
-  /// allowance.
+  /// Applies a Node-B report that was accepted: runs the controller, or uses the allowance that the Node-B has
+  /// computed. `share` is the part of the allowance for this bearer (0 < share ≤ 1). The UE's bearers under SMVS divide
+  /// the allowance, because they share one queue.
   Verdict on_report(const ReportArrival& report, Instant now, double share = 1);
-  /// Handles an omission notice: the Node-B `sender` reports only UEs that have changed, so the last report may still
-  /// be valid.
+  /// Handles a notice of the Node-B `sender` that its datagram omits unchanged UEs. The last report about this UE may
+  /// therefore still be valid.
   void on_omitted(const SuppressingNodeB& sender);
-  /// Suspends the missing-report timer, because the Node-B `sender` omits unchanged UEs and this UE has nothing to
-  /// send.
+  /// Suspends the missing-report timer, because the UE has nothing to send and the Node-B `sender` omits unchanged UEs
+  /// from its reports.
   void suspend_extrapolation(const SuppressingNodeB& sender);
-  /// Records in mode observe how many bytes a controller has `decided`, and the `actual` bytes in flight or sent.
-  /// `waited`: true if the controller would have delayed the ACK.
+  /// Records a decision in mode observe. `decided` is the window or allowance that the controller computed. `actual` is
+  /// the number of bytes in flight or sent. `waited` is true if the controller would have delayed the ACK.
   void observe(Bytes decided, Bytes actual, bool waited) {
     make_report_state().observed.add(decided, actual, waited);
     pools_->observed.add(decided, actual, waited);
   }
-  /// Records, in mode observe, the window and target delay of the ACK-based controller, together with the actual bytes
-  /// in flight and delay. Requires rate_control().is_ack_based().
+  /// Records a decision of the ACK-based controller in mode observe. The computed window and its queueing delay are
+  /// recorded together with the actual bytes in flight and delay. Requires rate_control().is_ack_based().
   [[gnu::cold, gnu::noinline]] void observe_ack_controller();
-  /// Prefetches the cache lines of the bearer itself that on_report() reads.
+  /// Prefetches the cache lines of this object that on_report() reads. See prefetch_law() for the pooled state.
   void prefetch() const;
-  /// Prefetches the controller state that on_report() reads. Requires that the bearer itself is cached, because it
-  /// holds the pointers.
+  /// Prefetches the pooled state that on_report() reads. Requires that this object is already in the cache, because it
+  /// contains the pointers to that state.
   void prefetch_law() const;
 
-  /// Returns the ACK-based controller for changes and creates it on first use. Requires
+  /// Returns the ACK-based controller for modification. Creates it on first use. Requires
   /// rate_control().uses_ack_feedback().
   [[nodiscard]] AckController& ack_controller() { return ack_controller_ ? *ack_controller_ : make_ack_controller(); }
-  /// Returns the ACK-based controller read-only: a default-constructed one before first use. The reference is valid
-  /// until the next call for any bearer.
+  /// Returns the ACK-based controller for reading. If there is none yet, returns one that has measured nothing; that
+  /// reference is valid until the next call for any bearer.
   [[nodiscard]] const AckController& ack_controller() const {
     return ack_controller_ ? *ack_controller_ : pools_->fresh_ack_controller(*settings_);
   }
-  /// Returns the UE's radio queue as per-flow window controllers see it.
+  /// Returns the state of the UE's radio queue for per-flow window controllers. Creates it on first use.
   [[nodiscard]] RadioQueue& queue() { return queue_ ? *queue_ : queue_.make(pools_->queues, *settings_); }
 
-  /// True if a flow that has sent `sent` IP bytes to the UE counts as short, because smvs.short_flow is larger.
+  /// True if a flow that has sent `sent` IP bytes to the UE is short, that is, if `sent` is less than smvs.short_flow.
   [[nodiscard]] bool is_short(Bytes sent) const { return sent < settings_->smvs.short_flow; }
-  /// True while the bearer limits cross traffic, so that cross_traffic_queue() exists.
+  /// True if the bearer limits cross traffic now, so that cross_traffic_queue() exists.
   [[nodiscard]] bool has_cross_traffic_queue() const { return has_cross_traffic_queue_; }
-  /// Returns the packets of cross traffic (packets to the UE that no split connection sends) that wait or are in
-  /// flight. Requires has_cross_traffic_queue().
+  /// Returns the queue of cross traffic: packets to the UE that belong to no split connection. It contains waiting
+  /// packets, and counts those in flight. Requires has_cross_traffic_queue().
   [[nodiscard]] CrossTrafficQueue& cross_traffic_queue() const {
     return pools_->cross_traffic[pools_->cross_traffic_of[id]];
   }
-  /// Returns the mean share of cross traffic in the bytes delivered to the UE, 0 … 1, while the bearer limits cross
-  /// traffic.
+  /// Returns the mean share (0 … 1) of cross traffic in the bytes delivered to the UE, measured while the bearer limits
+  /// cross traffic.
   [[nodiscard]] double cross_traffic_share() const {
     return has_cross_traffic_queue_ ? cross_traffic_queue().share : 0;
   }
-  /// Begins to queue cross traffic (packets to the UE that no split connection sends) within the bearer's window.
+  /// Starts to limit cross traffic (packets to the UE that belong to no split connection) by the bearer's window.
   /// Requires !has_cross_traffic_queue() and a valid `id`.
   CrossTrafficQueue& make_cross_traffic_queue();
-  /// Ends the queueing of cross traffic. Packets that still wait are freed.
+  /// Stops limiting cross traffic. Packets that are still waiting are dropped.
   void drop_cross_traffic_queue();
 
-  /// Records that a short flow of the UE begins or is active. From now on reference_factor() may be below 1, until
-  /// end_short_flow() is called, at most for one second.
+  /// Records that a short flow of the UE begins or makes progress. From now on reference_factor() may be below 1, for
+  /// at most one second or until end_short_flow().
   void expect_short_flow(Instant now) {
     if (!prioritizes_short_flows_) return;
     short_flow_timer_.begin(now);
     for_each_sibling([now](Bearer& other) { other.short_flow_timer_.begin(now); });
   }
-  /// Ends the period in which short flows have priority for all bearers of the UE, if none of them has a short flow.
+  /// Ends the priority of short flows for all bearers of the UE, if none of them has a short flow.
   void end_short_flow(Instant now);
-  /// Returns the factor of the controller's intended queue: smvs.short_flow_reference while a short flow is active
-  /// beside a download, else 1.
+  /// Returns the factor by which the controller's target queue is multiplied. It is smvs.short_flow_reference while a
+  /// short flow is active beside a download, else 1.
   [[nodiscard]] double reference_factor(Instant now) const {
     if (load.long_moving_flows == 0 || !short_flow_timer_.lasts(now)) [[likely]]
       return 1;
     return settings_->smvs.short_flow_reference;
   }
 
-  /// Returns the mean rate of the radio link: the estimate of a controller at the proxy, else the Node-B's; zero while
-  /// unknown.
+  /// Returns the mean rate of the radio link: the proxy's own estimate if a controller has one, else that of the
+  /// Node-B. Zero while unknown.
   [[nodiscard]] Rate mean_rate() const {
     if (rate_control_.is_ack_based()) return ack_controller().law().rate();
     return report_state_ ? report_state_->mean_rate() : Rate();
   }
 
-  /// Decision log of this bearer's controllers; null unless the UE is recorded.
+  /// decision log that records this bearer's controllers; null if the UE is not recorded
   control::LawTrace* trace = nullptr;
   BearerId id = no_id;  ///< index in the registry
   PolicyIndex policy = 0;
-  std::uint16_t generation = 0;  ///< generation of the policies under which the bearer was created
-  /// Flow that was served least recently. It is the start of the circular list that Flow::bearer_next links.
+  std::uint16_t generation = 0;  ///< generation of the policies that were active when the bearer was created
+  /// Flow that was served longest ago. The flows of the bearer form a circular list by Flow::bearer_next, which is
+  /// served from here.
   FlowId first_flow = no_id;
-  std::uint32_t flow_count = 0;         ///< split connections and handshakes
-  std::uint32_t end_to_end_count = 0;   ///< end-to-end connections, whose endpoints are the hosts
-  std::uint32_t first_holding = no_id;  ///< head of the list of end-to-end connections whose ACKs are withheld
+  std::uint32_t flow_count = 0;  ///< split connections and handshakes
+  /// number of connections of this bearer that pass end to end, so that their TCP endpoints are the hosts
+  std::uint32_t end_to_end_count = 0;
+  std::uint32_t first_holding = no_id;  ///< first element of the list of end-to-end connections that have delayed ACKs
   Instant wheel_deadline = never;       ///< expiry time of the bearer's timer in the timer wheel
-  /// Sums over the split connections; each counts with its values at its last service.
+  /// sums over the split connections of the bearer; each contributes its values as of its last service
   BearerLoad load;
-  /// Payload share of the data packets of split connections, measured while sent bytes are counted.
+  /// payload share of data packets of split connections; measured while bytes to the UE are counted
   control::Framing framing;
   Instant empty_since{};  ///< time at which the last flow ended
 
@@ -208,36 +214,38 @@ class Bearer : public CircularListHook<Bearer> {
     return report_state_ ? *report_state_ : report_state_.make(pools_->report_states, *settings_, &trace);
   }
   [[gnu::cold, gnu::noinline]] AckController& make_ack_controller();
-  /// Adds `bytes` to the UE's send history, and to the controller's cross traffic if `traffic` is Traffic::cross.
+  /// Adds `bytes` to the UE's send history. If `traffic` is Traffic::cross, also passes them to the controller as cross
+  /// traffic.
   void count_sent(Instant now, Bytes bytes, Traffic traffic) {
     if (!sent_.count(now, bytes)) [[unlikely]]
       start_history(now, bytes);
     if (traffic == Traffic::cross && rate_control_.uses_ack_feedback()) count_cross_traffic(bytes);
   }
-  /// Records bytes for a UE whose send history is not in the pool yet.
+  /// Records bytes for a UE that has no send history in the pool yet.
   [[gnu::noinline]] void start_history(Instant now, Bytes bytes) {
     sent_.start_history(now, bytes, recent_sends_pool());
   }
-  /// Adds cross traffic to the ACK-based controller, or to a sum until the controller exists.
+  /// Passes cross traffic to the ACK-based controller, or adds it to a sum until that controller is created.
   [[gnu::noinline]] void count_cross_traffic(Bytes bytes);
-  /// Returns the place and parameters of the send history in the pool. Its round trip is 2·τp, to the Node-B and back.
+  /// Returns the pool of send histories with the parameters of this bearer. The round trip is 2·τp, from the proxy to
+  /// the Node-B and back.
   [[nodiscard]] RecentSendsPool recent_sends_pool() const {
     return {pools_->recent_sends, 2 * settings_->smvs.parameters.one_way_delay, id};
   }
-  /// Returns the estimator of the bytes in flight between the proxy and the Node-B.
+  /// Returns the estimator of the bytes that are in flight between the proxy and the Node-B.
   [[nodiscard]] control::InFlight& in_flight() { return sent_.in_flight(recent_sends_pool()); }
-  /// Copies the state of Node-B reports from another bearer of the same UE, adapted to this bearer's mode.
+  /// Copies the state of Node-B reports from another bearer of the same UE, and adapts it to this bearer's mode.
   void inherit_reports(const Bearer& before, Instant now);
-  /// Restarts counters, clock and queue after a handover, because they belong to the old Node-B. The rate estimate
-  /// stays.
+  /// Restarts counters, clock and queue after a handover, because their values came from the old Node-B. The estimated
+  /// rate is kept.
   void change_reporter(const ReportArrival& report);
-  /// Runs one SMVS step on the Node-B report `report` and grants `share` of its allowance minus `in_advance`. These are
-  /// the bytes that steps without a report have granted already.
+  /// Runs one step of the report-based controller with `report`. The grant is `share` of its allowance, after
+  /// `in_advance` is subtracted: bytes already granted by steps that replaced this report.
   void grant_by(const ReportArrival& report, Bytes bytes_in_flight, Bytes in_advance, double share, Instant now);
-  /// True if the timer for a missing Node-B report may be suspended: nothing was sent since the last controller step
-  /// and nothing is unsent.
+  /// True if the missing-report timer may be suspended, because the bearer has sent nothing since the last controller
+  /// step and has nothing to send.
   [[nodiscard]] bool can_suspend() const;
-  /// Selects Node-B reports or ACKs as the controller's input, whichever shows the queue sooner.
+  /// Selects the controller's input: Node-B reports or ACKs, whichever has the shorter feedback delay.
   void select_controller();
 
   const PolicySettings* settings_;
@@ -251,7 +259,7 @@ class Bearer : public CircularListHook<Bearer> {
   RateControlMode rate_control_;
   ShortFlowTimer short_flow_timer_;
   std::uint32_t cross_traffic_ =
-      0;  ///< IP bytes of cross traffic before ack_controller_ was created, saturating at UINT32_MAX
+      0;  ///< IP bytes of cross traffic that were sent before ack_controller_ was created; saturates at UINT32_MAX
   UeSendHistory sent_;
   Pooled<AckController> ack_controller_;  ///< the ACK-based controller
   Pooled<ReportState> report_state_;

@@ -14,11 +14,11 @@
 
 namespace sluice::proxy {
 
-/// Pools for state that only some UE bearers of a shard need. Most UEs are idle, and many are in no report. Address
-/// space is reserved at construction, memory is used as objects are created. Thread: the shard's.
+/// Pools for state that only some bearers of a shard need: most UEs are idle, and many appear in no report. Address
+/// space is reserved at construction, and memory is used when objects are created. Thread: the shard's.
 class BearerPools {
  public:
-  /// Reserves places for `bearers` bearers, the maximum. Throws std::bad_alloc.
+  /// Reserves address space for `bearers` bearers, the maximum number. Throws std::bad_alloc.
   explicit BearerPools(std::uint32_t bearers)
       : report_states(bearers),
         ack_controllers(bearers),
@@ -27,7 +27,8 @@ class BearerPools {
         cross_traffic(bearers),
         cross_traffic_of(bearers) {}
 
-  /// Returns a default-constructed ACK-based controller for these settings. The reference is valid until the next call.
+  /// Returns an ACK-based controller that has measured nothing and has these settings. The reference is valid until the
+  /// next call.
   [[nodiscard]] const AckController& fresh_ack_controller(const PolicySettings& settings) {
     if (!fresh_ || fresh_->law().parameters() != settings.smvs.acks) fresh_.emplace(settings.smvs.acks);
     return *fresh_;
@@ -38,9 +39,9 @@ class BearerPools {
   flow::Slab<RadioQueue> queues;
   flow::Slab<RecentSends> recent_sends;
   flow::Slab<CrossTrafficQueue> cross_traffic;
-  flow::LazyArray<std::uint32_t>
-      cross_traffic_of;  ///< index in `cross_traffic` by bearer, while the bearer has a queue
-  Observed observed;     ///< sum of the decisions of all bearers in mode observe and of the actual traffic
+  /// index in `cross_traffic` of each bearer that has a queue for cross traffic; indexed by bearer
+  flow::LazyArray<std::uint32_t> cross_traffic_of;
+  Observed observed;  ///< comparison of the decisions in mode observe with the actual traffic, summed over all bearers
 
  private:
   std::optional<AckController> fresh_;

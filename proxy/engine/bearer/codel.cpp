@@ -5,7 +5,8 @@
 namespace sluice::proxy {
 namespace {
 
-/// Bytes behind a packet up to which its queue does not count as a standing one: one full packet.
+/// Maximum number of bytes behind the first packet with which a queue does not count as a standing queue: one full
+/// packet.
 constexpr Bytes one_packet{1500};
 
 }  // namespace

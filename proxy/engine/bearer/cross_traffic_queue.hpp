@@ -7,12 +7,11 @@
 
 namespace sluice::proxy {
 
-/// Cross traffic of one UE: packets to the UE that no split connection sends. Holds the packets that wait for the UE's
-/// window, and counts the bytes of those in flight. Exists while the UE's bearer limits cross traffic. Thread: its
-/// shard's.
+/// Cross traffic of one UE: packets to the UE that belong to no split connection. Stores packets that wait for the UE's
+/// window, and counts the bytes in flight. Exists while the UE's bearer limits cross traffic. Thread: the shard's.
 struct CrossTrafficQueue {
-  /// Updates `share` when an ACK shows that `own` bytes of cross traffic and `others` bytes of connections were
-  /// delivered.
+  /// Updates `share` after an ACK: `own` bytes of cross traffic and `others` bytes of connections have been delivered
+  /// since the last update.
   void record_share(Bytes own, Bytes others) {
     constexpr double memory = 256 << 10;  // bytes over which the mean is taken
     const auto all = static_cast<double>((own + others).count());
@@ -22,10 +21,10 @@ struct CrossTrafficQueue {
 
   double share = 0;  ///< mean share of cross traffic in the delivered bytes, 0 … 1
   FlowQueue queue;
-  DeliveryLedger sent;        ///< bytes sent and not known to be delivered
-  Instant overdrawn_since{};  ///< start of the round trip for which `overdrawn` counts
-  Bytes overdrawn;            ///< bytes that flows which send little have sent beyond the window in this round trip
-  Instant ack_at{};           ///< time of the newest ACK that showed what was delivered
+  DeliveryLedger sent;        ///< bytes that were sent and are not known to be delivered yet
+  Instant overdrawn_since{};  ///< start of the round trip in which the bytes of `overdrawn` were sent
+  Bytes overdrawn;            ///< bytes that sparse flows have sent beyond the window during this round trip
+  Instant ack_at{};           ///< time of the newest ACK from which delivered bytes were computed
 };
 
 }  // namespace sluice::proxy

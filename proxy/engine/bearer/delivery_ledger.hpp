@@ -11,10 +11,9 @@
 
 namespace sluice::proxy {
 
-/// Records the IP bytes sent to a UE for which no acknowledgement comes, by the time at which they were sent. A radio
-/// queue is a FIFO queue. Hence they have been delivered when a TCP segment that was sent later is acknowledged. Memory
-/// is constant: bytes share an entry if they are sent within 1 ms, or within a 16th of the time that the ledger covers.
-/// Reads no clock.
+/// Records the send times of bytes to a UE that the UE does not acknowledge by TCP. The radio queue is a FIFO queue.
+/// Therefore these bytes are delivered when a TCP segment that was sent later is acknowledged. Memory is constant:
+/// bytes that are sent within 1 ms, or within 1/16 of the recorded time, share one entry. Reads no clock.
 class DeliveryLedger {
  public:
   /// Adds bytes that were just sent.
@@ -25,7 +24,7 @@ class DeliveryLedger {
     newest().last = now;
     newest().bytes += static_cast<std::uint32_t>(bytes.count());
   }
-  /// Removes the bytes that were sent no later than `until`, and returns their number.
+  /// Removes the bytes that were sent at or before `until`, and returns their number.
   Bytes take_until(Instant until) {
     Bytes sum;
     while (count_ > 0 && entries_[oldest_].last <= until) {
@@ -41,9 +40,9 @@ class DeliveryLedger {
     count_ = 0;
     return std::exchange(total_, Bytes{});
   }
-  /// Returns when the oldest recorded bytes were sent. Requires total() > 0.
+  /// Returns the time at which the oldest recorded bytes were sent. Requires total() > 0.
   [[nodiscard]] Instant oldest() const { return entries_[oldest_].last; }
-  /// Returns the number of sent bytes that are not known to be delivered.
+  /// Returns the number of bytes that were sent and are not known to be delivered yet.
   [[nodiscard]] Bytes total() const { return total_; }
 
  private:
@@ -53,7 +52,7 @@ class DeliveryLedger {
     Instant last{};   ///< time at which the last bytes of the entry were sent
     std::uint32_t bytes = 0;
   };
-  /// Returns the time span within which sent bytes share one entry.
+  /// Returns the maximum time between the first and the last bytes that share one entry.
   [[nodiscard]] Duration resolution(Instant now) const {
     return std::max<Duration>(std::chrono::milliseconds(1), (now - entries_[oldest_].first) / 16);
   }

@@ -11,9 +11,9 @@
 namespace sluice::proxy {
 namespace {
 
-/// Bytes that a flow may send per round of the deficit round robin.
+/// Quantum of the deficit round robin: bytes that a flow may send per round.
 constexpr std::int32_t quantum = 1500;
-/// Waiting time from which on a packet with ECT(1) is marked, because its sender expects early marks (RFC 9331).
+/// Waiting time above which a packet with ECT(1) gets a CE mark, because its sender expects early marks (RFC 9331).
 constexpr Duration shallow_threshold = std::chrono::milliseconds(5);
 
 constexpr std::uint8_t keep_flag = 1;

@@ -11,19 +11,19 @@
 
 namespace sluice::proxy {
 
-/// Properties of a queued packet that the queue needs without parsing it again.
+/// Properties of a packet that are stored when the packet is queued, so that it need not be parsed again.
 struct QueuedPacket {
-  std::uint32_t slot = 0;      ///< keyed hash of the 5-tuple, which selects the flow's queue (slot)
+  std::uint32_t slot = 0;      ///< keyed hash of the 5-tuple; modulo `slots` it selects the flow's queue, called a slot
   std::uint16_t bytes = 0;     ///< length of the IP packet
   std::uint8_t ip_offset = 0;  ///< offset of the IP header in the frame
-  bool keep = false;           ///< true for a packet that CoDel does not drop, such as one of a handshake
-  std::uint16_t reason = 0;    ///< index of the counter under which the owner counts the packet when it is sent
+  bool keep = false;         ///< true if CoDel must not drop the packet, for example because it belongs to a handshake
+  std::uint16_t reason = 0;  ///< index of the counter that the owner increments when the packet is sent
 };
 
-/// Packets to one UE that wait, with a queue for each flow. Deficit round robin serves the flows, those that send
-/// little before the others. CoDel limits how long a packet waits (FQ-CoDel, RFC 8290). Packets of one flow never
-/// overtake each other. A keyed hash assigns each flow to one of `slots` queues; two flows may share one. Work is
-/// constant per packet. Thread: its shard's.
+/// Queue of packets to one UE, with a FIFO for each flow. Deficit round robin serves the flows; sparse flows, which
+/// send little, come first. CoDel limits how long a packet waits (FQ-CoDel, RFC 8290). Packets of one flow are never
+/// reordered. A keyed hash maps each flow to one of `slots` FIFOs, so two flows may share one. Work per packet is
+/// constant. Thread: the shard's.
 class FlowQueue {
  public:
   static constexpr std::size_t slots = 32;
@@ -32,8 +32,8 @@ class FlowQueue {
   struct Popped {
     packet::Packet packet;
     QueuedPacket about;
-    bool dropped = false;  ///< true if the packet must not be sent, because CoDel drops it
-    bool marked = false;   ///< true if the packet got a CE mark
+    bool dropped = false;  ///< true if CoDel drops the packet, so that it must not be sent
+    bool marked = false;   ///< true if CoDel marked the packet with CE
   };
 
   [[nodiscard]] bool empty() const { return packets_ == 0; }
@@ -43,27 +43,29 @@ class FlowQueue {
   /// Returns the number of flows with queued packets.
   [[nodiscard]] std::uint32_t flows() const { return flows_; }
 
-  /// Appends a packet to the queue of its flow.
+  /// Appends a packet to the FIFO of its flow. `about` describes the packet.
   void push(packet::Packet&& packet, const QueuedPacket& about, Instant now);
-  /// Returns the IP bytes of the packet that pop() returns next. Requires !empty().
+  /// Returns the length, in IP bytes, of the packet that the next pop() returns. Requires !empty().
   [[nodiscard]] Bytes next_bytes();
-  /// True if the packet that pop() returns next belongs to a flow that has sent less than its share. Requires !empty().
+  /// True if the packet that the next pop() returns belongs to a sparse flow, which has sent less than a quantum.
+  /// Requires !empty().
   [[nodiscard]] bool next_is_sparse();
-  /// Removes and returns the next packet, which CoDel may drop or mark. Requires !empty().
-  [[nodiscard]] Popped pop(const CodelParameters& parameters, Instant now);
-  /// Returns the IP bytes that wait in the queue (slot) to which packet `about` belongs.
-  [[nodiscard]] Bytes bytes_of(const QueuedPacket& about) const { return Bytes(flow_[about.slot % slots].bytes); }
-  /// True if CoDel must not drop the oldest packet in the queue to which `about` belongs (QueuedPacket::keep). Requires
-  /// that bytes wait in that queue.
-  [[nodiscard]] bool head_is_kept(const QueuedPacket& about) const;
-  /// Drops the oldest packet of the queue to which packet `about` belongs. Requires that bytes wait in that queue.
-  void drop_oldest(const QueuedPacket& about);
-  /// Removes the next packet in the round-robin order of the flows, without CoDel's test of its delay. Requires
+  /// Removes and returns the next packet. The result also states whether CoDel drops or marks the packet. Requires
   /// !empty().
+  [[nodiscard]] Popped pop(const CodelParameters& parameters, Instant now);
+  /// Returns the number of IP bytes that wait in the FIFO of the flow to which the packet described by `about` belongs.
+  [[nodiscard]] Bytes bytes_of(const QueuedPacket& about) const { return Bytes(flow_[about.slot % slots].bytes); }
+  /// True if CoDel must not drop the oldest packet of the flow to which the packet described by `about` belongs.
+  /// Requires that bytes of that flow wait.
+  [[nodiscard]] bool head_is_kept(const QueuedPacket& about) const;
+  /// Drops the oldest packet of the flow to which the packet described by `about` belongs. Requires that bytes of that
+  /// flow wait.
+  void drop_oldest(const QueuedPacket& about);
+  /// Removes and returns the packet that the round robin selects next, without asking CoDel. Requires !empty().
   [[nodiscard]] Popped pop_untested();
 
  private:
-  /// FIFO of slots (queues of one flow each), by number; each slot is in it at most once.
+  /// FIFO of slot numbers. A slot is the queue of one flow; its number is in the list at most once.
   class SlotList {
    public:
     [[nodiscard]] bool empty() const { return count_ == 0; }
@@ -83,19 +85,19 @@ class FlowQueue {
   struct Flow {
     packet::Queue packets;
     Codel codel;
-    std::int32_t deficit = 0;  ///< bytes that the flow may still send in this round of deficit round robin
+    std::int32_t deficit = 0;  ///< bytes that the flow may still send in this round of the deficit round robin
     std::uint32_t bytes = 0;   ///< IP bytes queued
-    bool listed = false;       ///< true if the slot of this flow is in one of the lists
+    bool listed = false;       ///< true if the number of this flow's slot is in new_ or old_
   };
 
-  /// Rotates the lists of slots until the first slot may send within its round, and returns that slot. Requires
+  /// Rotates the lists until the first slot has bytes left to send in its round, and returns that slot. Requires
   /// !empty().
   std::uint8_t select();
-  /// Removes and returns the oldest packet of a slot (queue of one flow).
+  /// Removes and returns the oldest packet in a slot, the queue of one flow.
   [[nodiscard]] Popped take(std::uint8_t slot);
 
   std::array<Flow, slots> flow_;
-  SlotList new_;  ///< slots of flows that have sent less than a quantum since they became active
+  SlotList new_;  ///< slots of sparse flows: those that have sent less than a quantum since they became active
   SlotList old_;
   std::uint32_t packets_ = 0;
   std::uint32_t flows_ = 0;

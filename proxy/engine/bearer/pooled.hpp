@@ -8,7 +8,8 @@
 
 namespace sluice::proxy {
 
-/// Optional member of type T that is stored in a pool. The owner must call drop() before it is destroyed.
+/// Optional member of type T whose value is stored in a pool. The owner must call drop() before this object is
+/// destroyed.
 template <typename T>
 class Pooled {
  public:
@@ -17,8 +18,8 @@ class Pooled {
   [[nodiscard]] T& operator*() const { return *object_; }
   [[nodiscard]] T* operator->() const { return object_; }
 
-  /// Creates the object. Requires that none exists. The pool always has space, because it has one place for each
-  /// bearer.
+  /// Creates the object in the pool. Requires that none exists. The pool is never full, because it has one place for
+  /// each bearer.
   template <typename... Arguments>
   T& make(flow::Slab<T>& pool, Arguments&&... arguments) {
     const std::uint32_t place = pool.emplace(std::forward<Arguments>(arguments)...);
@@ -26,7 +27,7 @@ class Pooled {
     object_ = &pool[place];
     return *object_;
   }
-  /// Destroys the object if it exists, and returns its place to the pool.
+  /// Destroys the object, if there is one, and returns its place to the pool.
   void drop(flow::Slab<T>& pool) {
     if (object_ != nullptr) pool.erase(pool.index_of(*object_));
     object_ = nullptr;

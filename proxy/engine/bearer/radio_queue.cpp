@@ -5,7 +5,8 @@
 namespace sluice::proxy {
 namespace {
 
-/// Returns the parameters for counting the N active flows of a radio queue, for Generalized Window Advertising (GWA).
+/// Returns the parameters with which Generalized Window Advertising (GWA) counts the number N of active flows in a
+/// radio queue.
 control::GwaParameters counting_of(const PolicySettings& settings) {
   control::GwaParameters parameters;
   const std::optional<control::FlowControllerKind> law = flow_controller_of(settings.law());
@@ -16,7 +17,7 @@ control::GwaParameters counting_of(const PolicySettings& settings) {
   return parameters;
 }
 
-/// Buffer size B that is assumed if neither the configuration nor the Node-B reports contain it.
+/// Buffer size B that is assumed if neither the configuration nor Node-B reports state it.
 constexpr Bytes usual_buffer{64 * 1024};
 
 }  // namespace
@@ -56,8 +57,7 @@ void RadioQueue::on_report(const control::feedback::BearerReport& queue, std::ui
   find_price(queue, now);
 }
 
-/// Sets the price of the control law CLAMP: from the Node-B report if it contains a price, else from a local price
-/// agent.
+/// Sets the price that the controller CLAMP uses: the price in the Node-B report, or else that of a local price agent.
 void RadioQueue::find_price(const control::feedback::BearerReport& queue, Instant now) {
   if (queue.clamp) {
     view_.price = queue.clamp->price;

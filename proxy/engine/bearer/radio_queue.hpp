@@ -14,58 +14,61 @@
 
 namespace sluice::proxy {
 
-/// Radio queue of a UE, as per-flow window controllers need it: reported length and rates, how many sent bytes have
-/// reached and left the queue, and how many flows share it. Thread: the shard's.
+/// State of a UE's radio queue that per-flow window controllers need. It contains the reported length and rates, how
+/// many sent bytes have reached and left the queue, and how many flows share it. Thread: the shard's.
 class RadioQueue {
  public:
-  /// Starts with an empty queue. `settings` outlives it.
+  /// Creates the state of an empty queue. `settings` must outlive the object.
   explicit RadioQueue(const PolicySettings& settings);
 
-  /// Copies the rates that another bearer of this UE has measured. Also copies the byte positions if `same_path` is
-  /// true, which means that both bearers have equal one-way delays to the Node-B.
+  /// Copies the rates that another bearer of this UE has measured. If `same_path` is true, also copies the byte counts.
+  /// `same_path` means that both bearers have the same one-way delay to the Node-B.
   void inherit(const RadioQueue& before, bool same_path);
-  /// Restarts after a handover to another Node-B. `dropped` is the current value of its cumulative drop counter.
+  /// Restarts the state after a handover. `dropped` is the current value of the new Node-B's cumulative drop counter.
   void restart(std::uint64_t dropped);
-  /// Updates the view of the queue from a Node-B report. `sent_total`: IP bytes sent so far; `bytes_in_flight` of them
-  /// have not reached the queue.
+  /// Updates the state from a Node-B report. `sent_total` is the number of IP bytes sent so far. `bytes_in_flight` of
+  /// them have not reached the queue yet.
   void on_report(const control::feedback::BearerReport& queue, std::uint64_t sent_total, Bytes bytes_in_flight,
                  Instant now);
 
-  /// Returns the radio queue as of the last Node-B report, with the number of flows at `now`.
+  /// Returns the radio queue according to the last Node-B report, and the number of active flows at `now`.
   [[nodiscard]] const control::QueueView& view(Instant now);
-  /// Returns the number of Node-B reports applied; a flow compares it to detect a newer one.
+  /// Returns the number of Node-B reports applied so far. A flow compares it with an earlier value to detect a new
+  /// report.
   [[nodiscard]] std::uint32_t reports() const { return reports_; }
-  /// Returns how many of the IP bytes sent towards the radio had reached the radio queue at the last Node-B report.
+  /// Returns how many of the IP bytes sent towards the UE had reached the radio queue at the time of the last Node-B
+  /// report.
   [[nodiscard]] std::uint64_t arrived_total() const { return arrived_total_; }
-  /// Returns how many of the IP bytes sent towards the radio had left the radio queue at the last Node-B report.
+  /// Returns how many of the IP bytes sent towards the UE had left the radio queue at the time of the last Node-B
+  /// report.
   [[nodiscard]] std::uint64_t left_total() const { return left_total_; }
-  /// Records a packet of a flow, which makes it one of the N active flows of the law GWA. `taken` is the number of the
-  /// flow's bytes that left over the link since its last packet.
+  /// Records a packet of a flow. The flow then counts as one of the N active flows that the controller GWA needs.
+  /// `taken` is the number of the flow's bytes that left the queue since its last packet.
   void seen(Instant now, control::GwaFlowCount::Mark& mark, Bytes taken) {
     count_.seen(now, mark, taken, view_.best_rate);
     counted_ = never;
   }
-  /// Removes a flow that has ended from the count N of active flows.
+  /// Removes a flow that has ended from the number N of active flows.
   void left(control::GwaFlowCount::Mark& mark) {
     count_.left(mark);
     counted_ = never;
   }
 
  private:
-  /// Sets the price of the law CLAMP from the Node-B report, or computes it.
+  /// Sets the price that the controller CLAMP uses: from the Node-B report, or else by computing it.
   void find_price(const control::feedback::BearerReport& queue, Instant now);
 
   const PolicySettings* settings_;
-  std::optional<control::ClampPriceAgent> price_;  ///< CLAMP price agent, used if the Node-B reports no price
-  control::GwaFlowCount count_;                    ///< estimator of the number of active flows N (GWA's eq. 9)
-  /// Time at which the active flows were last counted; `never` if the count is outdated.
+  std::optional<control::ClampPriceAgent> price_;  ///< price agent of CLAMP, used if the Node-B reports no price
+  control::GwaFlowCount count_;                    ///< estimator of the number N of active flows, by equation 9 of GWA
+  /// time at which the active flows were last counted; `never` if they must be counted again
   Instant counted_ = never;
   control::QueueView view_;
   control::WindowedRange rates_;  ///< service rate, bytes/s
-  /// Cumulative IP bytes that had reached the radio queue at the last Node-B report.
+  /// total number of IP bytes that had reached the radio queue at the last Node-B report
   std::uint64_t arrived_total_ = 0;
   std::uint64_t left_total_ = 0;
-  std::uint64_t dropped_ = 0;  ///< cumulative drop counter of the Node-B at the last report
+  std::uint64_t dropped_ = 0;  ///< value of the Node-B's cumulative drop counter in the last report
   std::uint32_t reports_ = 0;
 };
 

@@ -22,8 +22,8 @@ enum class FeedbackInput : std::uint8_t {
 /// state machine. The controller is selected when an input changes, because every segment reads it.
 class RateControlMode {
  public:
-  /// Starts from the policy's settings. `ordinary` is true if the UE belongs to the control group, which no rate
-  /// controller limits.
+  /// Starts from the policy's settings. `ordinary` is true if the UE is in the control group, which no rate controller
+  /// limits.
   RateControlMode(const PolicySettings& settings, bool ordinary);
 
   /// Records whether Node-B reports arrive in time.

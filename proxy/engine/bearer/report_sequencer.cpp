@@ -5,7 +5,8 @@
 namespace sluice::proxy {
 namespace {
 
-/// Shortest time without reports of a Node-B after which another Node-B may replace it. One late report is not enough.
+/// Minimum time without reports of a Node-B before another Node-B may replace it. A single late report causes no
+/// replacement, because its delay is shorter.
 constexpr Duration min_silence = std::chrono::milliseconds(20);
 
 }  // namespace

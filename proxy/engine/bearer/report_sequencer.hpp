@@ -10,47 +10,46 @@
 
 namespace sluice::proxy {
 
-/// Sequence of the Node-B reports about one UE: decides from which Node-B reports are accepted and which are new, and
-/// stores the newest. Thread: the shard's.
+/// Sequence of the Node-B reports about one UE. Decides from which Node-B reports are accepted and whether a report is
+/// new, and stores the newest one. Thread: the shard's.
 class ReportSequencer {
  public:
-  /// Starts without a report. `longest_silence`: upper limit of the period of Node-B reports, whatever period a Node-B
+  /// Starts without a report. `longest_silence` is the upper limit of the report period, whatever period a Node-B
   /// announces.
   explicit ReportSequencer(Duration longest_silence) : longest_silence_(longest_silence) {}
 
   /// Copies the newest Node-B report of another bearer of the same UE.
   void inherit(const ReportSequencer& before);
 
-  /// True if the report is from the Node-B that serves the UE. Another Node-B becomes the serving one with a report of
-  /// state normal. For that the serving Node-B must have reported handover, outage or release, or have sent nothing for
-  /// two periods or the longest silence. All other reports of another Node-B are rejected.
+  /// True if the report is from the Node-B that serves the UE. Another Node-B becomes the serving one by a report with
+  /// state normal. Before that, the old Node-B must have reported handover, outage or release, or have been silent.
+  /// Silent means no report for two periods or for the longest silence. Other reports of another Node-B are rejected.
   [[nodiscard]] bool accepts(const ReportArrival& report, Instant now) const;
-  /// True if an accepted report is from another Node-B than the last report.
+  /// True if an accepted report is from a different Node-B than the last report.
   [[nodiscard]] bool changes_reporter(const ReportArrival& report) const {
     return any_ && report.sender != last_.sender;
   }
-  /// True if the report is not newer than the last one from the current run (epoch) of this Node-B.
+  /// True if the report is from the current run (epoch) of the serving Node-B and not newer than the last report.
   [[nodiscard]] bool is_stale(const ReportArrival& report) const {
     return any_ && report.sender == last_.sender && report.epoch == last_.epoch && report.sequence <= last_.sequence;
   }
-  /// Returns how many Node-B reports were lost before this one.
+  /// Returns how many Node-B reports were lost between the last report and this one.
   [[nodiscard]] std::uint64_t lost_before(const ReportArrival& report) const {
     return report.sequence > last_.sequence ? report.sequence - last_.sequence - 1 : 0;
   }
   /// Records an accepted Node-B report as the last one.
   void record(const ReportArrival& report, Instant now);
-  /// Records that the Node-B sent at the time `at` a report without this UE, which means that the UE's state is
-  /// unchanged.
+  /// Records that the Node-B left this UE out of a report at the time `at`, because the state of the UE was unchanged.
   void record_omitted(Instant at) { omission_rx_ = std::max(omission_rx_, at); }
 
-  /// True if any Node-B report was recorded.
+  /// True if at least one Node-B report was recorded.
   [[nodiscard]] bool any() const { return any_; }
-  /// Returns the last Node-B report; its period is capped at the longest silence.
+  /// Returns the last Node-B report. Its period is limited to the longest silence.
   [[nodiscard]] const ReportArrival& last() const { return last_; }
   /// Returns when the last Node-B report arrived.
   [[nodiscard]] Instant last_at() const { return last_at_; }
-  /// Returns when the last Node-B report was last known to be valid: on its arrival, or at a later notice that omits
-  /// the unchanged UE.
+  /// Returns the last time at which the newest report was known to be valid: its arrival, or the arrival of a later
+  /// notice that omitted the unchanged UE.
   [[nodiscard]] Instant omission_rx() const { return omission_rx_; }
 
  private:
@@ -61,39 +60,39 @@ class ReportSequencer {
   bool any_ = false;
 };
 
-/// State of a Node-B that omits unchanged UEs from its reports. Decides whether the last report of an omitted UE is
+/// State of a Node-B that omits unchanged UEs from its reports. Decides whether the last report about an omitted UE is
 /// still valid.
 class SuppressingNodeB {
  public:
   /// Starts from the first omission notice, which was received at `now`.
   SuppressingNodeB(const OmissionNotice& notice, Instant now) : notice_(notice), last_rx_(now), last_gap_(now) {}
 
-  /// Handles a further omission notice (unchanged UEs are left out). A late one is ignored, and one of a new epoch
-  /// (run) restarts the state.
+  /// Handles a further notice that unchanged UEs were omitted. An outdated notice is ignored. A notice of a new run
+  /// (epoch) of the Node-B restarts the state.
   void on_omission(const OmissionNotice& notice, Instant now);
   [[nodiscard]] std::uint64_t sender() const { return notice_.sender; }
-  /// Returns the longest interval between two reports of one UE by this Node-B.
+  /// Returns the longest interval between two reports about one UE, which this Node-B announces.
   [[nodiscard]] Duration refresh() const { return notice_.refresh; }
   /// Returns when the newest omission notice arrived.
   [[nodiscard]] Instant last_rx() const { return last_rx_; }
-  /// True if this Node-B sent the report `last` in its current run (epoch).
+  /// True if this Node-B sent the report `last` during its current run (epoch).
   [[nodiscard]] bool has_sent(const ReportArrival& last) const {
     return last.sender == notice_.sender && last.epoch == notice_.epoch;
   }
-  /// True if the Node-B's newest omission notice (unchanged UEs are left out) was sent after report `last`, so the
-  /// report may still be valid.
+  /// True if the Node-B sent its newest omission notice after the report `last`. The notice states that unchanged UEs
+  /// were omitted, so that report may still be valid.
   [[nodiscard]] bool covers(const ReportArrival& last) const {
     return has_sent(last) && last.sender_time < notice_.sender_time;
   }
-  /// True if no datagram of the Node-B since report `last` is missing, so no later report of this UE can have been
-  /// lost.
+  /// True if every datagram that the Node-B sent since the report `last` has arrived. Hence no later report about this
+  /// UE was lost.
   [[nodiscard]] bool confirms(const ReportArrival& last) const { return last.sequence >= notice_.since; }
-  /// Returns until when the report `last` is assumed to be valid; `never` if confirms() is true. Otherwise the Node-B
-  /// repeats a lost report within one refresh interval after the newest gap.
+  /// Returns until when the report `last` is assumed to be valid: `never` (no limit) if confirms() is true. Otherwise
+  /// until one refresh interval after the newest gap, because the Node-B reports every UE again within it.
   [[nodiscard]] Instant valid_until(const ReportArrival& last) const {
     return confirms(last) ? never : last_gap_ + notice_.refresh;
   }
-  /// Returns the Node-B's time of the newest notice before `sender_time` that omitted the unchanged UE.
+  /// Returns the time, by the Node-B's clock, of its newest omission notice before `sender_time`.
   [[nodiscard]] Duration omitted_before(Duration sender_time) const {
     return notice_.sender_time < sender_time ? notice_.sender_time : time_before_;
   }
@@ -102,16 +101,16 @@ class SuppressingNodeB {
   OmissionNotice notice_;
   Duration time_before_{};  ///< time, on the sender's clock, of the omission notice before the newest one
   Instant last_rx_;
-  Instant last_gap_;  ///< time at which the newest gap in the sender's datagrams was detected
+  Instant last_gap_;  ///< time at which a gap in the sequence of the sender's datagrams was last detected
 };
 
-/// All Node-Bs that leave unchanged UEs out of their reports. Thread: the shard's.
+/// All Node-Bs that omit unchanged UEs from their reports. Thread: the shard's.
 class SuppressingNodeBs {
  public:
-  /// Handles an omission notice (unchanged UEs are left out of reports) of any Node-B.
+  /// Handles a notice of any Node-B that it omitted unchanged UEs from a report.
   void on_omission(const OmissionNotice& notice, Instant now);
   [[nodiscard]] bool any() const { return !senders_.empty(); }
-  /// Returns the state of a Node-B, or null if it sends no omission notices. The pointer is valid until the next
+  /// Returns the state of a Node-B, or null if it has sent no omission notice. The pointer is valid until the next
   /// notice.
   [[nodiscard]] const SuppressingNodeB* find(std::uint64_t sender) const {
     const auto found = std::find_if(senders_.begin(), senders_.end(),
@@ -120,8 +119,8 @@ class SuppressingNodeBs {
   }
 
  private:
-  /// Maximum number of Node-Bs in the table. The Node-B with the longest silence is evicted; its reports then become
-  /// outdated as those of other Node-Bs do.
+  /// Maximum number of Node-Bs in the table. If the table is full, the Node-B that was silent longest is removed. The
+  /// last reports of that Node-B then become outdated after the usual time.
   static constexpr std::size_t max_senders = 64;
   std::vector<SuppressingNodeB> senders_;
 };

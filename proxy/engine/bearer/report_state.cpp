@@ -4,8 +4,9 @@
 
 namespace sluice::proxy {
 
-/// Replaces a missing Node-B report: grants the bytes that the link carries in a period, which is about the allowance
-/// of a controller step. The next report corrects an error, because it shows the bytes sent meanwhile.
+/// Replaces a missing Node-B report: grants the bytes that the link carries in one period at the mean rate. A
+/// controller step would grant about as much. The next report corrects the error, because it accounts for the bytes
+/// sent meanwhile.
 void ReportState::extrapolate_missing_report(Rate mean_rate, bool waits) {
   const ReportArrival& last = reports.last();
   extrapolator.extrapolate(last.period);

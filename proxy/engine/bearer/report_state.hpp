@@ -16,32 +16,32 @@
 
 namespace sluice::proxy {
 
-/// State of a UE bearer that exists once its UE was reported by a Node-B, or observed: the reports, their timeliness
-/// and the grant (bytes to send) from them. Thread: the shard's.
+/// State of a bearer that a Node-B has reported on, or that runs in mode observe. Contains the reports, whether they
+/// arrive in time, and the grant (bytes to send) that they allow. Thread: the shard's.
 struct ReportState {
   ReportState(const PolicySettings& settings, control::LawTrace* const* trace)
       : reports(settings.smvs.fallback.maximum), fallback(settings.smvs.fallback), law(settings, trace) {}
 
   /// True if Node-B reports arrive in time, so that a report-based controller may limit the bearer.
   [[nodiscard]] bool come_in_time() const { return fallback.source() == control::ControlSource::feedback; }
-  /// Returns the mean rate of the radio link: the estimate of SMVS if it runs at the proxy, else the Node-B's; zero
-  /// while unknown.
+  /// Returns the mean rate of the radio link: the estimate of SMVS if the proxy computes SMVS, else that of the Node-B.
+  /// Zero while unknown.
   [[nodiscard]] Rate mean_rate() const { return law.mean_rate(reports.last().bearer.mean_service_rate); }
   /// Replaces a missing Node-B report: grants the bytes that the link carries in one report period at `mean_rate`.
-  /// `waits`: true if data is unsent.
+  /// `waits` is true if there is data to send.
   void extrapolate_missing_report(Rate mean_rate, bool waits);
-  /// Subtracts `bytes` just sent from the grant, which is the number of bytes that the last Node-B report allows.
-  /// Returns true if that has re-armed the missing-report timer, which is suspended while nothing is sent.
+  /// Subtracts `bytes`, which were just sent, from the grant (the bytes that the last Node-B report allows). Returns
+  /// true if this has restarted the missing-report timer, which is suspended while nothing is sent.
   bool spend(Bytes bytes, Instant now);
 
-  /// Handles a notice that the Node-B leaves unchanged UEs out of its reports, so that the UE's last report may still
-  /// be valid. `idle`: true if nothing is unsent and nothing was sent since the last controller step.
+  /// Handles a notice that the Node-B `sender` omitted unchanged UEs, so that the last report about this UE may still
+  /// be valid. `idle` is true if the bearer has sent nothing since the last controller step and has nothing to send.
   void on_omitted(const SuppressingNodeB& sender, bool idle);
-  /// Suspends the missing-report timer, because the Node-B `sender` leaves unchanged UEs out of its reports and the
-  /// bearer has nothing to send.
+  /// Suspends the missing-report timer, because the bearer has nothing to send and the Node-B `sender` omits unchanged
+  /// UEs from its reports.
   void suspend(const SuppressingNodeB& sender);
-  /// Advances the controller over the interval in which the Node-B `sender` left the unchanged UE out of its reports.
-  /// Call it before on_report() of `next`, the first report that contains the UE again.
+  /// Runs the controller for the time in which the Node-B `sender` omitted the UE. Call it before on_report() when
+  /// `next` is the first report that contains the UE again.
   void on_named_again(const SuppressingNodeB& sender, const ReportArrival& next);
 
   ReportSequencer reports;
@@ -49,14 +49,16 @@ struct ReportState {
   AllowanceLaw law;
   SendGrant grant;
   MissingReportExtrapolator extrapolator;
-  std::uint64_t sent_at_report = 0;  ///< IP bytes sent to the UE up to the last Node-B report
-  bool trusted = true;               ///< true if ACKs did not contradict the last Node-B report
-  Bytes radio_load{};                ///< bytes in the radio queue and in flight to it, as of the last Node-B report
-  double reference_factor = 1;       ///< factor of the intended queue at the last Node-B report
-  control::StepLengthCheck step_length_check;  ///< detects a period of Node-B reports that is too long for the buffer
-  control::SamplingRateCheck
-      sampling_rate_check;  ///< detects a period of Node-B reports that is too long for the link's variation
-  Observed observed;        ///< decisions recorded in mode observe
+  /// total number of IP bytes sent to the UE when the last Node-B report was applied
+  std::uint64_t sent_at_report = 0;
+  bool trusted = true;          ///< false if the UE's ACKs contradicted the last Node-B report
+  Bytes radio_load{};           ///< bytes in the radio queue or in flight to it, at the last Node-B report
+  double reference_factor = 1;  ///< factor of the controller's target queue at the last Node-B report
+  /// detects that the period of Node-B reports is too long for the radio buffer
+  control::StepLengthCheck step_length_check;
+  /// detects that the period of Node-B reports is too long for how fast the link's rate varies
+  control::SamplingRateCheck sampling_rate_check;
+  Observed observed;  ///< comparison of this bearer's decisions in mode observe with the actual traffic
 };
 
 }  // namespace sluice::proxy

@@ -10,8 +10,8 @@
 namespace sluice::proxy {
 namespace {
 
-/// Number of delayed ACKs that each arriving ACK releases while Node-B reports are missing, oldest first. Releasing all
-/// at once would send a burst into a queue of unknown length.
+/// Number of delayed ACKs, oldest first, that each arriving ACK releases while Node-B reports are missing. If all were
+/// released at once, a burst would be sent into a queue of unknown length.
 constexpr std::size_t per_ack_without_law = 2;
 
 }  // namespace
@@ -77,17 +77,17 @@ bool AckRewriter::has_law(const EndToEndFlow& flow, const Bearer& bearer) {
   return EndToEndAckControl::watches(flow) || (flow.controller && bearer.rate_control().has_flow_windows());
 }
 
-/// Returns the controller's window for an ACK of position `ack`. It is at least two segments, because receivers delay
-/// the ACK of a single segment. The window field is rounded down to the unit of the window scale. So the minimum is
-/// rounded up to that unit.
+/// Returns the controller's window for an ACK with position `ack`. The window is at least two segments, because
+/// receivers delay the ACK of a single segment. This minimum is rounded up to the unit of the window scale, because the
+/// window field is rounded down.
 Bytes AckRewriter::law_window(EndToEndFlow& flow, Bearer& bearer, Side in, Bytes ack, Instant now) {
   const Bytes least = flow.towards(in).window.rounded_up(Bytes(flow.segment) * min_window_segments);
   const bool controlled = EndToEndAckControl::watches(flow);
   return std::max(controlled ? ack_control_.window(flow, bearer) : flow.controller->window(bearer, ack, now), least);
 }
 
-/// Returns the window for an ACK of position `ack` to the server. Without a controller, or shortly after it has
-/// started, the window opens only by the acknowledged data.
+/// Returns the window for an ACK with position `ack` to the server. Without a controller, or shortly after it has
+/// started, the window grows only by the acknowledged data.
 Bytes AckRewriter::window_towards_radio(EndToEndFlow& flow, Bearer& bearer, Bytes ack, Bytes offered, Instant now) {
   const bool law = has_law(flow, bearer);
   if (law && flow.opening == Opening::reports_late) flow.opening = Opening::no;

@@ -10,11 +10,11 @@
 
 namespace sluice::proxy {
 
-/// Applies the rate controller of a connection that passes end to end to its ACKs: decides which ACKs are forwarded or
-/// delayed, and writes the window into them. Keeps no state of its own. Thread: its shard's.
+/// Applies the rate controller to the ACKs of an end-to-end connection. Decides which ACKs are forwarded or delayed,
+/// and writes the window into them. Has no state of its own. Thread: the shard's.
 class AckRewriter {
  public:
-  /// Keeps references to its arguments, which outlive the object.
+  /// Stores references to its arguments, which must outlive the object.
   AckRewriter(const EndToEndParts& parts, EndToEndAckControl& ack_control) : parts_(parts), ack_control_(ack_control) {}
 
   /// Creates the per-flow window controller that the mode of the UE requires. On a connection that already carries data
@@ -33,12 +33,12 @@ class AckRewriter {
   void rewrite(EndToEndFlow& flow, Side in, packet::Packet& packet, std::uint16_t l4_offset, Bytes ack, Instant now);
 
  private:
-  /// True if a controller that has current input sets the flow's window.
+  /// True if a controller that currently has input determines the flow's window.
   [[nodiscard]] static bool has_law(const EndToEndFlow& flow, const Bearer& bearer);
-  /// Returns the controller's window for an ACK of position `ack` that arrived on `in`, at least two segments.
+  /// Returns the controller's window for an ACK with position `ack` that arrived on `in`. It is at least two segments.
   [[nodiscard]] Bytes law_window(EndToEndFlow& flow, Bearer& bearer, Side in, Bytes ack, Instant now);
-  /// Returns the window for an ACK of position `ack` to the server. It is limited while the window opens gradually
-  /// after a change of controller.
+  /// Returns the window for an ACK with position `ack` to the server. After a change of controller the window grows
+  /// gradually.
   [[nodiscard]] Bytes window_towards_radio(EndToEndFlow& flow, Bearer& bearer, Bytes ack, Bytes offered, Instant now);
 
   EndToEndParts parts_;

@@ -12,20 +12,20 @@
 
 namespace sluice::proxy {
 
-/// Applies the ACK-based controller to connections that pass end to end. Passes their segments to the controller of
-/// their UE, and computes the window that is written into their ACKs. The window is the connection's part of the UE's
-/// window, plus the data in flight from the server during one control loop delay. Thread: its shard's.
+/// Applies the ACK-based controller to end-to-end connections. Passes their segments to the controller of their UE, and
+/// computes the window to be written into their ACKs. That window is the connection's share of the UE's window, plus
+/// the data that the server sends during one control loop delay. Thread: the shard's.
 class EndToEndAckControl {
  public:
   /// Reserves entries for `max_flows_at_once` connections.
   explicit EndToEndAckControl(std::uint32_t max_flows_at_once) : flows_(max_flows_at_once) {}
 
-  /// True if the ACK-based controller limits the bearer's end-to-end connections. It does not if it only replaces late
-  /// Node-B reports, because the report-based controller needs split connections.
+  /// True if the ACK-based controller limits the bearer's end-to-end connections. False if that controller only
+  /// replaces late Node-B reports, because the report-based controller requires split connections.
   [[nodiscard]] static bool governs(const Bearer& bearer) {
     return bearer.rate_control().uses_ack_feedback() && bearer.settings().can_regulate();
   }
-  /// True if the segments of the end-to-end flow are the input of the ACK-based controller.
+  /// True if segments of the end-to-end flow are passed to the ACK-based controller.
   [[nodiscard]] static bool watches(const EndToEndFlow& flow) { return flow.ack_control != no_id; }
   /// Starts to pass the flow's segments to the ACK-based controller. Requires governs(bearer), and that begin() was not
   /// called for the flow before.
@@ -36,7 +36,7 @@ class EndToEndAckControl {
 
   // All functions below require that the flow is observed.
 
-  /// Handles a data segment to the UE whose payload ends at position `end`.
+  /// Processes a data segment to the UE whose payload ends at position `end`.
   void on_data(const EndToEndFlow& flow, Bearer& bearer, const packet::Parsed& data, Bytes end, Instant now);
   /// Handles an ACK of the UE up to position `ack`. Returns true if no data is left in flight, which makes due()
   [[gnu::noinline]] bool on_ack(const EndToEndFlow& flow, Bearer& bearer, const tcp::Segment& segment, Bytes ack,
@@ -49,40 +49,40 @@ class EndToEndAckControl {
   /// Returns when the flow loses its part of the UE's window because its UE or server is silent. Returns `never` if it
   /// has no part.
   [[nodiscard]] Instant due(const EndToEndFlow& flow) const;
-  /// Takes the flow's part of the UE's window away until the UE acknowledges again, so that other flows get it.
+  /// Removes the flow's share of the UE's window until the UE acknowledges again. Other flows get that share.
   void set_aside(const EndToEndFlow& flow, Bearer& bearer);
 
  private:
-  /// State of one end-to-end connection whose segments are the input of the ACK-based controller.
+  /// State of one end-to-end connection whose segments are passed to the ACK-based controller.
   struct Watched {
     Watched(Instant now, const EndToEndFlow& flow);
-    /// Returns the IP bytes of `amount` payload bytes, in packets as large as the largest one seen.
+    /// Returns the number of IP bytes that `amount` payload bytes occupy, in packets as large as the largest one seen.
     [[nodiscard]] Bytes on_wire(Bytes amount) const;
-    /// Returns the payload bytes of `wire` IP bytes, in packets as large as the largest one seen.
+    /// Returns the number of payload bytes in `wire` IP bytes, in packets as large as the largest one seen.
     [[nodiscard]] Bytes payload_of(Bytes wire) const;
-    /// Returns the ACK delay of an ACK with timestamp `ts_value`; negative if unknown.
+    /// Returns the time by which the UE delayed an ACK with timestamp `ts_value`; negative if unknown.
     [[nodiscard]] Duration ack_delay(Instant now, std::uint32_t ts_value, const control::DelayBasedController& law,
                                      Duration round_trip);
 
     control::EndToEndFlowEstimator estimator;
     control::TimestampOneWayDelay clock;
     Instant last_rx;  ///< time when the newest segment of the UE was received
-    Bytes counted;    ///< IP bytes of the flow that the bearer's controller counts as in flight
+    Bytes counted;    ///< IP bytes of the flow that are included in the bearer's bytes in flight
     std::uint32_t newest_ts = 0;
     std::uint16_t payload = 1;  ///< payload bytes of the largest packet seen
     std::uint16_t packet = 1;   ///< IP bytes of the largest packet seen
     std::uint16_t offered = 0;  ///< window field of the UE's newest ACK
-    bool timed = false;         ///< true if `newest_ts` contains a timestamp
-    /// True if the flow counts in AckController::end_to_end as one that waits for the window.
+    bool timed = false;         ///< true if `newest_ts` is valid
+    /// true if the flow is included in the number of end-to-end flows that wait for the window
     bool waits = false;
-    bool short_flow = false;  ///< true if the flow counts in AckController::end_to_end as a short flow
+    bool short_flow = false;  ///< true if the flow is included in the number of short end-to-end flows
   };
 
-  /// Updates the controller's totals with the flow's bytes in flight, and with whether it waits for the window and is a
-  /// short flow.
+  /// Updates the bearer's totals for one flow: its bytes in flight, whether it waits for the window, and whether it is
+  /// short.
   static void count(Watched& watched, AckController& controller, Bytes flight, bool waits, bool short_flow);
-  /// Returns the data that a segment of the UE newly acknowledges. Without new data, returns whether it reports one
-  /// more segment received out of order.
+  /// Returns the data that a segment of the UE newly acknowledges. If there is none, returns whether the segment
+  /// reports one more segment received out of order.
   static control::EndToEndFlowEstimator::Acked read_ack(Watched& watched, const EndToEndFlow& flow,
                                                         const tcp::Segment& segment, Bytes ack, Instant now);
 

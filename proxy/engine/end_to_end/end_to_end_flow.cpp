@@ -8,10 +8,10 @@
 namespace sluice::proxy {
 namespace {
 
-/// number of segments in the initial window of RFC 6928, with which a window that opens gradually starts
+/// Number of segments in the initial window of RFC 6928. A window that grows gradually starts from it.
 constexpr std::int64_t first_segments = 10;
 
-/// Returns the state of a connection of which both SYNs were seen: sequence numbers and window edges at its start.
+/// Returns the initial state of a connection whose two SYNs were seen: sequence numbers and window edges.
 KnownConnection from_the_start(EndToEndFlow& flow) {
   KnownConnection known;
   for (const Side receiver : {Side::radio, Side::core}) {
@@ -29,8 +29,8 @@ void EndToEndFlow::record_syn(Side in, const SynNote& reported) {
   if (in == Side::radio) segment = std::max(reported.options.mss, min_segment);
 }
 
-/// Updates the handshake state from a SYN or SYN-ACK. Windows in SYNs are never scaled (RFC 7323 section 2.2), and the
-/// proxy does not rewrite them.
+/// Updates the handshake state from a SYN or SYN-ACK. The window field of a SYN is never scaled (RFC 7323 section 2.2),
+/// and the proxy does not rewrite it.
 void EndToEndFlow::learn_syn(Side in, const tcp::Segment& seen, Instant now) {
   if (phase != EndToEndPhase::syn) return;
   const bool answer = in != initiator;

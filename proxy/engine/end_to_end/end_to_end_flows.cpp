@@ -10,7 +10,8 @@
 namespace sluice::proxy {
 namespace {
 
-/// Time for which a connection's state is kept after both FINs, so that late retransmissions pass.
+/// Time for which the state of a connection is kept after both hosts have sent a FIN, so that late retransmissions are
+/// still recognized.
 constexpr Duration closing_time = std::chrono::seconds(10);
 
 }  // namespace
@@ -42,7 +43,7 @@ EndToEndId EndToEndFlows::open(const FirstSyn& first, PolicyIndex policy, Instan
   return begun.id;
 }
 
-/// Allocates an end-to-end connection and its table entry; returns `none` if a table is full.
+/// Allocates an end-to-end connection and its table entry. Returns `none` if a table is full.
 EndToEndId EndToEndFlows::enter(const flow::FlowKey& key, PolicyIndex policy, Instant now) {
   // The connection is allocated before the bearer, because a bearer without connections would never be removed.
   const EndToEndId id = flows_.emplace();
@@ -169,7 +170,7 @@ void EndToEndFlows::rebind(const Policies& policies, Instant now) {
   });
 }
 
-/// Starts the phase in which ACKs are rewritten, because the handshake is complete.
+/// Starts to rewrite ACKs, because the handshake is complete.
 void EndToEndFlows::establish(EndToEndFlow& flow) {
   const bool both_closed = flow.fins == (bit(Side::radio) | bit(Side::core));
   flow.phase = both_closed ? EndToEndPhase::closing : EndToEndPhase::open;

@@ -10,7 +10,7 @@ namespace {
 
 constexpr unsigned ecn_bits = 2;  ///< number of ECN bits in the type-of-service field, below the DSCP
 
-/// True if `number` is at most one unscaled window (64 KiB) after `isn`, the host's initial sequence number.
+/// True if `number` is at most one unscaled window (64 KiB) after the initial sequence number `isn`.
 bool is_behind(tcp::SeqNum number, tcp::SeqNum isn) {
   return number > isn && number <= isn + 1 + UINT16_MAX;
 }
@@ -59,7 +59,7 @@ Step follow_initiator(Flow& flow, const tcp::Segment& segment, bool splittable, 
   return Step::complete;
 }
 
-/// Converts a measured round-trip time from ticks to a Duration. Zero means unknown in both.
+/// Converts a measured round-trip time from ticks to a Duration. Zero stands for "unknown" in both.
 Duration measured(std::uint32_t ticks) {
   return ticks == 0 ? Duration::zero() : tcp::tick::us_duration(ticks);
 }

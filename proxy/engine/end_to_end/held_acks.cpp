@@ -9,11 +9,12 @@
 namespace sluice::proxy {
 namespace {
 
-/// Number of flows that one step of the low-memory scan visits before packets are processed again.
+/// Number of flows that are scanned for delayed ACKs in one step when packet buffers are scarce. Packets are processed
+/// between the steps.
 constexpr std::uint32_t free_step = 128;
 
-/// Delayed ACK, as stored in the note of its packet buffer: the offset of its TCP header, and the position that it
-/// acknowledges.
+/// Data of a delayed ACK, stored in the note of its packet buffer: the offset of its TCP header, and its acknowledged
+/// position.
 struct HeldAck {
   packet::PacketNote& note;
   [[nodiscard]] std::uint16_t l4_offset() const { return static_cast<std::uint16_t>(note.scratch32); }

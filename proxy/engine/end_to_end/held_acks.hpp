@@ -10,11 +10,11 @@
 
 namespace sluice::proxy {
 
-/// Stores the delayed ACKs of UEs and forwards them in order of arrival, at the latest when their delay reaches its
-/// limit. The window that is written into an ACK is computed when it is forwarded. Thread: its shard's.
+/// Stores delayed ACKs of UEs and forwards them in order of arrival, each at the latest when the maximum delay is over.
+/// The window in an ACK is computed when the ACK is forwarded. Thread: the shard's.
 class HeldAcks {
  public:
-  /// Keeps references to its arguments, which outlive the object.
+  /// Stores references to its arguments, which must outlive the object.
   HeldAcks(flow::Slab<EndToEndFlow>& flows, const EndToEndParts& parts, AckRewriter& rewriter)
       : flows_(flows), parts_(parts), rewriter_(rewriter) {}
 
@@ -23,16 +23,17 @@ class HeldAcks {
                               Bytes ack, Instant now);
   /// Forwards those delayed ACKs of the flow that its rate controller releases.
   void release(EndToEndFlow& flow, EndToEndId id, const control::AckRelease& release, Instant now);
-  /// Forwards the flow's delayed ACKs that have reached the maximum delay.
+  /// Forwards the delayed ACKs of the flow whose maximum delay is over.
   void release_overdue(EndToEndFlow& flow, EndToEndId id, Instant now);
-  /// Returns when the flow's oldest delayed ACK must be forwarded; `never` if none is delayed.
+  /// Returns when the oldest delayed ACK of the flow must be forwarded; `never` if there is none.
   [[nodiscard]] Instant due(const EndToEndFlow& flow) const;
-  /// Forwards those delayed ACKs of the bearer's flows that their controllers release, because a Node-B report has
+  /// Forwards the delayed ACKs that the controllers of the bearer's flows release. Called when a Node-B report has
   /// arrived or reports are missing.
   void on_report(Bearer& bearer, Instant now);
-  /// True if ACKs are delayed although packet buffers are low; free_some() then forwards them.
+  /// True if packet buffers are scarce and there are delayed ACKs, which free_some() then forwards.
   [[nodiscard]] bool in_need() const { return waiting_ > 0 && parts_.budget.is_low(); }
-  /// Continues a scan over the flows that forwards delayed ACKs, because their packet buffers are needed.
+  /// Scans some flows and forwards their delayed ACKs, because packet buffers are scarce. The next call continues with
+  /// the next flows.
   [[gnu::cold, gnu::noinline]] void free_some(Instant now);
 
  private:
@@ -47,7 +48,7 @@ class HeldAcks {
   EndToEndParts parts_;
   AckRewriter& rewriter_;
   std::uint32_t waiting_ = 0;     ///< number of delayed ACKs of all connections
-  std::uint32_t next_freed_ = 0;  ///< index of the flow with which the scan for low memory continues
+  std::uint32_t next_freed_ = 0;  ///< index of the flow at which free_some() continues its scan
 };
 
 }  // namespace sluice::proxy

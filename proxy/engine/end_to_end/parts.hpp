@@ -8,7 +8,7 @@
 
 namespace sluice::proxy {
 
-/// References that all classes for end-to-end connections use. The referenced objects outlive these classes.
+/// References to objects that all classes for end-to-end connections use. These objects must outlive the classes.
 struct EndToEndParts {
   Registry& registry;
   TransmitQueue& queue;

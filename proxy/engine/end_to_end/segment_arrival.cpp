@@ -70,8 +70,8 @@ void EndToEndFlows::receive_syn_or_reset(EndToEndFlow& flow, EndToEndId id, Side
   if (ends) close(id, now, "reset");
 }
 
-/// Completes the handshake if the segment is the initiator's ACK. Only a host that received the SYN-ACK can acknowledge
-/// its sequence number.
+/// Completes the handshake if the segment is the initiator's ACK. A matching number shows that the initiator has
+/// received the SYN-ACK.
 void EndToEndFlows::track_handshake(EndToEndFlow& flow, Side in, const SegmentNumbers& numbers, Instant now) {
   if (in != flow.initiator || numbers.ack < Bytes{} || numbers.seq < Bytes{}) return;
   const Duration second_half = now - flow.handshake;
@@ -145,7 +145,7 @@ void EndToEndFlows::receive_ack(EndToEndFlow& flow, EndToEndId id, Side in, pack
   pass(flow, in, std::move(packet), parsed.ip_length, now);
 }
 
-/// Forwards a segment. `ip_length` is the number of bytes that it occupies in the radio queue, if it is sent to the UE.
+/// Forwards a segment. `ip_length` is the number of bytes that a segment to the UE occupies in the radio queue.
 void EndToEndFlows::pass(EndToEndFlow& flow, Side in, packet::Packet&& packet, std::uint16_t ip_length, Instant now) {
   if (in == Side::core) {
     const Bearer::Traffic traffic =

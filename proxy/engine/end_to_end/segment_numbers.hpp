@@ -8,22 +8,22 @@
 
 namespace sluice::proxy {
 
-/// Maximum number of bytes by which a segment may begin before the acknowledged position. Retransmissions and reordered
-/// segments begin there.
+/// Maximum distance in bytes by which a segment may begin before the acknowledged position, as retransmitted and
+/// reordered segments do.
 inline constexpr std::uint32_t max_behind = 1U << 20;
-/// Maximum number of bytes by which a segment may exceed the right edge of the window. Hosts may shrink a window by
-/// rounding (RFC 7323 section 2.4), and a zero-window probe is one byte beyond the edge.
+/// Maximum distance in bytes by which a segment may end beyond the right edge of the window. A host may shrink its
+/// window by rounding (RFC 7323 section 2.4), and a zero-window probe exceeds the edge by one byte.
 inline constexpr std::uint32_t beyond_the_edge = UINT16_MAX;
 
-/// Positions of a segment's first byte and of the byte that it acknowledges, each counted from the start of its own
+/// Positions of a segment's first byte and of its acknowledgement, each counted in bytes from the start of that
 /// direction.
 struct SegmentNumbers {
   Bytes seq;
   Bytes ack;
 };
 
-/// Returns the positions (bytes from the start of each direction) of a segment that arrived on `in`. Sequence numbers
-/// are unwrapped next to the furthest position seen in each direction.
+/// Returns the positions, in bytes from the start of each direction, of a segment that arrived on `in`. The 32-bit
+/// sequence numbers are unwrapped to the values closest to the furthest position seen.
 [[nodiscard, gnu::always_inline]] inline SegmentNumbers numbers_of(const EndToEndFlow& flow, Side in,
                                                                    const tcp::Segment& segment) {
   control::StreamPosition sent = flow.towards(opposite(in)).position;
@@ -31,9 +31,10 @@ struct SegmentNumbers {
   return {sent.of(segment.seq.raw()), received.of(segment.ack.raw())};
 }
 
-/// True if the receiving host would probably accept the segment (RFC 5961). The segment lies in the advertised window
-/// or not far below the acknowledged position, and acknowledges only data that has passed. A FIN counts as one byte. An
-/// RST must be exact: right after the last data that passed, or at the position that the other host has acknowledged.
+/// True if the receiving host would probably accept the segment (RFC 5961). It must lie in the advertised window or not
+/// far before the acknowledged position, and acknowledge only data that has passed. A FIN counts as one byte. The
+/// number of a RST must be exact: right after the last data that passed, or the position that the other host has
+/// acknowledged.
 [[nodiscard]] bool is_plausible(const EndToEndFlow& flow, Side in, const tcp::Segment& segment,
                                 const SegmentNumbers& numbers);
 

@@ -5,8 +5,8 @@
 namespace sluice::proxy {
 namespace {
 
-/// Returns the state of both hosts of an end-to-end connection, derived from its segments and the windows that were
-/// advertised in the hosts' names.
+/// Returns the state of both hosts of an end-to-end connection, derived from its segments and from the windows
+/// advertised to the hosts.
 TrackedConnection connection_of(const EndToEndFlow& flow) {
   TrackedConnection connection;
   const SynNote& first = flow.syn_of(flow.initiator);

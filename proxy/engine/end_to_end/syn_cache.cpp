@@ -7,7 +7,7 @@ namespace sluice::proxy {
 
 namespace {
 
-/// True if `number` is at most one unscaled window (64 KiB) after `isn`, the host's initial sequence number.
+/// True if `number` is at most one unscaled window (64 KiB) after the initial sequence number `isn`.
 bool is_behind(tcp::SeqNum number, tcp::SeqNum isn) {
   return number > isn && number <= isn + 1 + UINT16_MAX;
 }
@@ -77,7 +77,8 @@ void SynCache::forget(const FirstSyn& noted) {
   forget(entries_.index_of(static_cast<const Entry&>(noted)));
 }
 
-/// Evicts the entry of the oldest SYN from the cache. Returns false if that SYN was already answered.
+/// Removes the oldest SYN from the cache. Returns false if that SYN was answered before, so that its entry is free or
+/// belongs to another SYN.
 bool SynCache::forget(const EvictionQueue::Entry& oldest) {
   if (oldest.id == no_id || !entries_.contains(oldest.id) || entries_[oldest.id].ticket != oldest.ticket) return false;
   forget(oldest.id);

@@ -22,50 +22,50 @@ struct FirstSyn {
   Side from = Side::radio;
   std::uint8_t dscp = 0;
   bool retransmitted = false;  ///< true if the SYN is a retransmission, so round-trip times are ambiguous (Karn)
-  /// True if each copy of the SYN had an unfinished checksum, which a kernel left to an offload.
+  /// true if every copy of the SYN had a checksum that the sender's kernel left unfinished for an offload
   bool unfinished = false;
   Instant at{};
-  packet::HeaderTemplate headers;  ///< frame headers of the SYN
+  packet::HeaderTemplate headers;  ///< frame headers (Ethernet, IP, tunnel) of the SYN
 };
 
-/// Meaning of a segment, other than a SYN, for a handshake of which only the SYN was seen.
+/// Meaning of a segment for a handshake of which only the SYN was seen.
 enum class AnswerToSyn : std::uint8_t {
-  none,     ///< the segment's numbers do not match the handshake
+  none,     ///< no meaning, because the segment's numbers do not match the handshake
   accepts,  ///< the segment is the SYN-ACK
-  refuses,  ///< the segment is a RST of either host
-  crosses,  ///< the segment is a SYN-ACK of the host that has sent the SYN: a simultaneous open
-  unseen    ///< the segment shows that earlier segments were not seen, so that the hosts' state is unknown
+  refuses,  ///< the segment is a RST that ends the handshake
+  crosses,  ///< the segment is a SYN-ACK of the host that sent the SYN: a simultaneous open
+  unseen    ///< the segment shows that other segments were missed, so that the state of the hosts is unknown
 };
-/// Returns what a segment that arrived on `in` means for the handshake of `syn`.
+/// Returns the meaning of a segment that arrived on `in` for the handshake that `syn` has started.
 [[nodiscard]] AnswerToSyn judge(const FirstSyn& syn, Side in, const tcp::Segment& segment);
 
-/// Cache of unanswered SYNs. Anyone can forge a SYN, so a SYN alone only occupies an entry here. A connection is
-/// created when the other host answers with a SYN-ACK. The oldest entry is evicted when the cache is full, and its
-/// connection then passes unsplit. All memory is allocated at construction. Thread: its shard's.
+/// Cache of SYNs without an answer. A SYN can be forged, so a SYN alone only occupies an entry here. A connection is
+/// created when the other host answers with a SYN-ACK. If the cache is full, the oldest SYN is evicted, and its
+/// connection is not split. All memory is allocated at construction. Thread: the shard's.
 class SynCache {
  public:
-  /// Selects which of several SYNs of one connection with different sequence numbers is kept.
+  /// Selects which SYN is kept if several SYNs of one connection have different sequence numbers.
   enum class DuplicateSyn : std::uint8_t {
-    keep_first,  ///< the first SYN is kept, for as long as its handshake may last
+    keep_first,  ///< the first SYN is kept until the maximum duration of its handshake is over
     keep_newest  ///< the newest SYN is kept
   };
   /// Result of recording a SYN.
   enum class Result : std::uint8_t {
     stored,          ///< the SYN was recorded
-    evicted_oldest,  ///< the SYN was recorded, and the oldest one was evicted
-    rejected         ///< the SYN was rejected, because another SYN of its connection is kept
+    evicted_oldest,  ///< the SYN was recorded, and the oldest SYN in the cache was evicted
+    rejected         ///< the SYN was not recorded, because another SYN of the connection is kept
   };
 
-  /// Allocates `places` entries, at least one. `which` states which of several SYNs of one connection is kept.
-  /// `patience` is the maximum duration of a handshake.
+  /// Allocates `places` entries, at least one. `which` selects which of several SYNs of one connection is kept.
+  /// `patience` is the maximum duration of a handshake. `secret` keys the hash table.
   SynCache(std::uint32_t places, DuplicateSyn which, Duration patience, const flow::HashKey& secret);
 
-  /// Records the first SYN of a connection.
+  /// Records the SYN with which a connection starts.
   Result record(const FirstSyn& syn);
-  /// Returns the recorded SYN of the connection, or null. Valid until the next call.
+  /// Returns the recorded SYN of the connection, or null. The pointer is valid until the next call.
   [[nodiscard]] const FirstSyn* find(const flow::FlowKey& key, flow::KeyTag tag) const;
-  /// Removes the recorded SYN that `syn_ack` answers and copies it to `out`. `syn_ack` arrived on `in`. Returns false
-  /// if there is no such SYN.
+  /// Removes the SYN that the SYN-ACK `syn_ack` answers, and copies the SYN to `out`. Returns false if no such SYN is
+  /// recorded, or if the SYN is too old. `in` is the Side on which `syn_ack` arrived.
   [[nodiscard]] bool take_answered(const flow::FlowKey& key, Side in, const tcp::Segment& syn_ack, FirstSyn& out,
                                    Instant now);
   /// Removes a SYN that find() has returned.
@@ -73,13 +73,12 @@ class SynCache {
   [[nodiscard]] bool empty() const { return entries_.size() == 0; }
 
  private:
-  /// Recorded SYN with a serial number, which detects reuse of its place.
+  /// Recorded SYN and its serial number, which shows whether the entry was reused for another SYN.
   struct Entry : FirstSyn {
     Entry(const FirstSyn& first, std::uint32_t number) noexcept : FirstSyn(first), ticket(number) {}
     std::uint32_t ticket;
   };
-  /// Evicts the oldest SYN from the cache, given its queue entry, unless its place was reused. Returns true if one was
-  /// evicted.
+  /// Evicts the SYN that `oldest` identifies. Returns false if its entry is free or was reused for another SYN.
   bool forget(const EvictionQueue::Entry& oldest);
   void forget(std::uint32_t id);
 

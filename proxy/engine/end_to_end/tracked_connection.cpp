@@ -10,7 +10,7 @@
 
 namespace sluice::proxy {
 
-/// Returns the window in bytes that a segment of the host behind `side` advertises (RFC 7323 section 2.2).
+/// Returns the window in bytes that a segment of the host behind `side` advertises, scaled as in RFC 7323 section 2.2.
 std::uint32_t TrackedConnection::window_of(Side side, const tcp::Segment& segment) const {
   const tcp::SynOptions& own = options_of(side);
   const bool scaling = own.has_window_scale && options_of(opposite(side)).has_window_scale;
@@ -49,8 +49,8 @@ TrackedConnection::Tracked TrackedConnection::track(Side in, const tcp::Segment&
   return Tracked::more;
 }
 
-/// Determines sequence numbers from segments until both hosts agree: each expects the byte that the other one sends
-/// next. A forged segment on one side matches nothing on the other side. Its worst effect is that the connection is not
+/// Determines the sequence numbers of both directions from segments. The numbers are known once each host acknowledges
+/// exactly what the other host has sent. A forged segment can at worst prevent that, and the connection is then not
 /// split.
 TrackedConnection::Tracked TrackedConnection::find_position(Side in, const tcp::Segment& segment) {
   if (segment.flags.rst() || segment.flags.fin()) return Tracked::the_end;

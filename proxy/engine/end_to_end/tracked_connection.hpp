@@ -12,52 +12,55 @@ namespace sluice::proxy {
 
 /// State of one host of a connection that is not split, derived from its segments.
 struct TrackedHost {
-  tcp::SeqNum next;  ///< SND.NXT: sequence number after the last byte that the host was seen to send
+  tcp::SeqNum next;  ///< SND.NXT as seen from segments: the sequence number after the last byte that the host has sent
 
-  /// sequence number up to which untracked data may have passed, so that retransmissions of it look new
+  /// sequence number up to which data may have passed that was not tracked; a retransmission of it would look new
   tcp::SeqNum unseen;
   tcp::SeqNum acked;  ///< newest acknowledgement number that the host has sent
-  /// Right edge of the widest window that the host has advertised, or that was advertised on its behalf.
+  /// rightmost window edge that the host has advertised, or that the proxy has advertised in its name
   tcp::SeqNum edge;
-  std::uint32_t window = 0;    ///< window of the host in bytes, counted from `acked`
-  std::uint32_t ts_value = 0;  ///< newest timestamp of the host, valid if `timed`
+  std::uint32_t window = 0;    ///< window that the host advertises, in bytes after `acked`
+  std::uint32_t ts_value = 0;  ///< newest timestamp of the host; valid if `timed` is true
   std::uint32_t rtt = 0;       ///< round-trip time between the proxy and the host in tick::us; 0 while unknown
   bool timed = false;
-  bool seen = false;       ///< true if a segment of the host was seen since tracking started
-  bool unsettled = false;  ///< true if the host's last segment had URG, ECE or CWR set
+  bool seen = false;       ///< true if a segment of the host was seen since the tracking started
+  bool unsettled = false;  ///< true if the last segment of the host had URG, ECE or CWR set
 };
 
-/// Connection that can be split when it is idle. Idle means that everything sent is acknowledged, and the next segment
-/// continues where the last one ended. The options of its SYNs must be known. Thread: its shard's.
+/// State of a connection that can be split while it is idle. The connection is idle if all data is acknowledged and the
+/// next segment continues exactly there. The options of both SYNs must be known. Thread: the shard's.
 struct TrackedConnection {
   Handshake handshake;
 
-  /// frame headers of packets to the host behind each Side, see Leg::headers
+  /// frame headers of packets to the host behind each Side; see Leg::headers
   std::array<packet::HeaderTemplate, 2> headers;
-  std::array<TrackedHost, 2> hosts;  ///< state of both hosts, indexed by the Side behind which the host is
+  std::array<TrackedHost, 2> hosts;  ///< state of both hosts, indexed by the Side of the host
   Side initiator = Side::radio;
-  /// True while sequence numbers are unknown, because an earlier run of the program had split the connection.
+  /// true while sequence numbers are unknown, because an earlier run of the program had split the connection
   bool adrift = false;
 
   /// Result of tracking a segment of a connection.
   enum class Tracked : std::uint8_t {
-    nothing,  ///< the segment's numbers do not match this connection, because it is forged, reordered or older
-    more,     ///< the segment belongs to this connection, which is still open
-    the_end   ///< the segment ends this connection: FIN or RST
+    /// the segment's numbers do not match this connection: it is forged, reordered or from an older connection
+    nothing,
+    more,    ///< the segment belongs to this connection, which is still open
+    the_end  ///< the segment is a FIN or RST, which ends this connection
   };
-  /// Updates the state from a forwarded segment. Returns whether the segment belongs to the connection or ends it.
+  /// Updates the state with a segment that is forwarded. Returns whether the segment belongs to the connection, and
+  /// whether it ends the connection.
   Tracked track(Side in, const tcp::Segment& segment);
-  /// True if the segment's numbers belong to this connection. The segment lies in the window that the other host has
-  /// granted, or not far below the sequence number that the other host has acknowledged. Its ACK lies in the window of
-  /// the host that sent it. An RST must be at a number that the other host expects (RFC 5961 section 3.2).
+  /// True if the segment's numbers match this connection. The segment must lie in the window of the receiving host, or
+  /// not far before what that host has acknowledged. Its ACK must lie in the window of the host that sent the segment.
+  /// A RST must have a number that the receiving host expects (RFC 5961 section 3.2).
   [[nodiscard]] bool is_plausible(Side in, const tcp::Segment& segment) const;
-  /// Handles the first fragment of a segment of unknown length. Until the other host has acknowledged all data that the
-  /// segment may contain, a retransmission of that data looks new.
+  /// Handles the first fragment of a segment, whose length is unknown. The segment may contain data that is not
+  /// tracked, so a retransmission of that data would look new until it is acknowledged.
   void record_unseen(Side in, const tcp::Segment& segment);
-  /// True if the connection can be split before this segment, which carries data and was not tracked, is processed.
+  /// True if the connection can be split just before this segment is processed. The segment carries data and must not
+  /// have been tracked.
   [[nodiscard]] bool may_be_split(Side in, const tcp::Segment& segment) const;
-  /// Initialises `flow` as a split connection in the state before `segment`, which the split connection will process
-  /// first.
+  /// Initializes `flow` as a split connection in the state just before `segment`. The split connection must process
+  /// `segment` first.
   void restore(Side in, const tcp::Segment& segment, Flow& flow, const handshake::LegConfigs& configs,
                Instant now) const;
 
@@ -67,9 +70,9 @@ struct TrackedConnection {
  private:
   /// Records the sequence numbers, window and timestamp of a segment.
   void record(Side in, const tcp::Segment& segment);
-  /// Determines sequence numbers from segments until both hosts agree on them.
+  /// Determines the sequence numbers of both directions from segments.
   [[nodiscard]] Tracked find_position(Side in, const tcp::Segment& segment);
-  /// True if the segment lies in the window of the receiving host, or not far below the window.
+  /// True if the segment lies in the window of the receiving host, or not far before it.
   [[nodiscard]] bool is_in_window(Side in, const tcp::Segment& segment) const;
   [[nodiscard]] const tcp::SynOptions& options_of(Side side) const {
     return side == initiator ? handshake.initiator_options : handshake.responder_options;

@@ -7,41 +7,42 @@
 
 namespace sluice::proxy {
 
-/// Contribution of one split connection to the sums of its bearer (the UE's connections under one policy), as of its
-/// last service.
+/// Values that one split connection contributes to the sums of its bearer (all connections of a UE under one policy).
+/// The values are those at the connection's last service.
 struct FlowShare {
-  std::uint32_t backlog = 0;   ///< bytes towards the UE that the flow has not sent yet
-  std::uint32_t reserved = 0;  ///< bytes held and advertised, both directions together
+  std::uint32_t backlog = 0;   ///< bytes to the UE that the flow has received but not sent yet
+  std::uint32_t reserved = 0;  ///< bytes that the flow holds and has advertised, in both directions together
 
-  /// bytes acknowledged to one host and not by the other, both directions together; 0 without a limit
+  /// bytes acknowledged to one host but not by the other, in both directions together; 0 if they are not limited
   std::uint32_t exposed : 29 = 0;
 
-  /// true if a rate controller sets the server's window and the UE has still to acknowledge data
+  /// true if a rate controller determines the server's window and the UE has not acknowledged all data yet
   bool moving : 1 = false;
 
-  /// true if the next Node-B report updates the server's window: it is closed, or is set once per report
+  /// true if the next Node-B report must update the server's window, because it is closed or is set once per report
   bool window_closed : 1 = false;
 
-  /// true for a short flow: it is open and has sent less than SmvsMode::short_flow bytes
+  /// true if the flow is short: it is open and has sent less than SmvsMode::short_flow bytes
   bool short_flow : 1 = false;
 
   static constexpr std::uint32_t max_exposed = (1U << 29) - 1;  ///< largest value of `exposed`
 };
 static_assert(sizeof(FlowShare) == 12, "part of each flow");
 
-/// Sums over the split connections of one UE bearer (the UE's connections under one policy).
+/// Sums over the split connections of one bearer (all connections of a UE under one policy).
 struct BearerLoad {
   Bytes backlog{};
   Bytes reserved{};
   Bytes exposed{};
-  std::uint32_t backlogged_flows = 0;  ///< flows with unsent bytes towards the UE
-  std::uint32_t moving_flows = 0;  ///< flows that hold data for the UE and whose server's window a rate controller sets
-  std::uint32_t long_moving_flows = 0;    ///< flows counted in moving_flows that are not short flows: downloads
-  std::uint32_t short_flows = 0;          ///< number of short flows
+  std::uint32_t backlogged_flows = 0;  ///< number of flows with data to the UE that is not sent yet
+  /// number of flows that hold data for the UE and whose server's window a rate controller determines
+  std::uint32_t moving_flows = 0;
+  std::uint32_t long_moving_flows = 0;  ///< number of those flows in moving_flows that are not short, such as downloads
+  std::uint32_t short_flows = 0;        ///< number of short flows
   std::uint32_t closed_window_flows = 0;  ///< flows with FlowShare::window_closed
 
-  /// Updates a flow's contribution and its bearer's sums after a normal service: unsent bytes, held and advertised
-  /// bytes, and `moving`. All other fields of the contribution stay unchanged.
+  /// Updates the flow's values in `share` and the bearer's sums after a normal service. Updates unsent bytes, held and
+  /// advertised bytes, and `moving`; other values stay unchanged.
   void update(FlowShare& share, std::uint32_t unsent, std::uint32_t held_and_advertised, bool is_moving) {
     reserved += Bytes(held_and_advertised) - Bytes(share.reserved);
     share.reserved = held_and_advertised;
@@ -62,16 +63,16 @@ struct BearerLoad {
     share.moving = is_moving;
   }
 
-  /// Adds `change` to the bytes that a flow holds and has advertised, and to its bearer's sum. All other fields of the
-  /// flow's contribution stay unchanged.
+  /// Adds `change` to the bytes that the flow holds and has advertised, and to the bearer's sum. All other values stay
+  /// unchanged.
   void reserve(FlowShare& share, std::int64_t change) {
     const std::int64_t after = std::max<std::int64_t>(share.reserved + change, 0);
     reserved += Bytes(after) - Bytes(share.reserved);
     share.reserved = static_cast<std::uint32_t>(after);
   }
 
-  /// Replaces a flow's contribution `before` to its bearer's sums by `after`. One of them is empty for a flow that is
-  /// added or removed.
+  /// Subtracts the values `before` of a flow from the bearer's sums, and adds its values `after`. For a new flow
+  /// `before` is empty; for a removed one `after` is.
   void change(const FlowShare& before, const FlowShare& after) {
     backlog += Bytes(after.backlog) - Bytes(before.backlog);
     reserved += Bytes(after.reserved) - Bytes(before.reserved);

@@ -8,18 +8,18 @@
 namespace sluice::proxy {
 namespace {
 
-/// Smallest number of buffers kept free for receiving and forwarding, however small the pool.
+/// Minimum number of buffers that are kept free for receiving and forwarding, even in a small pool.
 constexpr std::uint32_t min_reserve = 64;
-/// Memory is low if at most the budget divided by this number is left.
+/// Divisor: memory counts as low if at most the budget divided by this number is left.
 constexpr std::int64_t low_share = 8;
 
-/// Returns how many of the pool's buffers the ports do not occupy.
+/// Returns the number of buffers in the pool that the ports cannot occupy.
 std::uint32_t left_of(const ShardLimits& limits, std::uint32_t buffers) {
   return std::max(buffers - std::min(limits.port_buffers, buffers), 1U);
 }
 
-/// Returns the number of buffers kept free for receiving and forwarding: the configured share, at least 64 and at most
-/// half.
+/// Returns the number of buffers that are kept free for receiving and forwarding: the configured share, at least 64 and
+/// at most half of `left`.
 std::uint32_t reserve_of(const ShardLimits& limits, std::uint32_t left) {
   const auto wanted = static_cast<std::uint32_t>(limits.reserve * left);
   return std::min(std::max(wanted, min_reserve), left / 2);

@@ -7,29 +7,30 @@
 
 namespace sluice::proxy {
 
-/// FIFO of evictable objects in the order of their creation. If it is full, a new object evicts the oldest one. So a
-/// SYN flood occupies a fixed part of the flow table and evicts no established connection. Memory is allocated at
-/// construction. The entry of an object that has ended stays until it is the oldest.
+/// FIFO of objects in the order of their creation, to evict the oldest. If the FIFO is full, a new object evicts the
+/// oldest one. A SYN flood therefore occupies a limited part of the flow table, and evicts no established connection.
+/// Memory is allocated at construction. The entry of an object that has ended remains in the FIFO until it is the
+/// oldest.
 class EvictionQueue {
  public:
   /// Allocates `capacity` entries, at least one.
   explicit EvictionQueue(std::uint32_t capacity) : entries_(capacity) {}
 
-  /// Entry of one evictable object in the FIFO.
+  /// Entry of one object in the FIFO.
   struct Entry {
     std::uint32_t id = no_id;
-    std::uint32_t ticket = 0;  ///< serial number of the object, which shows whether its id was reused
+    std::uint32_t ticket = 0;  ///< serial number of the object; if it differs, the id was reused for another object
   };
 
-  /// Adds an object to the FIFO. If the FIFO was full, returns its oldest entry, whose object must then be evicted;
-  /// else the returned id is no_id.
+  /// Adds an object to the FIFO. If the FIFO was full, returns its oldest entry, and the caller must evict that object.
+  /// Otherwise the id of the returned entry is no_id.
   Entry push(std::uint32_t id, std::uint32_t ticket) {
     const Entry oldest = size_ == entries_.size() ? pop() : Entry{};
     entries_[wrapped(first_ + size_)] = {id, ticket};
     ++size_;
     return oldest;
   }
-  /// Removes the oldest entry from the FIFO and returns it; its id is no_id if the FIFO is empty.
+  /// Removes and returns the oldest entry. Its id is no_id if the FIFO is empty.
   Entry pop() {
     if (size_ == 0) return {};
     const Entry oldest = entries_[first_];
@@ -40,7 +41,7 @@ class EvictionQueue {
   [[nodiscard]] std::size_t capacity() const { return entries_.size(); }
 
  private:
-  /// Returns the array index of `place`: `place` modulo the capacity. Requires `place` < 2 × capacity.
+  /// Returns `place` modulo the capacity, the array index of that place. Requires `place` < 2 × capacity.
   [[nodiscard]] std::size_t wrapped(std::size_t place) const {
     return place < entries_.size() ? place : place - entries_.size();
   }

@@ -21,91 +21,100 @@ inline constexpr std::uint32_t no_id = UINT32_MAX;
 
 /// Phase of a flow, from its first SYN to its end.
 enum class FlowPhase : std::uint8_t {
-  syn,           ///< only the first SYN was seen
-  syn_ack,       ///< the SYN-ACK was seen, and the ACK that answers it is missing
-  split,         ///< two endpoints are established, with the relay between them
-  handing_back,  ///< being handed back to the hosts: the proxy delivers only the bytes that it has already acknowledged
+  syn,      ///< only the first SYN has been seen
+  syn_ack,  ///< the SYN-ACK has been seen, but not the ACK that completes the handshake
+  split,    ///< both endpoints are established, and the proxy relays data between them
+  /// the connection is being handed back to its hosts; the proxy only delivers bytes that it has already acknowledged
+  handing_back,
 };
 
-/// Bit set of the events of a flow's two byte streams (to the UE, to the server) since its last service.
+/// Set of events on a flow's two byte streams (to the UE, to the server) since the flow was last served.
 enum class StreamEvents : std::uint8_t {
   none = 0,
-  data_to_radio = 1,   ///< data from the server arrived, to be sent to the UE
-  data_to_core = 2,    ///< data from the UE arrived, to be sent to the server
-  acked_by_radio = 4,  ///< the UE acknowledged data, so the server's window may open
-  acked_by_core = 8,   ///< the server acknowledged data, so the UE's window may open
+  data_to_radio = 1,   ///< data from the server arrived that must be sent to the UE
+  data_to_core = 2,    ///< data from the UE arrived that must be sent to the server
+  acked_by_radio = 4,  ///< the UE acknowledged data, so that the server's window may be opened
+  acked_by_core = 8,   ///< the server acknowledged data, so that the UE's window may be opened
   acked = acked_by_radio | acked_by_core,
-  to_radio = data_to_radio | acked_by_radio,  ///< any event of the stream to the UE
-  to_core = data_to_core | acked_by_core,     ///< any event of the stream to the server
+  to_radio = data_to_radio | acked_by_radio,  ///< all events of the stream to the UE
+  to_core = data_to_core | acked_by_core,     ///< all events of the stream to the server
   all = to_radio | to_core,
-  due_to_ue = 16,      ///< only an ACK to the UE remains to be sent
-  due_to_server = 32,  ///< only an ACK to the server remains to be sent
+  due_to_ue = 16,      ///< only an ACK must be sent to the UE
+  due_to_server = 32,  ///< only an ACK must be sent to the server
 };
 [[nodiscard]] constexpr StreamEvents operator|(StreamEvents a, StreamEvents b) {
   return static_cast<StreamEvents>(static_cast<std::uint8_t>(a) | static_cast<std::uint8_t>(b));
 }
-/// True if the set contains any of the `wanted` events.
+/// True if `set` contains at least one of the events in `wanted`.
 [[nodiscard]] constexpr bool contains(StreamEvents set, StreamEvents wanted) {
   return (static_cast<std::uint8_t>(set) & static_cast<std::uint8_t>(wanted)) != 0;
 }
-/// Returns the event for received data that must be sent to the host behind `out`.
+/// Returns the event "data arrived that must be sent to the host behind `out`".
 [[nodiscard]] constexpr StreamEvents data_to(Side out) {
   return out == Side::radio ? StreamEvents::data_to_radio : StreamEvents::data_to_core;
 }
-/// Returns the event of an ACK that is due to the host behind `side`.
+/// Returns the event "only an ACK must be sent to the host behind `side`".
 [[nodiscard]] constexpr StreamEvents due_to(Side side) {
   return side == Side::radio ? StreamEvents::due_to_ue : StreamEvents::due_to_server;
 }
-/// Returns the event of an ACK received from the host behind `side`.
+/// Returns the event "the host behind `side` acknowledged data".
 [[nodiscard]] constexpr StreamEvents acked_by(Side side) {
   return side == Side::radio ? StreamEvents::acked_by_radio : StreamEvents::acked_by_core;
 }
 
-/// One leg of a split connection: the TCP endpoint that faces one host and acts in the other host's name.
+/// One leg of a split connection: the TCP endpoint that faces one host and acts in the name of the other host.
 struct Leg {
   tcp::Endpoint endpoint;
-  /// Frame headers of packets to the host, learned from packets of the host that the leg represents.
+  /// frame headers of packets to the host; they are copied from packets of the other host, in whose name the leg acts
   packet::HeaderTemplate headers;
   std::uint16_t ip_id = 0;  ///< next value of the IPv4 identification field for packets with DF set
 
-  /// Time of the host's last progress in tick::ms268. Progress is an ACK of new data, or the arrival of data while
-  /// nothing was held for the host. See relay::stall_time().
+  /// Time of the host's last progress in tick::ms268. The host makes progress by an ACK of new data. Data that arrives
+  /// while nothing is held for the host also counts. See relay::stall_time().
   std::uint16_t progress = 0;
 
-  /// true if a RST is sent once the host has received every byte acknowledged to the other side
+  /// true if the host must get a RST after it has received every byte that was acknowledged to the other host
   bool reset_pending : 1 = false;
-  bool passed_by : 1 = false;         ///< true if segments from the host were forwarded unchanged during the handback
-  bool keepalive_passed : 1 = false;  ///< true if the host's keep-alive was forwarded, and the other host has to answer
-  bool has_sent_data : 1 = false;     ///< true if the host has sent data
+  bool passed_by : 1 = false;  ///< true if segments of the host were forwarded unchanged during the handback
+  /// true if the host's keep-alive was forwarded and the other host has not answered yet
+  bool keepalive_passed : 1 = false;
+  bool has_sent_data : 1 = false;  ///< true if the host has sent data
 
-  /// true if the path MTU is below the minimum segment, so that routers fragment and DF stays clear
+  /// true if the path MTU is below the minimum segment size; DF is then not set, so that routers can fragment
   bool routers_cut : 1 = false;
 
-  /// True if the window of the host is set by the default buffer quota, and not by a rate controller
-  /// (ReceiveWindowControl).
+  /// True if the default buffer quota, and not a rate controller, determines the window advertised to the host (see
+  /// ReceiveWindowControl).
   bool at_limit : 1 = false;
-  bool space_added : 1 = false;  ///< true if the other host has acknowledged data since the buffer quota was read
-  Reservation reservation;       ///< window advertised to the host, as recorded in the memory budget
+  /// true if the other host has acknowledged data since the buffer quota was last computed
+  bool space_added : 1 = false;
+  Reservation reservation;  ///< reservation in the buffer budget for the window advertised to the host
 };
 
-/// State collected from the three segments of a connection's handshake.
+/// State that is collected from the segments of a connection's three-way handshake.
 struct Handshake {
   tcp::SeqNum initiator_isn;
   tcp::SeqNum responder_isn;
   tcp::SynOptions initiator_options;
   tcp::SynOptions responder_options;
-  std::uint32_t last_rx = 0;        ///< time when the newest segment of the handshake was seen, in tick::us
-  std::uint32_t initiator_rtt = 0;  ///< round-trip time between proxy and initiator in tick::us; zero while unknown
-  std::uint32_t responder_rtt = 0;  ///< round-trip time between proxy and responder in tick::us; zero while unknown
-  std::uint32_t ticket = 0;  ///< serial number among all tracked handshakes, which shows whether a flow id was reused
-  std::uint16_t responder_window = 0;  ///< window of the SYN-ACK, which is never scaled
-  bool retransmitted = false;  ///< true if a SYN or SYN-ACK was retransmitted, so round-trip times are ambiguous (Karn)
-  std::uint8_t unfinished = 0;  ///< bit per Side, set if the host's SYN had an unfinished checksum, left to an offload
+  std::uint32_t last_rx = 0;  ///< arrival time of the newest segment of the handshake, in tick::us
+  /// round-trip time between the proxy and the initiator in tick::us; zero while unknown
+  std::uint32_t initiator_rtt = 0;
+  /// round-trip time between the proxy and the responder in tick::us; zero while unknown
+  std::uint32_t responder_rtt = 0;
+  /// serial number of the handshake; if it differs, the flow id was reused for another handshake
+  std::uint32_t ticket = 0;
+  std::uint16_t responder_window = 0;  ///< window field of the SYN-ACK, which is never scaled
+  /// true if a SYN or SYN-ACK was retransmitted; round-trip times are then ambiguous (Karn's algorithm)
+  bool retransmitted = false;
+  /// bit set of the Sides whose host sent a SYN with a checksum left unfinished for an offload
+  std::uint8_t unfinished = 0;
 
-  /// True if every SYN of the host behind `side` had an unfinished checksum. Its further segments may have one, too.
+  /// True if every SYN of the host behind `side` had an unfinished checksum. Later segments of that host may then have
+  /// one, too.
   [[nodiscard]] bool leaves_unfinished(Side side) const { return (unfinished & bit(side)) != 0; }
-  /// Records the checksum state of a handshake segment. Only the `first` SYN of a host can set the bit, and any
-  /// finished checksum clears it. So a single damaged segment has no lasting effect.
+  /// Records whether a segment of the handshake has an unfinished checksum. Only the `first` SYN of a host can set the
+  /// host's bit. A segment with a finished checksum clears it, so that one damaged segment has no lasting effect.
   void record_checksum(Side side, bool is_unfinished, bool first) {
     if (!is_unfinished) {
       unfinished = static_cast<std::uint8_t>(unfinished & ~bit(side));
@@ -115,57 +124,57 @@ struct Handshake {
   }
 };
 
-/// A TCP connection with state in the shard: a handshake or a split connection. The struct is small because there are
-/// many; the key is in the registry's table.
+/// State of a TCP connection in the shard: a handshake or a split connection. The struct is small, because there are
+/// many. The connection's key is stored in the registry's table.
 struct Flow {
   std::array<Leg, 2> legs;  ///< both legs, indexed by the Side that the leg faces
   Handshake handshake;
   BearerId bearer = no_id;
   Instant last_activity{};
   Instant deadline = never;    ///< time at which the flow's timer in the timer wheel expires
-  FlowId bearer_next = no_id;  ///< next flow in the circular list of the bearer's flows
+  FlowId bearer_next = no_id;  ///< next flow in the circular list of the flows of the bearer
   FlowId bearer_previous = no_id;
   FlowPhase phase : 4 = FlowPhase::syn;
   Side initiator : 4 = Side::radio;
-  /// Reasons for the next service of the flow; if there is any, the flow is scheduled.
+  /// events for which the flow must be served; if there are any, the flow is scheduled
   StreamEvents events = StreamEvents::none;
 
-  /// reason for which the flow is to be handed back to its hosts; none if it is not
+  /// reason why the flow is handed back to its hosts; `none` if it is not handed back
   ReleaseReason release_reason : 4 = ReleaseReason::none;
 
-  /// Reason for which the proxy resets the connection; `none` if it does not.
+  /// reason why the proxy resets the connection; `none` if it does not
   ResetReason reset_reason : 4 = ResetReason::none;
-  /// True if the flow's journal entry states that bytes are acknowledged which the other host does not have
-  /// (`exposed`).
+  /// true if the flow's journal entry has state `exposed`: bytes are acknowledged that the other host has not
+  /// acknowledged
   bool journaled : 1 = false;
 
-  /// true if both hosts have closed the connection, so it is in TIME-WAIT (TimeWaitQueue)
+  /// true if both hosts have closed the connection, so that it is in TIME-WAIT (see TimeWaitQueue)
   bool in_time_wait : 1 = false;
-  /// Number of times that the connection was handed back to its hosts because of segments that cannot be split.
+  /// number of times that the connection was handed back because of a segment that a split does not support
   std::uint8_t unsplittable_seen : 4 = 0;
-  /// Index of the receive-window controller that sets the server's window, or no_id.
+  /// index of the receive-window controller for the server's window; no_id if there is none
   std::uint32_t window_loop = no_id;
-  std::uint32_t controller = no_id;  ///< index of the flow's per-flow window controller, or no_id
+  std::uint32_t controller = no_id;  ///< index of the per-flow window controller; no_id if there is none
 
-  /// end-to-end connection that replaces the flow when the handback is complete, or no_id
+  /// end-to-end connection that replaces this flow once the handback is complete; no_id if there is none
   EndToEndId successor = no_id;
-  FlowShare share;  ///< contribution of the flow to the sums of its bearer (UE)
-  /// Index of the flow's receive-buffer demand record, or no_id before the flow has carried much data.
+  FlowShare share;  ///< values of the flow that are included in the sums of its bearer
+  /// index of the flow's measured receive-buffer demand; no_id until the flow has carried much data
   std::uint32_t demands = no_id;
-  Bytes sent_to_radio{};  ///< IP bytes of data sent to the UE, retransmissions included
+  Bytes sent_to_radio{};  ///< number of IP bytes of data sent to the UE, including retransmissions
 
-  /// Returns the sequence number of the first payload byte of the host behind `side`.
+  /// Returns the sequence number of the first payload byte that the host behind `side` sends.
   [[nodiscard]] tcp::SeqNum first_byte_from(Side side) const {
     return tcp::SeqNum(side == initiator ? handshake.initiator_isn.raw() : handshake.responder_isn.raw()) + 1;
   }
 
-  /// Returns the number of bytes that the host behind `side` has sent up to sequence number `up_to`. The result is
-  /// modulo 4 GiB, because sequence differences of 2 GiB or more are negative.
+  /// Returns how many bytes the host behind `side` has sent before sequence number `up_to`. The result is modulo 4 GiB;
+  /// the subtraction of sequence numbers alone is negative from 2 GiB on.
   [[nodiscard]] Bytes sent_from(Side side, tcp::SeqNum up_to) const {
     return Bytes(static_cast<std::uint32_t>(up_to - first_byte_from(side)));
   }
 
-  /// True if the proxy terminates the connection, so that both of its endpoints exist.
+  /// True if the proxy terminates TCP for the connection, so that both endpoints exist.
   [[nodiscard]] bool terminated() const { return phase >= FlowPhase::split; }
   [[nodiscard]] Leg& leg(Side side) { return legs[static_cast<std::size_t>(side)]; }
   [[nodiscard]] const Leg& leg(Side side) const { return legs[static_cast<std::size_t>(side)]; }

@@ -7,17 +7,18 @@
 
 namespace sluice::proxy {
 
-/// Limits the number of handshakes in progress to a quarter of the possible connections, at least 16; beyond that the
-/// oldest are displaced. A SYN flood therefore displaces only other handshakes. All memory is allocated at
-/// construction.
+/// Limits the handshakes in progress to a quarter of the maximum number of connections, but at least 16. Beyond that, a
+/// new handshake displaces the oldest one. A SYN flood therefore displaces only other handshakes. All memory is
+/// allocated at construction.
 class HalfOpen {
  public:
-  /// Allows a quarter of `max_flows` handshakes, at least 16.
+  /// Sets the limit to a quarter of `max_flows` handshakes, but at least 16.
   explicit HalfOpen(std::uint32_t max_flows) : ages_(std::max<std::uint32_t>(max_flows / 4, 16)) {}
 
-  /// Starts a handshake. `open()` allocates a flow for it and returns the id, or no_id if a table is full; the oldest
-  /// handshakes are then displaced. `displace(entry)` removes a handshake unless its id was reused or it is complete.
-  /// Returns the flow's id and serial number; the id is no_id if established connections fill the tables.
+  /// Starts a handshake. `open()` allocates a flow and returns its id, or no_id if a table is full. If a table is full,
+  /// the oldest handshakes are displaced. `displace(entry)` removes a handshake, unless it is complete or its id was
+  /// reused. Returns the id and the serial number of the flow. The id is no_id if the tables are full of established
+  /// connections.
   template <typename Open, typename Displace>
   EvictionQueue::Entry begin(Open&& open, Displace&& displace) {
     constexpr int attempts = 4;  // entries of completed handshakes free no place

@@ -5,13 +5,13 @@
 namespace sluice::proxy {
 namespace {
 
-/// Divisor that limits the decrease of the receive-buffer demand: at most 1/8 per round trip.
+/// Divisor for the decrease of the demand: at most 1/8 per round trip.
 constexpr std::int64_t fall = 8;
 
 }  // namespace
 
-/// Returns by how much the delivered bytes have grown over the last round trip. The result is at most that round trip's
-/// bytes, because slow start only doubles.
+/// Returns by how many bytes the data delivered per round trip has grown since the round trip before. The result is at
+/// most `in_round_trip`, because slow start at most doubles the data.
 Bytes ReceiveBufferDemand::growth(Bytes in_round_trip) const {
   return lesser(greater(in_round_trip - last_, Bytes{}), last_);
 }

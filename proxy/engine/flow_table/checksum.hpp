@@ -7,10 +7,9 @@
 
 namespace sluice::proxy {
 
-/// True if a segment that arrived on `in` may be accepted with this checksum state. If the device has verified the
-/// data, the port's setting decides. An unfinished checksum (left to a device by the sender's kernel) contains a value
-/// that a damaged segment can contain by chance. Therefore the host must have `shown` that it leaves checksums
-/// unfinished.
+/// True if a segment that arrived on `in` may be accepted with this checksum state. An unfinished checksum is accepted
+/// only if `shown` is true, that is, if a SYN of the host had one too. Otherwise a damaged segment could contain that
+/// checksum value by chance. If the device vouches for the data, only the configuration of the port decides.
 [[nodiscard]] inline bool is_acceptable(const ShardConfig& config, Side in, packet::ChecksumState state, bool shown) {
   switch (state) {
     case packet::ChecksumState::good:
@@ -25,7 +24,8 @@ namespace sluice::proxy {
   return false;
 }
 
-/// Counts a segment whose checksum is not good. Returns true if the segment may still be accepted.
+/// Counts a segment whose checksum is not correct. Returns true if the segment is accepted nevertheless, because its
+/// checksum is only unfinished.
 [[nodiscard, gnu::cold, gnu::noinline]] inline bool accept_unfinished(const ShardConfig& config, Counters& counters,
                                                                       Side in, packet::ChecksumState state,
                                                                       bool shown) {
@@ -38,9 +38,9 @@ namespace sluice::proxy {
   return acceptable;
 }
 
-/// Returns whether a segment of a split connection is accepted with this checksum. Rejected segments are counted, and
-/// so are accepted ones with an unfinished checksum (left to a device by the sender's kernel). `shown` states whether
-/// its host leaves checksums unfinished.
+/// True if a segment of a split connection is accepted with this checksum state. Counts a segment that is rejected, or
+/// accepted with an unfinished checksum. `shown` is the handshake, in which the host may have left checksums
+/// unfinished.
 [[nodiscard]] inline bool accept_checksum(const ShardConfig& config, Counters& counters, Side in,
                                           packet::ChecksumState state, const Handshake& shown) {
   if (state == packet::ChecksumState::good) [[likely]]
@@ -48,16 +48,16 @@ namespace sluice::proxy {
   return accept_unfinished(config, counters, in, state, shown.leaves_unfinished(in));
 }
 
-/// True if a forwarded segment is damaged, so that no state may be derived from it. A SYN or SYN-ACK itself shows that
-/// its host leaves checksums unfinished for an offload; for other segments `shown` states it. If the port refuses
-/// unfinished checksums, such a segment counts as damaged, and its connection is not split.
+/// True if a forwarded segment is damaged, so that its contents must not change any state. `shown` is true if the
+/// host's SYN had an unfinished checksum. For a SYN itself, `shown` does not matter. If the port refuses unfinished
+/// checksums, such a segment counts as damaged, and its connection is not split.
 [[nodiscard]] inline bool is_damaged(const ShardConfig& config, Side in, const packet::Packet& packet,
                                      const packet::Parsed& parsed, bool shown) {
   const packet::ChecksumState state = packet::verify_tcp_checksum(packet, parsed);
   return !is_acceptable(config, in, state, shown || parsed.segment.flags.syn());
 }
 
-/// True if the sender's kernel left the segment's checksum unfinished for an offload.
+/// True if the sender's kernel left the checksum of the segment unfinished for an offload.
 [[nodiscard]] inline bool is_unfinished(const packet::Packet& packet, const packet::Parsed& parsed) {
   const packet::ChecksumState state = packet::verify_tcp_checksum(packet, parsed);
   return state == packet::ChecksumState::partial || state == packet::ChecksumState::vouched;

@@ -14,9 +14,9 @@
 
 namespace sluice::proxy {
 
-/// Allocates IPv4 identifications for packets that routers may fragment. A number is never 0 and is not reused for as
-/// long as possible (RFC 6864 section 4.3). All connections of a UE use one counter, so that no two packets between the
-/// same hosts have the same number. Several UEs may use one counter.
+/// Allocates IPv4 identifications for packets that routers may fragment. A number is never 0, and is reused as late as
+/// possible (RFC 6864 section 4.3). All connections of a UE share one counter, so that packets between two hosts have
+/// different numbers. Several UEs may share a counter.
 class FragmentIds {
  public:
   [[nodiscard]] std::uint16_t next(BearerId bearer) {
@@ -29,8 +29,8 @@ class FragmentIds {
   std::array<std::uint16_t, 256> newest_{};
 };
 
-/// References that every component of a shard uses. The shard owns the objects, which outlive all components. Thread:
-/// the shard's.
+/// References to objects that every component of a shard uses. The shard owns these objects, and they outlive all
+/// components. Thread: the shard's.
 struct ShardContext {
   const ShardConfig& config;
   packet::PacketPool& pool;

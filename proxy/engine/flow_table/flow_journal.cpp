@@ -9,7 +9,7 @@
 namespace sluice::proxy {
 namespace {
 
-/// Writes the state of a journal entry. It is called after all other fields of the entry were written.
+/// Writes the state of a journal entry. Must be called after all other fields of the entry were written.
 void set_state(JournalEntry& entry, std::uint32_t state) {
   std::atomic_ref(entry.state).store(state, std::memory_order_release);
 }
@@ -67,7 +67,8 @@ std::optional<tcp::SynOptions> read_offer(const JournalEntry::Offer& entry) {
   return offer;
 }
 
-/// Reads the frame headers of both sides from a journal entry; returns nothing if key, options or headers are invalid.
+/// Reads the frame headers of both sides from a journal entry. Returns nothing if the key, the options or the headers
+/// are invalid.
 std::optional<std::array<packet::HeaderTemplate, 2>> read_both_headers(const JournalEntry& entry) {
   const bool v4 = entry.key.ue.is_v4();
   constexpr std::uint32_t known = JournalEntry::timestamps | JournalEntry::core_initiates;
@@ -78,7 +79,7 @@ std::optional<std::array<packet::HeaderTemplate, 2>> read_both_headers(const Jou
   return std::array{*radio, *core};
 }
 
-/// Returns the SYN options of the host behind `side` of the flow.
+/// Returns the SYN options that the host behind `side` has sent.
 const tcp::SynOptions& offer_of(const Flow& flow, Side side) {
   return side == flow.initiator ? flow.handshake.initiator_options : flow.handshake.responder_options;
 }

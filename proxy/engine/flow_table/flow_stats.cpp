@@ -7,8 +7,8 @@
 namespace sluice::proxy {
 namespace {
 
-/// True if the bearer is the first one of its UE under the ACK-based controller. One bearer represents the UE, because
-/// each of them records the bytes that all of them send.
+/// True if the bearer is the first one of its UE under the ACK-based controller. Only this bearer is sampled for the
+/// UE, because each of the UE's bearers counts all bytes sent to it.
 bool stands_for_ue(const Bearer& bearer) {
   bool is_first = true;
   bearer.for_each_sibling([&](const Bearer& other) {
@@ -90,8 +90,8 @@ void FlowStats::count(Registry& registry, const Flow& flow) {
   take_times(flow, registry.bearer(flow.bearer).ordinary());
 }
 
-/// Records the smoothed RTT to the UE. Also records the queueing time, estimated from unsent bytes, which are assumed
-/// to be sent at the rate of one flight per round trip.
+/// Records the smoothed RTT to the UE and the time that its data waits in the proxy. That time is estimated from the
+/// unsent bytes, assuming that the bytes in flight are sent once per round trip.
 void FlowStats::take_times(const Flow& flow, bool ordinary) {
   const tcp::Endpoint& radio = flow.leg(Side::radio).endpoint;
   const Bytes in_flight = radio.in_flight();

@@ -8,13 +8,13 @@
 
 namespace sluice::proxy {
 
-/// Numbers of flows and UE bearers by state.
+/// Numbers of flows and bearers in each state.
 struct FlowStateCounts {
-  std::uint32_t handshakes = 0;    ///< number of handshakes whose SYN-ACK was seen
+  std::uint32_t handshakes = 0;    ///< number of handshakes whose SYN-ACK has been seen
   std::uint32_t split = 0;         ///< number of split connections
   std::uint32_t handing_back = 0;  ///< number of split connections that are being handed back to their hosts
-  std::uint32_t governed = 0;      ///< number of UE bearers that a rate controller limits
-  std::uint32_t ungoverned = 0;    ///< number of UE bearers under ordinary congestion control
+  std::uint32_t governed = 0;      ///< number of bearers whose sending a rate controller limits
+  std::uint32_t ungoverned = 0;    ///< number of bearers whose sending only congestion control limits
 
   /// IP bytes of cross traffic that wait in the queues of all UEs
   std::uint64_t cross_traffic_waiting = 0;
@@ -22,33 +22,33 @@ struct FlowStateCounts {
   FlowStateCounts& operator+=(const FlowStateCounts& other);
 };
 
-/// Incremental scan over all flows and bearers that counts their states and samples round-trip and queueing times. The
-/// counts are those of the last complete scan. Thread: the shard's.
+/// Scans all flows and bearers step by step, counts them by state, and samples round-trip and queueing times. The
+/// published counts are those of the last complete scan. Thread: the shard's.
 class FlowStats {
  public:
   explicit FlowStats(Times& times) : times_(times) {}
 
-  /// Scans the next `most` flows, and as many bearers (states of UEs).
+  /// Scans the next `most` flows and the next `most` bearers.
   void look(Registry& registry, std::uint32_t most, Instant now);
   [[nodiscard]] const FlowStateCounts& counts() const { return counts_; }
-  /// Returns samples of radio queues: those of UEs that the ACK-based controller limits and that have no fresh Node-B
-  /// report.
+  /// Returns totals of samples of radio queues. The samples are of UEs that the ACK-based controller limits and that
+  /// have no recent Node-B report.
   [[nodiscard]] const GroupStatistics& queues() const { return queues_; }
 
  private:
   void look_at_flows(Registry& registry, std::uint32_t most);
   void look_at_bearers(Registry& registry, std::uint32_t most, Instant now);
   void sample_queue(Bearer& bearer, Instant now);
-  /// Counts one flow by its state and samples its round-trip and queueing times.
+  /// Counts one flow by its state, and samples its round-trip and queueing times.
   void count(Registry& registry, const Flow& flow);
-  /// Records the smoothed RTT to the UE and the queueing time of its data in the relay. `ordinary`: the UE is in the
-  /// control group.
+  /// Records the smoothed RTT to the UE and the time that its data waits in the proxy. `ordinary` is true if the UE is
+  /// in the control group.
   void take_times(const Flow& flow, bool ordinary);
 
   Times& times_;
   GroupStatistics queues_{};
   FlowStateCounts counts_;
-  FlowStateCounts round_;  ///< counts of flows and bearers in the scan in progress
+  FlowStateCounts round_;  ///< counts of the scan that is in progress
   FlowId next_flow_ = 0;
   BearerId next_bearer_ = 0;
 };

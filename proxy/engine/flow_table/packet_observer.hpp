@@ -5,14 +5,14 @@
 
 namespace sluice::proxy {
 
-/// Receives every frame that a shard processes, before and after processing, for example for a capture. Thread: the
+/// Gets each frame that a shard processes, before and after the processing. A capture is such an observer. Thread: the
 /// shard's.
 class PacketObserver {
  public:
-  /// Called before a frame is processed, because processing changes or consumes it. `counters` are the shard's, in
-  /// which the frame's outcome is counted before on_done().
+  /// Called before a frame is processed, because processing may change or free it. Before on_done() is called, the
+  /// frame's outcome is counted in `counters`, which belong to the shard.
   virtual void received(const RxPacket& rx, const Counters& counters) = 0;
-  /// Called after the frame of the last received() call has been processed.
+  /// Called when the frame that was last passed to received() has been processed.
   virtual void on_done() = 0;
 
  protected:

@@ -10,26 +10,26 @@
 
 namespace sluice::proxy {
 
-/// Parse and lookup results of a burst of packets that arrived on one side. Consecutive packets of one connection share
-/// a lookup key.
+/// Results of parsing and lookup for a burst of packets that arrived on one side. Consecutive packets of one connection
+/// share one lookup.
 struct ParsedBurst {
   static constexpr std::size_t most = flow::KeyBurst::most;
 
   std::array<packet::Parsed, most> parsed;
   std::array<packet::ParseResult, most> results;
-  std::array<std::uint8_t, most> places;  ///< index of each packet's key in the list of distinct keys
+  std::array<std::uint8_t, most> places;  ///< for each packet: index of its key in the list of distinct keys
   flow::KeyBurst keys;
   std::array<ConnectionId, most> ids;    ///< connection id of each distinct key
   std::array<std::uint32_t, most> tags;  ///< hash tag of each distinct key
 
-  /// Returns the connection of the packet at `at`.
+  /// Returns the id of the connection to which the packet at index `at` belongs.
   [[nodiscard]] ConnectionId id(std::size_t at) const { return ids[places[at]]; }
-  /// Returns the hash tag of the packet's key.
+  /// Returns the hash tag of the key of the packet at index `at`.
   [[nodiscard]] flow::KeyTag tag(std::size_t at) const { return flow::KeyTag{tags[places[at]]}; }
-  /// True if packet `at` was parsed as a TCP segment without unknown options.
+  /// True if the packet at index `at` is a TCP segment without unknown options.
   [[nodiscard]] bool is_tcp(std::size_t at) const { return results[at] == packet::ParseResult::tcp; }
-  /// Returns the length of the GRO run that starts at `first`: consecutive segments of one connection in sequence order
-  /// (packet::is_contiguous()). `count`: packets in the burst.
+  /// Returns the number of segments from index `first` on that can be merged by GRO: contiguous segments of one
+  /// connection (packet::is_contiguous()). `count` is the number of packets in the burst.
   [[nodiscard]] std::size_t gro_run(std::size_t first, std::size_t count) const {
     std::size_t end = first + 1;
     while (end < count && places[end] == places[first] && is_tcp(end) &&

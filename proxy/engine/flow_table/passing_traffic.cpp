@@ -9,16 +9,15 @@
 namespace sluice::proxy {
 namespace {
 
-/// Returns the key of the flow to which a frame belongs, as seen from the UE. Ports are 0 unless the frame has a TCP or
-/// UDP header.
+/// Returns the key of a frame's flow, with the UE as first host. The ports are 0 if the frame has no TCP or UDP header.
 flow::FlowKey flow_of(const RxPacket& rx) {
   flow::FlowKey key = rx.key();
   if (!rx.is_tcp() && rx.result != packet::ParseResult::udp) key.ue_port = key.server_port = 0;
   return key;
 }
 
-/// Returns a number below `end`, a power of two, that depends on all bits of the flow. It needs no secret: flows with
-/// equal numbers only displace each other in a display.
+/// Returns the index of the set for a flow: a number below `end`, which is a power of two. The index depends on all
+/// bits of the flow. No secret is needed, because collisions only affect a display.
 std::size_t set_of(const flow::FlowKey& key, std::uint8_t protocol, std::size_t end) {
   constexpr std::uint64_t golden_ratio = 0x9e37'79b9'7f4a'7c15;
   std::uint64_t mixed = protocol;

@@ -13,19 +13,19 @@
 
 namespace sluice::proxy {
 
-/// Finds the connections and datagram flows with most of the bytes that are forwarded without control. One frame per
-/// `step` of bytes is a sample and stands for that many bytes, so that most frames cost one subtraction. The step is a
-/// 64th of all bytes so far, from 2 KiB up to 64 KiB. A fixed table holds the largest flows, in sets of eight that a
-/// hash of the flow selects (Space-Saving: Metwally, Agrawal, El Abbadi 2005). A new flow replaces the smallest one of
-/// its set and inherits its bytes, which are its uncertainty. A flow with more than an eighth of the sampled bytes of
-/// its set is always in the table. Thread: the shard's.
+/// Finds the flows that cause most of the bytes forwarded without control. One frame per `step` of bytes is sampled and
+/// stands for that many bytes. Other frames cost only a subtraction. The step is 1/64 of all bytes so far, between 2
+/// KiB and 64 KiB. A fixed table holds the largest flows (Space-Saving: Metwally, Agrawal, El Abbadi 2005). A hash of
+/// the flow selects a set of eight entries. A new flow replaces the smallest one of its set and inherits its bytes,
+/// which are its uncertainty. A flow with more than an eighth of its set's sampled bytes is always in the table.
+/// Thread: the shard's.
 class PassingTraffic {
  public:
   static constexpr std::size_t capacity = max_passing;
-  /// Time without a sample after which an entry is free.
+  /// Time after which an entry without a new sample is free.
   static constexpr Duration keep = std::chrono::minutes(1);
 
-  /// Counts a frame that passes without control for `reason`, and samples it if a step of bytes is complete.
+  /// Counts a frame that is forwarded without control for `reason`. Samples it if a step of bytes is complete.
   void count(const RxPacket& rx, Counter reason, std::uint16_t bytes) {
     if (count_bytes(bytes)) [[unlikely]]
       sample(rx, reason);
@@ -49,11 +49,11 @@ class PassingTraffic {
   static constexpr std::int64_t max_step = 64 * 1024;
   static constexpr std::size_t set_size = 8;
 
-  /// One flow of the table. An entry without bytes is free.
+  /// Entry of the table for one flow; free if it has no bytes.
   struct Entry {
     flow::FlowKey key;
-    std::uint64_t bytes = 0;      ///< sampled bytes, including the inherited ones
-    std::uint64_t inherited = 0;  ///< bytes of the flow that used this entry before
+    std::uint64_t bytes = 0;  ///< sampled bytes, including those inherited from the flow that used this entry before
+    std::uint64_t inherited = 0;  ///< part of `bytes` that was inherited from the flow that used this entry before
     Instant first{};              ///< time of the first sample
     Instant last{};               ///< time of the newest sample
     Counter reason{};             ///< reason for which the newest sampled frame was forwarded without control
@@ -64,10 +64,10 @@ class PassingTraffic {
   /// the fewest bytes.
   [[nodiscard]] Entry& entry_for(const flow::FlowKey& key, std::uint8_t protocol, Instant now);
 
-  std::int64_t until_sample_ = min_step;  ///< bytes until the next sample
-  std::int64_t step_ = min_step;          ///< bytes for which a sample stands
-  std::int64_t offset_ = 0;               ///< place of the next sample within its step
-  std::uint64_t phase_ = 0;    ///< state of the linear congruential sequence that selects the places of samples
+  std::int64_t until_sample_ = min_step;  ///< number of bytes until the next frame is sampled
+  std::int64_t step_ = min_step;          ///< number of bytes for which each sample stands
+  std::int64_t offset_ = 0;               ///< position of the next sample within its step, in bytes
+  std::uint64_t phase_ = 0;    ///< state of the linear congruential generator that selects the positions of samples
   std::uint64_t sampled_ = 0;  ///< bytes of all samples
   std::array<std::array<Entry, set_size>, capacity / set_size> sets_{};
 };

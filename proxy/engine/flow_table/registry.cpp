@@ -10,8 +10,8 @@
 namespace sluice::proxy {
 namespace {
 
-/// Returns the key under which the bearers (states) of a UE are stored in the bearer table. Both addresses of the key
-/// are of one family, so that an IPv4 key has the short form.
+/// Returns the key under which a UE's bearers are stored in the bearer table. Both addresses in the key have the same
+/// family, so that the key of an IPv4 UE has the short form.
 flow::FlowKey entry_key(const IpAddress& ue) {
   flow::FlowKey key;
   key.ue = ue;
@@ -19,18 +19,18 @@ flow::FlowKey entry_key(const IpAddress& ue) {
   return key;
 }
 
-/// Returns the key of an IPv4 UE in the short form of the bearer table; equals ShortKey::of() of entry_key().
+/// Returns the short form of the key of an IPv4 UE in the bearer table. It is equal to ShortKey::of() of entry_key().
 flow::ShortKey short_entry_key(const IpAddress& ue) {
   return {{ue.words()[1] >> 32U, 0}};
 }
 
-/// Interval between two steps of the scan for silent UEs, whose send histories are freed; a step scans 16 entries. If
-/// there are many entries, a history is freed some seconds after its UE has become silent.
+/// Interval between two steps of the scan that frees send histories of silent UEs. A step scans 16 entries. With many
+/// entries, a history is freed some seconds after its UE has become silent.
 constexpr Duration rest_spacing = std::chrono::milliseconds(1);
 constexpr std::uint32_t rest_looks = 16;
 
-/// Returns the UE's bearer (state of its connections under one policy) under an active policy, or no_flow. `entry` is
-/// any bearer of the UE. A UE has at most one bearer per policy, and usually only one.
+/// Returns the UE's bearer for an active policy, or no_flow if there is none. `entry` is any bearer of the UE. A UE has
+/// at most one bearer for each policy, and usually only one.
 BearerId bearer_under(Registry& registry, BearerId entry, PolicyIndex policy) {
   if (entry == flow::no_flow) return flow::no_flow;
   const Bearer* each = &registry.bearer(entry);
@@ -98,8 +98,8 @@ void Registry::rest_if_unused(BearerId id, Instant now) {
   timers_.schedule(bearer, now + config_.timeouts.idle);
 }
 
-/// Returns the address under which a UE's bearer is stored: the UE's own, or that of the configured prefix whose UEs
-/// share a queue.
+/// Returns the address under which a UE's bearer is stored. It is the address of the UE, or that of a configured prefix
+/// whose UEs share one queue.
 const IpAddress& Registry::queue_of(const IpAddress& ue) const {
   for (const IpPrefix& shared : config_.shared_queues) {
     if (shared.contains(ue)) return shared.address;
@@ -111,7 +111,7 @@ BearerId Registry::find_bearer(const IpAddress& ue) const {
   return entry_of(queue_of(ue));
 }
 
-/// Returns one bearer of the UE, given the address under which the bearer is stored.
+/// Returns one bearer of a UE. `ue` is the address under which the bearer is stored.
 BearerId Registry::entry_of(const IpAddress& ue) const {
   return ue.is_v4() ? entry_table_.find(short_entry_key(ue)) : entry_table_.find(entry_key(ue));
 }
@@ -185,7 +185,7 @@ void Registry::trace(control::LawTrace* trace) {
   if (trace_ != nullptr) set_trace(trace_);
 }
 
-/// Sets the decision log for all bearers of the UE whose controllers are recorded; null ends the recording.
+/// Makes all bearers of the recorded UE write to the decision log `trace`. With null, ends the recording.
 void Registry::set_trace(control::LawTrace* trace) {
   const BearerId first = find_bearer(trace_->wanted().ue);
   if (first == flow::no_flow) return;

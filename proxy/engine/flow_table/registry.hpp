@@ -17,23 +17,24 @@
 
 namespace sluice::proxy {
 
-/// Returns the key of the connection that a segment belongs to, which arrived on `in`.
+/// Returns the key of the connection of a segment that arrived on `in`.
 [[nodiscard]] inline flow::FlowKey key_of(Side in, const packet::Parsed& parsed) {
   return in == Side::radio ? flow::FlowKey::from_ue(parsed) : flow::FlowKey::from_server(parsed);
 }
 
-/// Returns the key of the connection that a frame belongs to, which parse_fast() or parse_fast_syn() accepted.
+/// Returns the key of the connection of a frame that arrived on `in`. Requires that parse_fast() or parse_fast_syn()
+/// has accepted the frame.
 [[nodiscard]] inline flow::ShortKey key_of_common(Side in, std::span<const std::uint8_t> frame) {
   const std::uint8_t* const at = frame.data() + packet::common_frame::addresses_at;
   return in == Side::radio ? flow::ShortKey::from_ue(at) : flow::ShortKey::from_server(at);
 }
 
-/// Connections and UE bearers of a shard, with the lookup tables, timers and pools that they need. All address space is
-/// reserved at construction and nothing allocates afterwards. Thread: its shard's.
+/// Connections and bearers of a shard, with their lookup tables, timers and pools. Address space is reserved at
+/// construction; later calls allocate nothing. Thread: the shard's.
 class Registry {
  public:
-  /// Creates empty tables. `secret` keys the hashes, so that outsiders cannot choose colliding connections. `origin`
-  /// must not be later than any time passed in.
+  /// Creates empty tables. `secret` keys the hashes, so that attackers cannot choose connections that collide. `origin`
+  /// is at or before every time that is passed in later.
   Registry(const ShardConfig& config, const Policies& policies, const flow::HashKey& secret, Instant origin);
 
   /// Returns the lookup table from 5-tuple to connection.
@@ -44,10 +45,10 @@ class Registry {
   /// Returns the active policies.
   [[nodiscard]] ActivePolicies& policies() { return policies_; }
   [[nodiscard]] const ActivePolicies& policies() const { return policies_; }
-  /// True if the bearer (state of a UE under one policy) was created under policies that are no longer active.
+  /// True if the bearer was created under policies that are no longer active.
   [[nodiscard]] bool is_outdated(const Bearer& bearer) const { return bearer.generation != policies_.generation(); }
 
-  /// Creates a flow and adds it to the bearer of its UE, which is created if needed. Returns no_id if a limit is
+  /// Creates a flow and adds it to the bearer of its UE. Creates the bearer if needed. Returns no_id if a limit is
   /// reached.
   FlowId open(const flow::FlowKey& key, PolicyIndex policy, Instant now) {
     return open(key, connections_.tag_of(key), policy, now);
@@ -56,41 +57,41 @@ class Registry {
   /// Returns the key of a flow.
   [[nodiscard]] flow::FlowKey key_of(FlowId id) const { return connections_.key_of(id); }
   [[nodiscard]] flow::FlowKey key_of(const Flow& flow) const { return key_of(flows_.index_of(flow)); }
-  /// Returns a view of a flow's key, from which packet headers are written. `ip_version` must be the flow's.
+  /// Returns a view of a flow's key for writing packet headers. `ip_version` must be the IP version of the flow.
   [[nodiscard]] flow::KeyView view_of(const Flow& flow, std::uint8_t ip_version) const {
     return connections_.view_of(flows_.index_of(flow), ip_version);
   }
   /// True if another flow can be created.
   [[nodiscard]] bool has_space() const { return flows_.size() < flows_.capacity(); }
-  /// Removes the flow from its bearer, table and timers and destroys it. Its packets return to the pool.
+  /// Removes the flow from its bearer, the table and the timers, and destroys it. Its packets are freed.
   void close(FlowId id, Instant now);
 
-  /// Returns one bearer of the UE (state of its connections under one policy), from which its other bearers are
-  /// reached; no_flow if it has none.
+  /// Returns one bearer of the UE, from which the UE's other bearers can be reached. Returns no_flow if the UE has
+  /// none.
   [[nodiscard]] BearerId find_bearer(const IpAddress& ue) const;
-  /// Looks up one bearer for each of many UEs with prefetching, as find_bearer() does. `out` is at least as long as
-  /// `ues`, which are at most max_found_at_once.
+  /// Looks up one bearer for each UE in `ues`, like find_bearer() but with prefetching. `out` must be at least as long
+  /// as `ues`, which contains at most max_found_at_once addresses.
   void find_bearers(std::span<const IpAddress> ues, std::span<BearerId> out) const;
   static constexpr std::size_t max_found_at_once = flow::KeyBurst::most;
-  /// Returns the version number of the bearer table. While it is unchanged, earlier lookups by UE are valid.
+  /// Returns the version number of the bearer table. While it is unchanged, earlier results of find_bearer() are valid.
   [[nodiscard]] std::uint32_t bearer_changes() const { return entry_table_.changes(); }
-  /// Returns the UE's bearer (state of its connections) under a policy. Creates it if needed, with the measurements of
-  /// the UE's other bearers. Returns no_id if there is no free place.
+  /// Returns the UE's bearer for a policy. If there is none, creates it with the measurements of the UE's other
+  /// bearers. Returns no_id if the maximum number of bearers is reached.
   BearerId bearer_of(const IpAddress& of, PolicyIndex policy, Instant now);
-  /// Sets the decision log, which records the controllers of the UE that it names; null ends the recording.
+  /// Sets the decision log, which names the UE whose controllers are recorded. With null, ends the recording.
   void trace(control::LawTrace* trace);
   /// Moves the flow to another bearer.
   void move(FlowId id, BearerId to);
-  /// Subtracts an ended end-to-end connection from the bearer's count. A bearer without connections is closed, at once
-  /// or after the idle timeout.
+  /// Decrements the bearer's number of end-to-end connections, because one has ended. A bearer without connections is
+  /// closed at once or after the idle timeout.
   void drop_end_to_end(BearerId id, Instant now);
-  /// Once per millisecond, scans some send histories, and frees those of UEs to which nothing was sent for long.
+  /// Scans some send histories once per millisecond, and frees those of UEs to which nothing was sent for a long time.
   void let_rest(Instant now) {
     if (now >= next_rest_) look_for_silent(now);
   }
-  /// True if no timer is due and let_rest() has nothing to do.
+  /// True if no timer has expired and let_rest() has nothing to do.
   [[nodiscard]] bool is_at_rest(Instant now) const { return timers_.is_quiet(now) && now < next_rest_; }
-  /// Destroys a bearer without connections.
+  /// Destroys a bearer that has no connections.
   void close_bearer(BearerId id);
 
   [[nodiscard]] Flow& flow(FlowId id) { return flows_[id]; }
@@ -98,30 +99,30 @@ class Registry {
   [[nodiscard]] flow::Slab<Flow>& flows() { return flows_; }
   [[nodiscard]] flow::Slab<Bearer>& bearers() { return bearers_; }
 
-  /// Records that the status of the bearer, which is sent to the Node-B, has changed.
+  /// Records that the status of the bearer has changed, so that the new status is sent to the Node-B.
   void record_change(BearerId id) { changed_bearers_.insert(id); }
   /// Calls visit(bearer, id) once for each bearer whose status has changed since the last call.
   template <typename Visit>
   void take_changed(Visit&& visit) {
     changed_bearers_.drain([&](BearerId id) { visit(bearers_[id], id); });
   }
-  /// Clears the record that the bearer's status for the Node-B has changed.
+  /// Withdraws the record that the status of the bearer has changed.
   void forget_change(BearerId id) { changed_bearers_.erase(id); }
 
-  /// Records that an ACK has arrived for the bearer while cross traffic waits for its window.
+  /// Records that an ACK has arrived for the bearer, so that waiting cross traffic may be sent.
   void wake_cross_traffic(BearerId id) {
     cross_traffic_woken_.insert(id);
     any_cross_traffic_woken_ = true;
   }
   [[nodiscard]] bool any_cross_traffic_woken() const { return any_cross_traffic_woken_; }
-  /// Calls visit(bearer) once for each bearer for which wake_cross_traffic() was called since the last call.
+  /// Calls visit(bearer) once for each bearer that was passed to wake_cross_traffic() since the last call.
   template <typename Visit>
   void take_cross_traffic_woken(Visit&& visit) {
     any_cross_traffic_woken_ = false;
     cross_traffic_woken_.drain([&](BearerId id) { visit(bearers_[id]); });
   }
 
-  /// Calls visit(flow, id) for all flows of a UE, given one of its bearers. visit() must not close a flow.
+  /// Calls visit(flow, id) for all flows of a UE. `bearer` is any bearer of the UE. visit() must not close a flow.
   template <typename Visit>
   void for_each_flow_of(BearerId bearer, Visit&& visit) {
     Bearer* each = &bearers_[bearer];
@@ -136,19 +137,19 @@ class Registry {
     } while (each->id != bearer);
   }
 
-  /// Returns the sum of the decisions of all bearers in mode observe, and of the actual traffic.
+  /// Returns the comparison of decisions in mode observe with the actual traffic, summed over all bearers.
   [[nodiscard]] const Observed& observed() const { return pools_.observed; }
 
  private:
-  /// Frees the send histories of UEs to which nothing was sent for long, a few per call.
+  /// Scans the next send histories, and frees those of UEs to which nothing was sent for a long time.
   [[gnu::noinline]] void look_for_silent(Instant now);
-  /// Returns one bearer of the UE, given the address that the bearer is stored under.
+  /// Returns one bearer of a UE. `ue` is the address under which the bearer is stored.
   [[nodiscard]] BearerId entry_of(const IpAddress& ue) const;
   /// Returns the address under which a UE's bearer is stored.
   [[nodiscard]] const IpAddress& queue_of(const IpAddress& ue) const;
-  /// Sets the decision log of all bearers of the recorded UE; null ends the recording.
+  /// Makes all bearers of the recorded UE write to the decision log `trace`. With null, ends the recording.
   void set_trace(control::LawTrace* trace);
-  /// Closes an unused bearer at once, or after the idle timeout if it has measurements.
+  /// Closes a bearer that has no connections. If it has measurements, it is closed after the idle timeout.
   void rest_if_unused(BearerId id, Instant now);
   /// Adds the flow to the circular list of the bearer's flows.
   void join(Bearer& bearer, FlowId id);
@@ -168,8 +169,8 @@ class Registry {
   flow::IdSet cross_traffic_woken_;
   Timers timers_;
   bool any_cross_traffic_woken_ = false;
-  Instant next_rest_{};          ///< time when the next scan of send histories is due
-  std::uint32_t rest_next_ = 0;  ///< index of the bearer with which the scan of send histories continues
+  Instant next_rest_{};          ///< time at which the next scan of send histories is due
+  std::uint32_t rest_next_ = 0;  ///< index of the bearer at which the scan of send histories continues
 };
 
 }  // namespace sluice::proxy

@@ -9,8 +9,8 @@
 
 namespace sluice::proxy {
 
-/// Received frame and the result of parse(). A handler that keeps the packet moves it out. A packet that was not moved
-/// out is freed. The object exists until its burst has been processed.
+/// Received frame and the result of parse(). A handler that keeps the packet moves it out of this object; otherwise the
+/// packet is freed. The object exists until its burst has been processed.
 struct RxPacket {
   Side in;
   packet::Packet& packet;
@@ -22,13 +22,13 @@ struct RxPacket {
   [[nodiscard]] const tcp::Segment& segment() const { return parsed.segment; }
   /// Returns the key of the connection to which the frame belongs.
   [[nodiscard]] flow::FlowKey key() const { return key_of(in, parsed); }
-  /// True if the frame holds a whole TCP segment, even one with options that the proxy cannot split.
+  /// True if the frame contains a complete TCP segment. Its options may be ones that a split does not support.
   [[nodiscard]] bool is_tcp() const {
     return result == packet::ParseResult::tcp || result == packet::ParseResult::tcp_options_unknown;
   }
 };
 
-/// Returns the fields of the frame that select a policy: UE, server, server port and DSCP.
+/// Returns those properties of the frame by which a policy is chosen: UE, server, server port and DSCP.
 [[nodiscard]] inline ConnectionView view_of(const RxPacket& rx) {
   const packet::Parsed& parsed = rx.parsed;
   const auto dscp = static_cast<std::uint8_t>(parsed.tos >> 2U);

@@ -11,44 +11,45 @@
 
 namespace sluice::proxy {
 
-/// Largest number of expired timers that one call of Shard::advance() handles per timer wheel, because packets must not
-/// wait. If a million connections end at once, each call delays packets by at most 100 us.
+/// Maximum number of expired timers of a timer wheel that one call of Shard::advance() handles, so that packets are not
+/// delayed long. Even if a million connections end at once, a call takes at most 100 us.
 inline constexpr std::uint32_t max_timers_at_once = 64;
 
-/// Timers of the flows and UE bearers of a shard. Thread: the shard's.
+/// Timers of the flows and bearers of a shard. Thread: the shard's.
 class Timers {
  public:
-  /// Creates a disarmed timer for each flow and bearer. Both pools outlive this object. `origin` must not be later than
-  /// any time passed in.
+  /// Creates one timer for each flow and each bearer; none is set. Both pools must outlive this object. `origin` is at
+  /// or before every time that is passed in later.
   Timers(flow::Slab<Flow>& flows, flow::Slab<Bearer>& bearers, Instant origin)
       : flows_(flows),
         bearers_(bearers),
         wheel_(flows.capacity() + bearers.capacity(), origin, std::chrono::microseconds(500)) {}
 
-  /// Arms the flow's timer at `when`, unless the timer already expires earlier.
+  /// Sets the flow's timer to `when`, unless the timer is already set to an earlier time.
   void schedule(Flow& flow, FlowId id, Instant when) {
     if (when >= flow.deadline) return;
     flow.deadline = when;
     wheel_.schedule(id, when);
   }
-  /// Arms the flow's timer at `when`, even if that is later than its current deadline.
+  /// Sets the flow's timer to `when`, even if the timer is already set to an earlier time.
   void reschedule(Flow& flow, FlowId id, Instant when) {
     flow.deadline = when;
     wheel_.cancel(id);
     wheel_.schedule(id, when);
   }
-  /// Arms the bearer's timer at `when`, unless the timer already expires earlier.
+  /// Sets the bearer's timer to `when`, unless the timer is already set to an earlier time.
   void schedule(Bearer& bearer, Instant when) {
     if (when < bearer.wheel_deadline) reschedule(bearer, when);
   }
-  /// Arms the bearer's timer at `when`, even if that is later than its current deadline; `never` disarms it.
+  /// Sets the bearer's timer to `when`, even if the timer is already set to an earlier time. With `never`, stops the
+  /// timer.
   void reschedule(Bearer& bearer, Instant when) {
     bearer.wheel_deadline = when;
     wheel_.schedule(timer_of(bearer.id), when);
   }
-  /// Disarms the timer of a flow that is removed.
+  /// Stops the timer of a flow that is being removed.
   void forget_flow(FlowId id) { wheel_.cancel(id); }
-  /// Disarms the timer of a bearer that is removed.
+  /// Stops the timer of a bearer that is being removed.
   void forget_bearer(BearerId id) { wheel_.cancel(timer_of(id)); }
   /// Prefetches the entry of a bearer's timer in the timer wheel.
   void prefetch(BearerId id) const { wheel_.prefetch(timer_of(id)); }
@@ -57,8 +58,8 @@ class Timers {
   [[nodiscard]] bool is_quiet(Instant now) const { return wheel_.is_quiet(now); }
   /// Returns the time at which the next timer may expire.
   [[nodiscard]] Instant next() const { return wheel_.next(); }
-  /// Calls on_flow(id) and on_bearer(id) for expired timers, at most max_timers_at_once. The callbacks re-arm the
-  /// timers.
+  /// Calls on_flow(id) or on_bearer(id) for each expired timer, at most max_timers_at_once. The callbacks must set the
+  /// timers again.
   template <typename OnFlow, typename OnBearer>
   void run_due(Instant now, OnFlow&& on_flow, OnBearer&& on_bearer) {
     wheel_.advance(now, max_timers_at_once, [&](std::uint32_t timer) {
@@ -74,7 +75,7 @@ class Timers {
   }
 
  private:
-  /// Returns the index of a bearer's timer in the timer wheel; the indices of all flows come first.
+  /// Returns the index of a bearer's timer in the timer wheel. Timers of bearers follow those of all flows.
   [[nodiscard]] std::uint32_t timer_of(BearerId id) const { return flows_.capacity() + id; }
 
   flow::Slab<Flow>& flows_;

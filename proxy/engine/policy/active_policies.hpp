@@ -9,40 +9,42 @@
 
 namespace sluice::proxy {
 
-/// Policies for new connections of a shard, and the endpoint configurations that older connections still use. Thread:
-/// the shard's.
+/// Policies that apply to new connections of a shard. Also contains the endpoint configurations of connections that
+/// began under earlier policies. Thread: the shard's.
 class ActivePolicies {
  public:
-  /// Activates the first policies. `recovery_states` outlives this object. `first` must exist until it is replaced and
-  /// no bearer refers to it.
+  /// Activates `first`, which must exist until other policies are active and no bearer refers to it. `recovery_states`
+  /// must outlive this object.
   ActivePolicies(const Policies& first, tcp::RecoveryStatePool& recovery_states);
 
-  /// Activates other policies. All flows must then leave the bearers (UE states) of the old policies. Until then there
-  /// may be twice as many bearers, and a flow keeps its old bearer if no new one is free.
+  /// Activates other policies. The caller must then move all flows away from the bearers of the old policies. Until
+  /// then there may be twice as many bearers. A flow keeps its old bearer if no new one is available.
   void exchange(const Policies& policies);
   /// Returns the active policies.
   [[nodiscard]] const Policies& current() const { return *current_; }
-  /// Returns the generation number of the active policies, which differs from that of bearers created under earlier
-  /// ones.
+  /// Returns the generation number of the active policies. Bearers that were created under earlier policies have a
+  /// different one.
   [[nodiscard]] std::uint16_t generation() const { return generation_; }
-  /// True if the controller of some bearer, under the active or earlier policies, may use the number of short flows.
+  /// True if a controller may prefer short flows, under the active or an earlier set of policies. Short flows are then
+  /// counted.
   [[nodiscard]] bool prioritizes_short_flows() const { return prioritizes_short_flows_; }
-  /// Returns the endpoint configuration of new connections. They keep it when policies are replaced. After 65 535
-  /// replacements a generation number is reused, and a connection from its first use then gets a newer configuration.
+  /// Returns the endpoint configuration for new connections. A connection keeps it when policies are replaced.
+  /// Generation numbers repeat after 65 535 replacements; a connection that is older then uses the configuration of the
+  /// newer generation.
   [[nodiscard]] const tcp::EndpointConfig& legs() const { return legs_[generation_]; }
 
  private:
-  /// Activates policies under the current generation number.
+  /// Activates the policies under the generation number in generation_.
   void enforce(const Policies& policies);
 
   const Policies* current_ = nullptr;
   tcp::RecoveryStatePool& recovery_states_;
-  /// Secret of the first policies; it is kept, because a configuration file contains none.
+  /// secret of the first policies; it is reused for later ones, because a configuration file contains no secret
   std::uint64_t boundary_secret_;
   std::uint16_t generation_ = 1;
   bool prioritizes_short_flows_ = false;
 
-  /// endpoint configurations of connections, by the generation of their policies
+  /// endpoint configurations, indexed by the generation of the policies under which a connection began
   flow::LazyArray<tcp::EndpointConfig> legs_;
 };
 

@@ -10,14 +10,14 @@
 
 namespace sluice::proxy {
 
-/// Range of ports, both ends included.
+/// Range of port numbers, including both ends.
 struct PortRange {
   std::uint16_t first = 0;
   std::uint16_t last = 0;
   bool operator==(const PortRange&) const = default;
 };
 
-/// Properties of a connection's SYN by which its policy is chosen.
+/// Properties of a connection's SYN by which a policy is chosen.
 struct ConnectionView {
   IpAddress ue;
   IpAddress server;
@@ -25,11 +25,11 @@ struct ConnectionView {
   std::uint8_t dscp = 0;
 };
 
-/// Settings for the connections that match all lists of this policy. An empty list matches everything.
+/// A policy: settings for all connections that match each of its lists. An empty list matches every connection.
 struct Policy {
   std::vector<IpPrefix> ue;
   std::vector<IpPrefix> server;
-  std::vector<PortRange> ports;  ///< ranges of the server's port
+  std::vector<PortRange> ports;  ///< ranges of server ports
   std::vector<std::uint8_t> dscp;
   PolicySettings settings;
 
@@ -37,18 +37,19 @@ struct Policy {
   [[nodiscard]] bool matches(const ConnectionView& connection) const;
 };
 
-/// Index of a policy in Policies::list; the length of the list denotes the default settings.
+/// Index of a policy in Policies::list. The length of the list stands for the default settings.
 using PolicyIndex = std::uint16_t;
 
-/// Complete set of policies. The first policy that matches a connection applies, else the default settings. Immutable;
-/// a policy switch replaces the whole set.
+/// Complete set of policies. For a connection, the first policy that matches applies, or else the default settings. The
+/// set never changes; other policies replace it as a whole.
 struct Policies {
   PolicySettings otherwise;  ///< settings of connections that match no policy
   std::vector<Policy> list;
-  double control_group = 0;  ///< share of the UEs that stay on ordinary TCP, 0 … 1
-  tcp::EndpointConfig legs;  ///< endpoint configuration of connections split under these policies
+  double control_group = 0;  ///< share of the UEs, 0 … 1, that form the control group and use ordinary TCP
+  tcp::EndpointConfig legs;  ///< configuration of the endpoints of connections that are split under these policies
 
-  /// Returns the index of the first policy that matches, or the length of the list for the default.
+  /// Returns the index of the first policy that matches the connection. Returns the length of the list if the default
+  /// settings apply.
   [[nodiscard]] PolicyIndex choose(const ConnectionView& connection) const {
     return list.empty() ? PolicyIndex{0} : first_match(connection);
   }
@@ -56,14 +57,14 @@ struct Policies {
   [[nodiscard]] const PolicySettings& settings(PolicyIndex index) const {
     return index < list.size() ? list[index].settings : otherwise;
   }
-  /// True if the UE belongs to the control group. A fixed hash decides, so the result is the same on every shard and
-  /// after every restart.
+  /// True if the UE is in the control group. A fixed hash of the address decides, so that every shard and every run
+  /// gets the same result.
   [[nodiscard]] bool in_control_group(const IpAddress& ue) const;
-  /// True if the mode of some policy uses feedback: Node-B reports or ACKs.
+  /// True if at least one policy selects a mode that uses feedback: Node-B reports or ACKs.
   [[nodiscard]] bool needs_feedback() const;
-  /// True if the controller of some policy uses the number of short flows.
+  /// True if at least one policy selects a controller that prefers short flows.
   [[nodiscard]] bool prioritizes_short_flows() const;
-  /// True if every connection is forwarded unchanged, because no policy intercepts.
+  /// True if no policy intercepts connections, so that every connection is forwarded unchanged.
   [[nodiscard]] bool only_bypass() const { return list.empty() && otherwise.mode == Mode::bypass; }
 
  private:

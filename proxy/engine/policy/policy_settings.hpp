@@ -15,15 +15,15 @@
 
 namespace sluice::proxy {
 
-/// Table of the proxy's own modes: X(name, configuration word, text). The other modes are the per-flow window
-/// controllers of control/window_laws/flow_controller.hpp.
+/// Table of the proxy's own modes: X(identifier, configuration word, text). Each per-flow window controller in
+/// control/window_laws/flow_controller.hpp is one more mode.
 #define SLUICE_OWN_MODES(X)                                                                 \
   X(bypass, "bypass", "forward untouched")                                                  \
   X(i_tcp, "i-tcp", "splits connections; ordinary congestion control on both legs")         \
   X(smvs, "smvs", "splits connections; smvs.law limits what the radio leg sends to the UE") \
   X(observe, "observe", "computes the decisions of another mode, changes nothing, and records both")
 
-/// Mode: selects how connections are processed, by one of the proxy's own modes or by a per-flow window controller.
+/// Selects how connections are processed. A mode is one of the proxy's own modes, or a per-flow window controller.
 enum class Mode : std::uint8_t {
 #define X(name, key, text) name,
   SLUICE_OWN_MODES(X)
@@ -53,7 +53,7 @@ inline constexpr std::array mode_table = {
   return mode_table[static_cast<std::size_t>(mode)].key;
 }
 
-/// Returns the per-flow window controller of a mode; nothing for a mode without one.
+/// Returns the per-flow window controller that a mode selects, or nothing if the mode selects none.
 [[nodiscard]] constexpr std::optional<control::FlowControllerKind> flow_controller_of(Mode mode) {
   constexpr std::size_t own = mode_table.size() - control::flow_controller_table.size();
   const auto number = static_cast<std::size_t>(mode);
@@ -65,34 +65,37 @@ inline constexpr std::array mode_table = {
   return mode == Mode::smvs || mode == Mode::observe || flow_controller_of(mode).has_value();
 }
 
-/// Selects where the SMVS controller runs, and from which input it computes the allowance (the bytes that may be sent).
+/// Selects where the allowance (bytes that may be sent) is computed, and from which input.
 enum class ControllerLocation : std::uint8_t {
-  nodeb,  ///< SMVS runs at the Node-B, which reports the allowance, as in the paper
-  proxy,  ///< SMVS runs at the proxy, on measurements that the Node-B reports
-  acks    ///< the ACK-based controller runs at the proxy instead and needs no Node-B reports
-          ///< (control/ack_based/delay_based_controller.hpp)
+  nodeb,  ///< the Node-B computes SMVS and reports the allowance, as in the SMVS paper
+  proxy,  ///< the proxy computes SMVS from measurements that the Node-B reports
+  /// the ACK-based controller runs at the proxy instead of SMVS, without Node-B reports
+  /// (control/ack_based/delay_based_controller.hpp)
+  acks
 };
 
-/// Properties of a mode that depend on where its controller runs. AllowanceLaw implements the controller itself.
+/// Properties of a controller that depend on its location. The controller itself is in AllowanceLaw.
 struct ControllerLocationTraits {
-  bool needs_reports = true;  ///< true if the controller needs Node-B reports, with the allowance or with measurements
+  /// true if the controller needs Node-B reports, which contain the allowance or measurements
+  bool needs_reports = true;
 };
-/// Returns the properties that depend on where the controller runs.
+/// Returns the properties of a controller at this location.
 [[nodiscard]] constexpr ControllerLocationTraits traits_of(ControllerLocation place) {
   return {place != ControllerLocation::acks};
 }
 
-/// Selects what limits the sending to a UE with a report-based controller while Node-B reports are late.
+/// Selects what limits the sending to a UE while Node-B reports are late. Applies to modes with a report-based
+/// controller.
 enum class WithoutReports : std::uint8_t {
-  congestion_control,  ///< ordinary congestion control of each connection limits sending
-  acks                 ///< the ACK-based controller limits sending while reports are late
+  congestion_control,  ///< the congestion control of each connection limits the sending
+  acks                 ///< the ACK-based controller limits the sending
 };
 
-/// Selects what happens with packets to a UE that belong to no split connection, such as QUIC, while the UE's window is
-/// used up.
+/// Selects how packets to a UE that belong to no split connection, such as QUIC, are sent while the UE's window is
+/// full.
 enum class CrossTraffic : std::uint8_t {
-  queue,   ///< packets wait in a fair queue of the UE until the window opens
-  forward  ///< packets are forwarded at once, and the controller counts their bytes as cross traffic
+  queue,   ///< the packets wait in a fair queue of the UE until its window opens
+  forward  ///< the packets are forwarded at once, and the controller counts their bytes as cross traffic
 };
 
 /// Settings of mode smvs and of its ACK-based alternative.
@@ -104,26 +107,28 @@ struct SmvsMode {
   WithoutReports without_reports = WithoutReports::congestion_control;
   control::DelayBasedParameters acks;
   CrossTraffic cross_traffic = CrossTraffic::queue;
-  /// Number of sent bytes up to which a flow is a short flow, which has priority over the other flows of its UE; 0 = no
+  /// Size of a short flow: a flow that has sent fewer bytes gets priority over other flows of its UE; 0 means no
   /// priority.
   Bytes short_flow{256 * 1024};
-  /// Factor applied to the controller's intended queue while a short flow is active beside downloads, 0 … 1.
+  /// Factor (0 … 1) by which the controller's target queue is multiplied while a short flow is active beside downloads.
   double short_flow_reference = 0.5;
 };
 
 /// Selects how the proxy intercepts connections.
 enum class Intercept : std::uint8_t {
-  automatic,  ///< connections are split if the mode supports it, else they stay end to end and ACKs are rewritten
-  split,      ///< connections are split: the proxy terminates TCP and has one connection to each host
-  regulate    ///< connections stay end to end; windows in their ACKs are rewritten and ACKs delayed
+  /// a mode that supports split connections splits them; in other modes connections stay end to end and their ACKs are
+  /// rewritten
+  automatic,
+  split,    ///< the proxy terminates TCP and has a separate connection to each host
+  regulate  ///< connections stay end to end; the proxy rewrites windows in their ACKs and delays ACKs
 };
-/// True if the mode can be applied to split connections.
+/// True if the mode supports split connections.
 [[nodiscard]] constexpr bool can_split(Mode mode) {
   const auto law = flow_controller_of(mode);
   return mode != Mode::bypass && mode != Mode::observe && (!law || text_of(*law).split);
 }
-/// True if the mode can be applied to end-to-end connections. Mode smvs can only be applied with the ACK-based
-/// controller, because an allowance cannot be advertised to a server.
+/// True if the mode supports end-to-end connections. Mode smvs supports them only with the ACK-based controller,
+/// because no ACK can carry an allowance to a server.
 [[nodiscard]] constexpr bool can_regulate(Mode mode) {
   const auto law = flow_controller_of(mode);
   return mode == Mode::observe || mode == Mode::smvs || (law && text_of(*law).regulate);
@@ -133,16 +138,16 @@ enum class Intercept : std::uint8_t {
 struct PolicySettings {
   Mode mode = Mode::i_tcp;
   Intercept intercept = Intercept::automatic;
-  Mode observed = Mode::smvs;  ///< mode whose controller computes decisions in mode observe
-  SmvsMode smvs;  ///< settings of mode smvs; their path delay, receive window and fallback apply to every controller
+  Mode observed = Mode::smvs;  ///< mode whose decisions are computed in mode observe
+  SmvsMode smvs;  ///< settings of mode smvs; every controller uses their path delay, receive window and fallback
   control::LawParameters laws;  ///< parameters of the per-flow window controllers
 
-  /// True in mode observe, in which controllers compute decisions that are not applied.
+  /// True in mode observe, in which a controller computes decisions that are not applied.
   [[nodiscard]] bool observes() const { return mode == Mode::observe; }
-  /// Returns the mode whose controller runs: in mode observe the observed one.
+  /// Returns the mode whose controller runs: in mode observe the one in `observed`, else `mode`.
   [[nodiscard]] Mode law() const { return observes() ? observed : mode; }
-  /// True if the controller, or the observed one, needs Node-B reports. A controller that only divides a buffer of
-  /// configured size needs none.
+  /// True if the controller that runs needs Node-B reports. A controller that only divides a buffer of configured size
+  /// needs none.
   [[nodiscard]] bool needs_reports() const {
     if (law() == Mode::smvs) return traits_of(smvs.law).needs_reports;
     const auto flow_controller = flow_controller_of(law());
@@ -150,29 +155,28 @@ struct PolicySettings {
         flow_controller && control::text_of(*flow_controller).needs_buffer_only && laws.buffer > Bytes{};
     return needs_feedback(mode) && !told_all;
   }
-  /// True if the UEs' ACKs are the input of the ACK-based controller, which limits sending always or while Node-B
+  /// True if the ACK-based controller gets the UE's ACKs as input. It limits the sending always, or only while Node-B
   /// reports are late.
   [[nodiscard]] bool uses_ack_feedback() const {
     return law() == Mode::smvs && (!traits_of(smvs.law).needs_reports || smvs.without_reports == WithoutReports::acks);
   }
-  /// True if the controller intends a shorter queue while short flows are active.
+  /// True if the controller uses a shorter target queue while short flows are active.
   [[nodiscard]] bool prioritizes_short_flows() const {
     return law() == Mode::smvs && smvs.short_flow > Bytes{} && smvs.short_flow_reference < 1;
   }
-  /// True if the controller can be applied to end-to-end connections.
+  /// True if the controller supports end-to-end connections.
   [[nodiscard]] bool can_regulate() const {
     return proxy::can_regulate(mode) && (mode != Mode::smvs || smvs.law == ControllerLocation::acks);
   }
-  /// True if connections stay end to end and a controller rewrites their ACKs.
+  /// True if connections stay end to end and their ACKs are rewritten by a controller.
   [[nodiscard]] bool regulates() const {
     return can_regulate() && (intercept == Intercept::regulate || !can_split(mode));
   }
-  /// True if the controller is applied to end-to-end connections. In mode observe, true if the observed mode would do
-  /// so.
+  /// True if a controller runs for end-to-end connections. In mode observe its decisions are only computed.
   [[nodiscard]] bool controls_end_to_end() const {
     return observes() ? intercept == Intercept::regulate || !can_split(observed) : regulates();
   }
-  /// True if connections are split. If this and regulates() are both false, connections pass unchanged.
+  /// True if connections are split. If both splits() and regulates() are false, connections pass unchanged.
   [[nodiscard]] bool splits() const { return can_split(mode) && !regulates(); }
 };
 

@@ -15,15 +15,15 @@ namespace sluice::proxy {
 
 namespace {
 
-/// Queueing delay in addition to twice the usual one of a UE. If a flow has more, another bottleneck than the radio
-/// limits it.
+/// Tolerance for the queueing delay of a flow. If a flow's delay exceeds twice the usual delay of the UE by more than
+/// this, the flow's bottleneck is not the radio link.
 constexpr Duration queued_elsewhere = std::chrono::milliseconds(20);
-/// Factor in the limit of bytes in flight of a flow whose bottleneck is not the radio. The limit is this factor × the
-/// flow's rate × (its minimum RTT + queued_elsewhere), plus segments_elsewhere.
+/// Factor in the limit of the bytes in flight of a flow whose bottleneck is not the radio link. The limit is factor ×
+/// rate of the flow × (minimum RTT + queued_elsewhere) + segments_elsewhere.
 constexpr double gain_elsewhere = 1.25;
 constexpr std::int64_t segments_elsewhere = 2;
 
-/// Restarts the estimate of the peer's clock, and returns the ACK delay according to the new estimate.
+/// Restarts the estimate of the peer's timestamp clock. Returns the ACK delay according to the new estimate.
 [[gnu::noinline, gnu::cold]] Duration begin_again(control::TimestampOneWayDelay& clock, Instant now,
                                                   std::uint32_t ticks, Duration most) {
   clock.reject();
@@ -66,7 +66,7 @@ control::AckSample make_ack_sample(const Bearer& bearer, Instant now) {
   return ack_sample;
 }
 
-/// Updates the flow's contribution to the bytes in flight to its UE, which is mostly unchanged.
+/// Updates the bytes in flight to the UE by those of this flow. Mostly there is no change.
 inline void BudgetSharing::follow_flight(Share& share, const Flow& flow, AckController& controller) {
   const Leg& radio = flow.leg(Side::radio);
   const auto payload = static_cast<std::uint32_t>(radio.endpoint.in_flight().count());
@@ -78,7 +78,7 @@ inline void BudgetSharing::follow_flight(Share& share, const Flow& flow, AckCont
   controller.add_flight(Bytes(share.flight) - Bytes(before));
 }
 
-/// Updates whether the flow waits for the window and whether it is short, which is mostly unchanged.
+/// Updates whether the flow waits for the window, and whether it is short. Mostly there is no change.
 inline void BudgetSharing::follow_waits(Share& share, bool waits, const Flow& flow, const Bearer& bearer,
                                         AckController& controller) {
   const bool short_flow_waits = waits && bearer.is_short(flow.sent_to_radio);
@@ -89,10 +89,9 @@ inline void BudgetSharing::follow_waits(Share& share, bool waits, const Flow& fl
   share.short_flow_waits = short_flow_waits;
 }
 
-/// Returns how many more bytes the flow may have in flight, independent of the window. The bottleneck of a flow may not
-/// be the radio, but for example a slow link behind a hot spot. Such a flow would fill the queue of that link with the
-/// window of all flows. It gets the bytes that its own bottleneck needs, and other flows get the rest. Returns
-/// Bytes::max() if only the window limits the flow.
+/// Returns how many more bytes the flow may have in flight because of its own bottleneck. That may be another link, for
+/// example behind a hot spot, whose queue the flow would fill. Such a flow gets only what its bottleneck needs; other
+/// flows get the rest. Returns Bytes::max() if the radio link is the bottleneck.
 inline Bytes BudgetSharing::budget_elsewhere(const Share& share, const Flow& flow, const Bearer& bearer,
                                              const AckController& controller) {
   if (bearer.load.moving_flows <= 1) [[likely]]
@@ -100,7 +99,7 @@ inline Bytes BudgetSharing::budget_elsewhere(const Share& share, const Flow& flo
   return budget_beside_others(share, flow, controller);
 }
 
-/// Returns the result of budget_elsewhere() for one of several flows of a UE.
+/// Returns budget_elsewhere() of a flow if several flows of its UE are active.
 Bytes BudgetSharing::budget_beside_others(const Share& share, const Flow& flow, const AckController& controller) {
   const tcp::Endpoint& endpoint = flow.leg(Side::radio).endpoint;
   const control::DelayBasedController& law = controller.law();
@@ -120,8 +119,8 @@ Bytes BudgetSharing::budget_beside_others(const Share& share, const Flow& flow, 
   return std::max(most - Bytes(share.flight), Bytes{});
 }
 
-/// Updates the flow's contribution to its UE's controller, and returns budget_elsewhere(). A flow for which it is zero
-/// does not count as waiting for the window.
+/// Updates the flow's values in its UE's controller, and returns budget_elsewhere(). If that is zero, the flow does not
+/// count as waiting for the window.
 inline Bytes BudgetSharing::follow(Share& share, const Flow& flow, const Bearer& bearer, AckController& controller) {
   follow_flight(share, flow, controller);
   const Bytes elsewhere = budget_elsewhere(share, flow, bearer, controller);
@@ -187,9 +186,9 @@ void BudgetSharing::record_passed(const Flow& flow, FlowId id, Bearer& bearer) {
   follow_waits(shares_[id], false, flow, bearer, controller);
 }
 
-/// Returns the part of a shared budget that one flow may send. It is at least one segment, because less would never be
-/// sent. During a drain (the queue is emptied to measure the path) segments are sent in pairs. The UE may delay the ACK
-/// of a single segment, whose round trip would then exceed that of the path.
+/// Returns how much of the common budget one flow may send. It is at least one segment, because less is never sent.
+/// During a drain, which empties the queue to measure the path, segments are sent in pairs. The UE may delay the ACK of
+/// a single segment, which would spoil the measurement.
 Bytes BudgetSharing::part_of_budget(const Share& share, Bytes budget, Competitors competitors, std::uint32_t waiting,
                                     const Flow& flow, const AckController& controller, Instant now) {
   const bool in_pairs = controller.law().draining();

@@ -16,93 +16,94 @@ namespace sluice::proxy {
 
 class Bearer;
 
-/// Bytes that one flow may send per round while other flows of its UE wait for the common window.
+/// Bytes that one flow may send at once while other flows of its UE wait for the common window.
 inline constexpr Bytes turn{2 * 1500};
-/// Smallest share of a UE's window for all short flows together while other flows also wait. A flow is short below
-/// SmvsMode::short_flow bytes sent.
+/// Minimum share of a UE's window for all short flows together while other flows wait too. A flow is short if it has
+/// sent less than SmvsMode::short_flow.
 inline constexpr double short_flow_share = 0.8;
 
-/// Returns the part of `window` for one of `waiting` flows, of which `short_flows` are short. Flows of one kind get
-/// equal parts, and a short flow gets at least the part of a long one. Requires that the flow itself is counted in
-/// these numbers.
+/// Returns the part of `window` for one of the `waiting` flows, of which `short_flows` are short. All short flows get
+/// equal parts, and all other flows get equal parts. A short flow gets at least as much as another one. The flow itself
+/// must be included in the numbers.
 [[nodiscard]] Bytes part_of(Bytes window, std::uint32_t waiting, std::uint32_t short_flows, bool is_short_flow);
 
-/// Numbers of flows that share a bearer's window: split ones with unsent data, end-to-end ones whose servers the window
-/// limits, and flows of cross traffic that wait.
+/// Numbers of flows that share the window of a bearer: split flows with unsent data, end-to-end flows that the window
+/// limits, and waiting flows of cross traffic.
 struct Competitors {
   std::uint32_t all = 0;
-  std::uint32_t short_flows = 0;  ///< number of short flows in `all`
+  std::uint32_t short_flows = 0;  ///< how many of the flows in `all` are short
 };
-/// Returns the numbers of flows that share the bearer's window.
+/// Returns the numbers of flows that share the window of the bearer.
 [[nodiscard]] Competitors competitors_for(const Bearer& bearer);
-/// Returns an ACK sample with the fields that are equal for all connections of a UE's bearer. Requires
+/// Returns an ACK sample with those fields that are the same for all connections of the bearer. Requires
 /// rate_control().uses_ack_feedback().
 [[nodiscard]] control::AckSample make_ack_sample(const Bearer& bearer, Instant now);
 
-/// Returns the ACK delay of the peer's newest segment by its timestamps; negative while unknown
-/// (TimestampOneWayDelay::excess_delay()). A delay longer than the round trip that contains it is impossible. Such a
-/// value restarts the estimate of the peer's clock, because a clock that was set back would show a constant delay for
-/// minutes. The controller would then fill the radio queue. `round_trip` is zero while unknown.
+/// Returns the delay of the peer's newest ACK, derived from its timestamp; negative while unknown (see
+/// TimestampOneWayDelay::excess_delay()). A delay longer than the round trip that contains it is impossible. It shows
+/// that the peer's clock was set back, so the estimate of that clock restarts. Otherwise a constant false delay would
+/// make the controller fill the radio queue for minutes. `round_trip` is zero while unknown.
 [[nodiscard]] Duration possible_ack_delay(control::TimestampOneWayDelay& clock,
                                           const control::DelayBasedController& law, Instant now, std::uint32_t ticks,
                                           Duration round_trip);
 
-/// Passes the ACKs of split connections to the ACK-based controller of their bearer, and divides its window among them.
-/// While several flows wait, each gets at most its part. Short flows get the larger part, because users mostly wait for
-/// short transfers. Also stores the bytes in flight of each flow. Thread: the shard's.
+/// Passes ACKs of split connections to the ACK-based controller of their bearer, and divides the controller's window
+/// among them. While several flows wait, each gets at most its part. Short flows get the larger part, because users
+/// mostly wait for short transfers. Also stores each flow's bytes in flight. Thread: the shard's.
 class BudgetSharing {
  public:
   /// Reserves address space for `max_flows_at_once` flows.
   explicit BudgetSharing(std::size_t max_flows_at_once) : shares_(max_flows_at_once) {}
 
-  /// Updates the flow's bytes in flight after an ACK, a loss, a timeout or a send.
+  /// Updates the flow's bytes in flight. Called after an ACK, a loss, a timeout or a transmission.
   [[gnu::noinline]] void update_inflight(const Flow& flow, FlowId id, Bearer& bearer);
-  /// Processes an ACK from the UE. Requires that ACKs are the input of a controller of the bearer.
+  /// Processes an ACK from the UE. Requires that a controller of the bearer gets ACKs as input.
   [[gnu::noinline]] void on_ack(Flow& flow, FlowId id, Bearer& bearer, const tcp::AckSample& ack_sample, Instant now);
-  /// Returns how many IP bytes the flow may send now. `beyond_its_part` is true if the flow may also use what other
-  /// flows do not use.
+  /// Returns how many IP bytes the flow may send now. If `beyond_its_part` is true, it may also send what other flows
+  /// leave unused.
   [[nodiscard, gnu::noinline]] Bytes budget(const Flow& flow, FlowId id, Bearer& bearer, bool beyond_its_part,
                                             Instant now);
-  /// Returns how many IP bytes of data just received may be forwarded at once; zero if fewer than `least`, and the flow
-  /// then counts as waiting. If data is forwarded, call record_passed() next.
+  /// Returns how many IP bytes of data that just arrived may be forwarded at once. If they are fewer than `least`,
+  /// returns zero and counts the flow as waiting. After forwarding, the caller must call record_passed().
   [[nodiscard]] Bytes budget_to_pass(const Flow& flow, FlowId id, Bearer& bearer, Bytes least, Instant now);
-  /// Updates the flow's bytes in flight after data was forwarded and nothing is left to send.
+  /// Updates the flow's bytes in flight after data was forwarded at once, so that nothing is left to send.
   void record_passed(const Flow& flow, FlowId id, Bearer& bearer);
-  /// True if the flow waits for the window and is short.
+  /// True if the flow is short and waits for the window.
   [[nodiscard]] bool short_flow_waits(FlowId id) { return shares_[id].short_flow_waits != 0; }
-  /// Removes the flow's contributions to its bearer's controller, because the flow leaves the bearer.
+  /// Removes the flow's values from its bearer's controller, because the flow leaves the bearer.
   void forget(FlowId id, Bearer& bearer);
 
  private:
   /// Largest value of Share::flight.
   static constexpr std::uint32_t max_flight = (1U << 30) - 1;
 
-  /// Contribution of one flow to the ACK-based controller of its UE.
+  /// Values of one flow that are included in the ACK-based controller of its UE.
   struct Share {
     std::uint32_t flight : 30 = 0;           ///< IP bytes in flight
     std::uint32_t waits : 1 = 0;             ///< counted in AckController::waiting()
     std::uint32_t short_flow_waits : 1 = 0;  ///< counted in AckController::short_flows_waiting()
-    std::uint32_t payload = 0;               ///< payload bytes in flight from which `flight` was computed
+    std::uint32_t payload = 0;               ///< payload bytes in flight for which `flight` was computed
     control::TimestampOneWayDelay clock;
   };
-  /// Updates the flow's bytes in flight.
+  /// Updates the bytes in flight to the UE by those of this flow.
   static void follow_flight(Share& share, const Flow& flow, AckController& controller);
-  /// Updates whether the flow has data that waits for the window, and whether it is a short flow.
+  /// Updates whether the flow has data that waits for the window, and whether it is short.
   static void follow_waits(Share& share, bool waits, const Flow& flow, const Bearer& bearer, AckController& controller);
-  /// Returns how many more bytes the flow may have in flight if its bottleneck is not the radio; Bytes::max() if it is
-  /// the radio.
+  /// Returns how many more bytes the flow may have in flight if its bottleneck is not the radio link. Returns
+  /// Bytes::max() if the radio link is its bottleneck.
   [[nodiscard]] static Bytes budget_elsewhere(const Share& share, const Flow& flow, const Bearer& bearer,
                                               const AckController& controller);
-  /// Computes budget_elsewhere() for one of several flows.
+  /// Returns budget_elsewhere() of a flow if several flows of its UE are active.
   [[nodiscard, gnu::noinline]] static Bytes budget_beside_others(const Share& share, const Flow& flow,
                                                                  const AckController& controller);
-  /// Updates the flow's bytes in flight and waiting state, and returns budget_elsewhere().
+  /// Updates the flow's bytes in flight and whether it waits, and returns budget_elsewhere().
   static Bytes follow(Share& share, const Flow& flow, const Bearer& bearer, AckController& controller);
-  /// Returns the part of `budget` that the flow may send while it shares the window with `competitors`.
+  /// Returns how much of `budget` the flow may send while `competitors` share the window.
   [[nodiscard]] static Bytes part_of_budget(const Share& share, Bytes budget, Competitors competitors,
                                             std::uint32_t waiting, const Flow& flow, const AckController& controller,
                                             Instant now);
-  flow::LazyArray<Share> shares_;  ///< contributions by FlowId; no memory is used if no bearer uses ACKs
+  /// values of each flow, indexed by FlowId; uses no memory if no bearer gets ACKs as input
+  flow::LazyArray<Share> shares_;
 };
 
 }  // namespace sluice::proxy

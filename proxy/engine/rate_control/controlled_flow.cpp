@@ -54,8 +54,8 @@ void ControlledFlow::carried(Bytes payload, Bytes packet) {
   packet_ = packet;
 }
 
-/// Returns the radio queue in the unit of the flow's positions (payload or IP bytes). A buffer of 20 packets thus holds
-/// 20 segments, without the bytes of their headers.
+/// Returns the state of the radio queue in the flow's unit of positions (payload or IP bytes). If the unit is payload,
+/// a buffer of 20 packets thus corresponds to 20 segments without headers.
 control::QueueView ControlledFlow::queue(Bearer& bearer, Instant now) const {
   control::QueueView view = bearer.queue().view(now);
   if (packet_ == payload_) return view;
@@ -70,8 +70,8 @@ control::QueueView ControlledFlow::queue(Bearer& bearer, Instant now) const {
   return view;
 }
 
-/// Returns the flow's positions in the radio queue. Bytes that the UE has acknowledged have left the queue, even if the
-/// last Node-B report does not show it.
+/// Returns the flow's positions in the radio queue. Bytes that the UE has acknowledged count as having left the queue,
+/// even if the last Node-B report is older.
 control::FlowView ControlledFlow::view(Bearer& bearer) {
   control::FlowView view;
   view.sent = std::max(sent_, acked_);

@@ -10,38 +10,39 @@
 
 namespace sluice::proxy {
 
-/// Minimum window in segments, even if a controller computes less. Without an ACK in flight no window would ever open.
+/// Minimum window in segments, even if the controller computes a smaller one. With a smaller window no ACK might come
+/// that opens it again.
 inline constexpr std::int64_t min_window_segments = 2;
 
-/// A connection under a per-flow window controller, in the direction to the UE: its position in the radio queue, and
-/// the controller. The owner chooses the unit of positions. For an end-to-end connection they count bytes of the stream
-/// (control::StreamPosition). For a split connection they count IP bytes sent, retransmissions included, and
-/// "acknowledged" means no longer in flight. Thread: its shard's.
+/// A connection with a per-flow window controller, in the direction to the UE. Contains the controller and the
+/// connection's positions in the radio queue. The owner chooses the unit of positions. For an end-to-end connection
+/// they are bytes of the stream (control::StreamPosition). For a split connection they are IP bytes sent, including
+/// retransmissions; "acknowledged" then means no longer in flight. Thread: the shard's.
 class ControlledFlow {
  public:
-  /// Creates the controller from `start`. Position 0 is that of the next byte to send.
+  /// Creates the controller with the values in `start`. The next byte to be sent has position 0.
   ControlledFlow(const Bearer& bearer, const flow::FlowKey& whose, const control::LawStart& start);
 
-  /// Records data up to position `end`, which was just sent to the UE and is counted in bearer.sent().
+  /// Records that data up to position `end` was sent to the UE. bearer.sent() must already include it.
   void on_sent(const Bearer& bearer, Bytes end);
-  /// Records that `payload` bytes occupy `packet` bytes in the queue. The largest packet determines the ratio of both.
-  /// Only for owners whose positions count payload.
+  /// Records that a packet with `payload` payload bytes occupies `packet` bytes in the radio queue. The largest packet
+  /// determines the ratio. Only for positions in payload bytes.
   void carried(Bytes payload, Bytes packet);
-  /// Processes the UE's acknowledgement up to position `ack`. Returns which withheld ACKs are to be released.
+  /// Processes an acknowledgement of the UE. Returns which delayed ACKs may be forwarded.
   control::AckRelease on_ack(Bearer& bearer, const control::AckView& ack);
-  /// Processes a Node-B report that has arrived since the last call. Returns which delayed ACKs are released; without a
-  /// new report none is.
+  /// Processes the last Node-B report if it is new. Returns which delayed ACKs may be forwarded; none without a new
+  /// report.
   control::AckRelease on_report(Bearer& bearer, Instant now);
-  /// Records that an ACK for `ack` with this `window` was forwarded to the server.
+  /// Records that an ACK of position `ack` with the window `window` was forwarded to the server.
   void on_released(const Bearer& bearer, Bytes ack, Bytes window);
-  /// Returns how many bytes after position `ack` the controller permits in flight.
+  /// Returns how many bytes after position `ack` may be in flight according to the controller.
   [[nodiscard]] Bytes window(Bearer& bearer, Bytes ack, Instant now);
-  /// Starts or restarts the controller on a connection that carries data. `window` is the flow's part of the bytes that
-  /// the path contains without queueing.
+  /// Starts or restarts the controller on a connection that already carries data. `window` is the flow's share of the
+  /// bytes that fit on the path without queueing.
   void seed(const Bearer& bearer, Bytes window, const control::QueueView& queue);
-  /// Records a round-trip sample; the minimum of all samples is used.
+  /// Records a measured round-trip time. The controller uses the minimum.
   void measured(Duration round_trip);
-  /// Removes the flow from the number of flows that share the radio queue.
+  /// Subtracts the flow from the number of flows that share the radio queue.
   void leave(Bearer& bearer);
 
   /// Returns the position up to which the UE has acknowledged.
@@ -54,7 +55,7 @@ class ControlledFlow {
  private:
   /// Returns the flow's positions in the radio queue.
   [[nodiscard]] control::FlowView view(Bearer& bearer);
-  /// Returns the radio queue in the unit of the flow's positions.
+  /// Returns the state of the radio queue in the flow's unit of positions.
   [[nodiscard]] control::QueueView queue(Bearer& bearer, Instant now) const;
 
   /// Calls the controller and records the call in the bearer's decision log, if there is one.
@@ -63,14 +64,15 @@ class ControlledFlow {
 
   control::FlowController law_;
   flow::FlowKey whose_;               ///< key of the connection
-  control::QueueMarks marks_;         ///< maps the count of all bytes sent to the UE to positions of this flow
-  control::GwaFlowCount::Mark mark_;  ///< entry of this flow in the count of active flows
+  control::QueueMarks marks_;         ///< converts counts of all bytes sent to the UE to positions of this flow
+  control::GwaFlowCount::Mark mark_;  ///< data by which the estimator of active flows recognizes this flow
   Bytes acked_;
   Bytes sent_;
-  Duration round_trip_;        ///< minimum round trip of the flow; zero while unknown
-  Bytes payload_{1};           ///< payload bytes of the largest packet, if positions count payload
-  Bytes packet_{1};            ///< IP bytes of the largest packet
-  std::uint32_t reports_ = 0;  ///< number of Node-B reports that the flow has processed
+  Duration round_trip_;  ///< minimum round-trip time of the flow; zero while unknown
+  Bytes payload_{1};     ///< payload bytes of the largest packet; only used for positions in payload bytes
+  Bytes packet_{1};      ///< IP bytes of the largest packet
+  /// number of Node-B reports that the bearer had applied when this flow last processed one
+  std::uint32_t reports_ = 0;
 };
 static_assert(sizeof(ControlledFlow) <= 672, "beside each connection under a per-flow window controller");
 

@@ -13,15 +13,15 @@
 namespace sluice::proxy {
 namespace {
 
-/// Time without an ACK after which the length of the radio queue counts as unknown, if a connection of the UE has bytes
-/// in flight. Until then the link has probably stalled, and its queue must not grow.
+/// Time without an ACK after which the length of the radio queue is unknown, although bytes of a connection are in
+/// flight. Before that the link is assumed to stall, so that the queue must not grow.
 constexpr Duration max_stall = std::chrono::seconds(10);
-/// Time without an ACK after which the controller no longer knows the radio queue, if no connection of the UE has bytes
-/// in flight.
+/// Time without an ACK after which the length of the radio queue is unknown, if no bytes of a connection are in flight.
 constexpr Duration max_silence = std::chrono::seconds(1);
-/// Bytes beyond the UE's window that all flows which send little may send together per round trip.
+/// Bytes that all sparse flows together may send beyond the UE's window per round trip.
 constexpr Bytes sparse_overdraft{2 * 1500};
-/// Shortest time that counts as a round trip for `sparse_overdraft`, also with Node-B reports, which measure none.
+/// Minimum period for `sparse_overdraft`. It replaces a shorter round trip, and one that is unknown with Node-B
+/// reports.
 constexpr Duration min_overdraft_period = std::chrono::milliseconds(20);
 /// Time for which a flow's queued bytes may last at its share of the link's rate. Where no connection has data, only
 /// these bytes keep the link busy after a loss, so they may last longer (`max_sole_queued_time`).
@@ -29,10 +29,10 @@ constexpr Duration max_queued_time = std::chrono::milliseconds(80);
 constexpr Duration max_sole_queued_time = 4 * max_queued_time;
 /// Fewest bytes that may wait.
 constexpr Bytes min_queued{8 * 1500};
-/// Largest number of waiting bytes of one flow, if the arriving packet belongs to the flow's handshake.
+/// Maximum number of waiting bytes of one flow when a packet of the flow's handshake arrives.
 constexpr Bytes max_handshake_queued{64 << 10};
 
-/// True if connections of the UE have bytes in flight, whose ACKs will show which bytes the link has delivered.
+/// True if connections of the UE have bytes in flight. Their ACKs will show which cross traffic was delivered too.
 bool awaits_acks(const AckController& controller, const CrossTrafficQueue& cross) {
   return controller.flight() > cross.sent.total();
 }
@@ -51,8 +51,9 @@ CodelParameters codel_of(const Bearer& bearer) {
   return {interval / 4, interval};
 }
 
-/// True for a UDP payload that begins with the long header of a QUIC handshake (RFC 8999 section 5.1). The version is 1
-/// or 2 (RFC 9369), or that of a version negotiation. RTP also sets the first bit, but has no such version.
+/// True for a UDP payload that begins with the long header of a QUIC handshake (RFC 8999 section 5.1). The version must
+/// be 1, 2 (RFC 9369) or that of a version negotiation. RTP packets also set the first bit of the header, but have no
+/// such version.
 bool is_quic_handshake(std::span<const std::uint8_t> payload) {
   constexpr std::uint8_t long_header = 0xc0;
   constexpr std::array<std::uint32_t, 3> versions = {0, 1, 0x6b3343cf};
@@ -62,7 +63,7 @@ bool is_quic_handshake(std::span<const std::uint8_t> payload) {
   return std::find(versions.begin(), versions.end(), version) != versions.end();
 }
 
-/// True for a packet that a connection needs to begin or end: a TCP segment with SYN, FIN or RST, or a packet of a QUIC
+/// True for a packet with which a connection begins or ends: a TCP segment with SYN, FIN or RST, or a packet of a QUIC
 /// handshake.
 bool is_handshake(const RxPacket& rx) {
   constexpr std::size_t udp_header = 8;
@@ -73,8 +74,8 @@ bool is_handshake(const RxPacket& rx) {
   return frame.size() > at && is_quic_handshake(frame.subspan(at));
 }
 
-/// Returns the most bytes of one flow of cross traffic (packets that no split connection sends) that may wait.
-/// `handshake`: true for a packet of its handshake.
+/// Returns the maximum number of bytes that may wait of one flow of cross traffic. `handshake` is true if the arriving
+/// packet belongs to the flow's handshake.
 Bytes max_queued_of(const Bearer& bearer, bool handshake) {
   if (handshake) return max_handshake_queued;
   const std::uint32_t flows = std::max(competitors_for(bearer).all, 1U);
@@ -150,9 +151,9 @@ Bytes CrossTrafficSender::window_left(const Bearer& bearer, const SharedWindow& 
   return std::max(left_of_part, shared.window - bearer.ack_controller().flight());
 }
 
-/// Returns how many bytes of cross traffic may be sent of the grant of a Node-B report. When the report arrives, its
-/// flows have equal parts with the connections that wait. These use the rest at once, and what they leave may be used
-/// until the next report.
+/// Returns how many bytes of cross traffic may be sent from the grant of a Node-B report. When a report arrives, the
+/// flows of cross traffic and the waiting connections get equal parts. Later, cross traffic may use the grant only if
+/// no connection waits.
 Bytes CrossTrafficSender::grant_left(const Bearer& bearer, Occasion occasion, Instant now) {
   const Bytes left = bearer.allowance(now);
   const std::uint32_t others = bearer.load.backlogged_flows;
@@ -189,8 +190,8 @@ void CrossTrafficSender::serve(Bearer& bearer, Occasion occasion, Instant now) {
   update(bearer, now);
 }
 
-/// True if the next packet of cross traffic may be sent beyond the window, because its flow sends little; the bytes are
-/// then recorded. A call or a game beside a download therefore does not wait while the window is used up.
+/// True if the next packet of cross traffic may exceed the window, because the packet's flow is sparse. The packet's
+/// bytes are then recorded. A call or game beside a download therefore need not wait while the window is full.
 bool CrossTrafficSender::may_overdraw(const Bearer& bearer, Bytes bytes, Instant now) {
   CrossTrafficQueue& cross = bearer.cross_traffic_queue();
   if (!cross.queue.next_is_sparse()) return false;
@@ -205,8 +206,9 @@ bool CrossTrafficSender::may_overdraw(const Bearer& bearer, Bytes bytes, Instant
   return true;
 }
 
-/// Counts cross traffic as delivered a round trip after it was sent, while no connection has bytes in flight whose ACKs
-/// would show it. Cross traffic then continues at the rate that was measured last.
+/// Counts cross traffic as delivered one round trip after it was sent. Does nothing while a connection has bytes in
+/// flight, because the ACKs of these bytes will show the delivery. Without ACKs, cross traffic thus continues at the
+/// last measured rate.
 void CrossTrafficSender::age_without_acks(Bearer& bearer, Instant now) {
   AckController& controller = bearer.ack_controller();
   CrossTrafficQueue& cross = bearer.cross_traffic_queue();

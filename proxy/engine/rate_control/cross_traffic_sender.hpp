@@ -6,50 +6,52 @@
 
 namespace sluice::proxy {
 
-/// Counts cross traffic (packets that no split connection sends) as delivered if it was sent no later than an
-/// acknowledged segment. `round_trip` of that segment shows when it was sent. Lowers the bytes in flight, and returns
-/// the IP bytes. `acked`: IP bytes of connections that the ACK covers. Requires bearer.has_cross_traffic_queue().
+/// Counts cross traffic (packets that belong to no split connection) as delivered after an ACK. Delivered is what was
+/// sent before the acknowledged segment, that is, more than `round_trip` ago. Subtracts the delivered bytes from the
+/// bytes in flight, and returns them as IP bytes. `acked` is the number of IP bytes that the ACK acknowledges. Requires
+/// bearer.has_cross_traffic_queue().
 [[nodiscard, gnu::noinline]] Bytes take_delivered_cross_traffic(Bearer& bearer, Bytes acked, Duration round_trip,
                                                                 Instant now);
 
-/// Sends packets to UEs that belong to no split connection, such as QUIC. While a bearer's controller knows the length
-/// of the radio queue, the packets use the bearer's window. They wait in the UE's FlowQueue while it is full. Without
-/// such a controller they are forwarded at once. Thread: the shard's.
+/// Sends packets to UEs that belong to no split connection, such as QUIC. While the bearer's controller knows the
+/// length of the radio queue, these packets share the bearer's window. If the window is full, they wait in the UE's
+/// FlowQueue. If no controller knows the queue, they are forwarded at once. Thread: the shard's.
 class CrossTrafficSender {
  public:
   /// Records sent packets in `passing`, which outlives the sender.
   CrossTrafficSender(const ShardContext& shard, PassingTraffic& passing) : shard_(shard), passing_(passing) {}
 
-  /// Sends the packet to the UE or queues it. Returns false and does nothing if no controller of the UE knows the radio
-  /// queue. The caller then forwards the packet. `reason` is the counter for the packet when it is sent.
+  /// Sends or queues the packet. Does nothing and returns false if no controller of the UE knows the length of the
+  /// radio queue; the caller then forwards the packet. `reason` is the counter that counts the packet when it is sent.
   [[nodiscard]] bool offer(RxPacket& rx, Bearer& bearer, Counter reason);
-  /// True if an ACK has arrived for a bearer with waiting cross traffic.
+  /// True if an ACK has arrived for a bearer that has waiting cross traffic.
   [[nodiscard]] bool any_woken() const { return shard_.registry.any_cross_traffic_woken(); }
-  /// Sends cross traffic for the bearers for which an ACK has arrived.
+  /// Sends waiting cross traffic of the bearers for which an ACK has arrived.
   [[gnu::noinline]] void serve_woken(Instant now);
-  /// Event that permits cross traffic to be sent.
+  /// Event that may allow cross traffic to be sent.
   enum class Occasion : std::uint8_t {
-    report,  ///< a Node-B report has renewed the bearer's grant (bytes to send)
-    other    ///< a packet, an ACK or a timer
+    report,  ///< a Node-B report has arrived and given the bearer a new grant (bytes to send)
+    other    ///< a packet or an ACK has arrived, or a timer has expired
   };
-  /// Sends the cross traffic that the bearer's window or grant allows. Forwards everything if no controller knows the
-  /// radio queue any longer. Requires bearer.has_cross_traffic_queue().
+  /// Sends as much cross traffic as the bearer's window or grant allows. If no controller knows the length of the radio
+  /// queue any more, forwards all of it. Requires bearer.has_cross_traffic_queue().
   void serve(Bearer& bearer, Occasion occasion, Instant now);
-  /// Forwards all packets that wait for the bearer, because nothing limits them any longer.
+  /// Forwards all waiting packets of the bearer, because nothing limits them any more.
   void flush(Bearer& bearer, Instant now);
-  /// Handles the bearer's timer: sends cross traffic within a window that has grown, or ends its queueing when nothing
-  /// needs it.
+  /// Handles the bearer's timer. Sends cross traffic if the window has grown. Stops limiting cross traffic if no limit
+  /// is needed any more.
   void on_due(Bearer& bearer, Instant now);
   /// Returns when on_due() must be called next.
   [[nodiscard]] static Instant deadline(const Bearer& bearer);
-  /// Stops the queueing of cross traffic, because the proxy ends. flush_all() is to follow.
+  /// Stops limiting cross traffic, because the proxy is about to end. The caller must then call flush_all().
   void end() { ended_ = true; }
   [[nodiscard]] bool ended() const { return ended_; }
-  /// Forwards all waiting packets of all bearers. Visits every bearer.
+  /// Forwards all waiting packets of all bearers. Takes time, because it visits every bearer.
   void flush_all(Instant now);
 
  private:
-  /// True if the bearer's controller knows the radio queue: Node-B reports arrive in time, or ACKs do.
+  /// True if the bearer's controller knows the length of the radio queue, because Node-B reports or ACKs arrive in
+  /// time.
   [[nodiscard]] static bool is_limited(const Bearer& bearer, Instant now);
   /// Window of a bearer and the other flows that share it, as of one release of packets.
   struct SharedWindow {
@@ -66,7 +68,7 @@ class CrossTrafficSender {
   void count_passed(FlowQueue::Popped& popped, Instant now);
   /// Sends a packet that the fair queue has released.
   void send(Bearer& bearer, FlowQueue::Popped&& popped, Instant now);
-  /// Records how many flows wait, and arms the bearer's timer for the time at which the window next opens.
+  /// Records how many flows wait, and sets the bearer's timer to the time at which the window will next grow.
   void update(Bearer& bearer, Instant now);
 
   const ShardContext shard_;

@@ -7,22 +7,22 @@
 
 namespace sluice::proxy {
 
-/// Inputs of the second loop, which sets the server's receive window, from the bearer of a UE (its connections under
-/// one policy).
+/// Inputs of the second loop, the controller of the server's receive window. The inputs are derived from the UE's
+/// bearer.
 struct RadioView {
-  control::OnWire<Bytes> error;  ///< bytes in the radio queue and in flight to it, minus the intended ones
-  control::OnWire<Rate> mean;    ///< mean rate of the link, Bearer::mean_rate()
-  control::OnWire<Rate> best;    ///< under the ACK-based controller, the highest mean rate of the link in the last five
-                                 ///< to ten seconds; otherwise zero
+  control::OnWire<Bytes> error;  ///< error of the radio queue: bytes in it and in flight to it, minus the target
+  control::OnWire<Rate> mean;    ///< mean rate of the radio link, see Bearer::mean_rate()
+  /// highest mean rate of the radio link in the last five to ten seconds, if the ACK-based controller runs; else zero
+  control::OnWire<Rate> best;
 };
 
-/// Returns the error of the radio queue by the last Node-B report and the bytes sent since. The error is the bytes in
-/// the queue and in flight to it. From them b̄ (the mean rate) times the round trip to the Node-B and the intended
-/// queue of SMVS are subtracted. Zero for other controllers than SMVS.
+/// Returns the error of the radio queue, from the last Node-B report and the bytes sent since. The error is the bytes
+/// in the queue and in flight to it, minus a target. The target is b̄ (the mean rate) times the round trip to the
+/// Node-B, plus the target queue of SMVS. Returns zero if SMVS does not run.
 [[nodiscard]] Bytes reported_error(const Bearer& bearer);
 
-/// Returns the inputs of the second loop, which sets the server's receive window: from Node-B reports or, under the
-/// ACK-based controller, from ACKs.
+/// Returns the inputs of the second loop, the controller of the server's receive window. The inputs come from ACKs if
+/// the ACK-based controller runs, else from Node-B reports.
 [[nodiscard]] inline RadioView radio_view_of(const Bearer& bearer) {
   if (!bearer.rate_control().is_ack_based())
     return {control::OnWire(reported_error(bearer)), control::OnWire(bearer.mean_rate()), {}};

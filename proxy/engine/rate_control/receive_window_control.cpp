@@ -16,14 +16,14 @@ namespace {
 using LoopCalls = control::TracedLaw<control::ReceiveWindowLoop>;
 using SlidingCalls = control::TracedLaw<control::Smvs>;
 
-/// Returns what identifies a connection's controller in the decision log.
+/// Returns the identity of a connection's controller for the decision log.
 template <typename Parameters>
 control::LawIdentity<Parameters> identity_of(const flow::FlowKey& key, const Parameters& parameters) {
   return {control::LawOwner{key.ue, key.ue_port, key.server, key.server_port}, parameters};
 }
 
-/// True if the window must be updated. Until a host has sent data, the window of the handshake suffices, unless it is
-/// below two segments. An earlier update would send a useless packet.
+/// True if the window for the host behind `from` must be updated. Before the host has sent data, the window from the
+/// handshake suffices if it is at least two segments. An update would then only cost a packet.
 bool window_matters(const Flow& flow, Side from) {
   if (flow.leg(from).has_sent_data) return true;
   const tcp::Endpoint& endpoint = flow.leg(from).endpoint;
@@ -31,42 +31,43 @@ bool window_matters(const Flow& flow, Side from) {
          Bytes(endpoint.rcv_adv() - endpoint.rcv_nxt()) < relay::min_window;
 }
 
-/// Returns the window for the host behind `in`. Until the host has sent as many bytes, it is at most the window that
-/// the other host accepts. A connection with little data can thus be handed back to its hosts at any time.
+/// Returns the window to advertise to the host behind `in`, at most `most`. While the host has sent little data, the
+/// window is also limited to what the other host accepts. The connection can then be handed back to its hosts at any
+/// time.
 Bytes advertise_to(const Flow& flow, Side in, Bytes most) {
   const Bytes sent = flow.sent_from(in, flow.leg(in).endpoint.rcv_nxt());
   return lesser(most, greater(sent, flow.leg(opposite(in)).endpoint.snd_window()));
 }
 
-/// Returns the smallest change of the window that is advertised by an ACK of its own. Large changes cost nothing under
-/// the ACK-based controller. Under Node-B reports they cost up to 0.7 % of a link whose server is 120 ms away, changes
-/// of two segments 0.1 %.
+/// Returns how large a change of the server's window must be to be advertised by a separate ACK. Under the ACK-based
+/// controller it may be large without loss of throughput. With Node-B reports, large changes cost up to 0.7 % of the
+/// link if the server is 120 ms away. Changes of two segments cost 0.1 %.
 tcp::WindowUpdates updates_of(const Bearer& bearer) {
   return bearer.rate_control().is_ack_based() ? tcp::WindowUpdates::prompt_for_its_size : tcp::WindowUpdates::prompt;
 }
 
-/// Sets the flow's flag that the server's window is closed, and updates the sums of the UE's bearer.
+/// Records in the flow whether the server's window is closed, and updates the sums of its bearer.
 [[gnu::cold, gnu::noinline]] void change_window_closed(Flow& flow, Bearer& bearer, bool window_closed) {
   const FlowShare before = flow.share;
   flow.share.window_closed = window_closed;
   bearer.load.change(before, flow.share);
 }
 
-/// Records whether the server's window is closed. If it is, the next Node-B report triggers a window update.
+/// Records whether the server's window is closed. The next Node-B report updates a closed window.
 void record_window_closed(Flow& flow, Bearer& bearer, bool window_closed) {
   if (flow.share.window_closed != window_closed) [[unlikely]]
     change_window_closed(flow, bearer, window_closed);
 }
 
-/// Time for which the data held for the UE must last, so that a restart of the server with ten segments has no effect.
+/// Minimum time that the held data for the UE must last so that the server's restart with ten segments does no harm.
 constexpr Duration plenty = std::chrono::seconds(1);
 
-/// Part of the share of cross traffic by which the data between server and proxy is reduced. It is below 1, because the
-/// senders of cross traffic respond to drops and then send less than in the mean.
+/// Factor applied to the share of cross traffic. The data between server and proxy is reduced by this product. The
+/// factor is below 1, because senders of cross traffic react to drops and then send less than on average.
 constexpr double kept_beside_cross_traffic = 0.8;
 
-/// True if the data held for the UE lasts longer, at the link's rate, than the server needs to restart. Such a server
-/// gets no minimum window, because on a slow link two segments at each interval would exceed the link's rate.
+/// True if the held data for the UE lasts long enough, at the rate of the link, for the server to restart. The server
+/// then gets no minimum window: on a slow link, two segments per interval would exceed the rate.
 bool holds_plenty(const Flow& flow, const Bearer& bearer) {
   const Bytes held = flow.leg(Side::radio).endpoint.unsent() * std::max(bearer.load.moving_flows, 1U);
   const Rate rate = bearer.mean_rate();
@@ -126,7 +127,7 @@ void ReceiveWindowControl::update_of_server(Flow& flow, Bearer& bearer, Instant 
   record_window_closed(flow, bearer, sliding || room < Bytes(flow.leg(Side::core).endpoint.effective_mss()));
 }
 
-/// Returns the window `room`, or at intervals two segments instead of a closed window.
+/// Returns the window `room`. If it is closed, returns two segments instead at certain intervals.
 Bytes ReceiveWindowControl::grant_min_window(const Flow& flow, const Bearer& bearer, Loop& loop, Bytes room, Bytes most,
                                              Instant now) {
   const Bytes few = few_segments(flow);
@@ -139,8 +140,8 @@ Bytes ReceiveWindowControl::grant_min_window(const Flow& flow, const Bearer& bea
   return room;
 }
 
-/// Creates the second loop, which sets the server's window. Returns null while the connection has carried little data,
-/// because its first window is sufficient.
+/// Creates the second loop, the controller of the server's window. Returns null while the connection has carried little
+/// data, because its first window suffices until then.
 ReceiveWindowControl::Loop* ReceiveWindowControl::make_loop(Flow& flow, const Bearer& bearer, Bytes held) {
   const control::SecondLoopParameters& parameters = bearer.settings().smvs.receive_window;
   const Bytes received = flow.sent_from(Side::core, flow.leg(Side::core).endpoint.rcv_nxt());
@@ -153,7 +154,7 @@ ReceiveWindowControl::Loop* ReceiveWindowControl::make_loop(Flow& flow, const Be
   return &loop;
 }
 
-/// Returns the window for the server by the balance controller, the default of the second loop.
+/// Returns the server's window, computed by the balance controller. It is the default controller of the second loop.
 Bytes ReceiveWindowControl::balance_window(const Flow& flow, const Bearer& bearer,
                                            control::ReceiveWindowLoop& loop) const {
   const tcp::Endpoint& server = flow.leg(Side::core).endpoint;
@@ -184,8 +185,8 @@ Bytes ReceiveWindowControl::traced_advance(const Flow& flow, const Bearer& beare
   return control::traced<LoopCalls::Advance>(bearer.trace, loop, identify, seen);
 }
 
-/// Returns the window for the server by the sliding-mode controller of the second loop. Between two steps the right
-/// edge does not advance.
+/// Returns the server's window, computed by the sliding-mode controller of the second loop. Its right edge advances
+/// only when a step is due.
 Bytes ReceiveWindowControl::slide(const Flow& flow, const Bearer& bearer, Sliding& sliding, Instant now) const {
   const tcp::Endpoint& server = flow.leg(Side::core).endpoint;
   const Bytes advertised = advertised_to_server(flow);

@@ -7,32 +7,32 @@
 
 namespace sluice::proxy {
 
-/// Per-flow window controllers of split connections. Besides the congestion window, the controller's window limits the
-/// bytes in flight to the UE, as the window of an ACK does in the paper. Thread: the shard's.
+/// Per-flow window controllers of split connections. The controller's window limits the bytes in flight to the UE in
+/// addition to the congestion window. The published algorithms use the receive window for this. Thread: the shard's.
 class SplitFlowControllers {
  public:
-  /// Reserves places for `max_flows` controllers. `registry` outlives it.
+  /// Reserves address space for `max_flows` controllers. `registry` must outlive the object.
   SplitFlowControllers(const Registry& registry, std::uint32_t max_flows)
       : registry_(registry), controllers_(max_flows) {}
 
-  /// Passes to the flow's controller the data that the UE has acknowledged and the Node-B reports received since the
-  /// last service.
+  /// Passes to the flow's controller what has arrived since the last service: acknowledgements of the UE, and Node-B
+  /// reports.
   [[gnu::noinline]] void follow(Flow& flow, Bearer& bearer, Instant now);
-  /// Returns how many IP bytes may be sent now within the window.
+  /// Returns how many IP bytes the controller's window allows the flow to send now.
   [[nodiscard, gnu::noinline]] Bytes send_budget(Flow& flow, Bearer& bearer, Instant now);
-  /// Records `bytes` IP bytes of segments sent to the UE; no effect if the flow has no controller.
+  /// Records that `bytes` IP bytes were sent to the UE. Has no effect if the flow has no controller.
   void sent(const Flow& flow, const Bearer& bearer, Bytes bytes) {
     if (flow.controller != no_id) [[unlikely]]
       record_sent(flow, bearer, bytes);
   }
-  /// Starts the controller of a flow that already carries data. The start value is the flow's part of the bytes that
-  /// the path contains without a queue.
+  /// Starts the controller of a flow that already carries data. Its first window is the flow's share of the bytes that
+  /// fit on the path without queueing.
   void begin(Flow& flow, Bearer& bearer, Instant now);
-  /// Removes the controller, because the flow ends or moves to another bearer.
+  /// Destroys the flow's controller, because the flow ends or moves to another bearer.
   void forget(Flow& flow, Bearer& bearer);
 
  private:
-  /// Returns the flow's controller and creates it on first use; null if there is no place.
+  /// Returns the flow's controller. Creates it on first use. Returns null if the maximum number is reached.
   [[nodiscard]] ControlledFlow* controller_of(Flow& flow, Bearer& bearer);
   [[gnu::noinline]] void record_sent(const Flow& flow, const Bearer& bearer, Bytes bytes);
 

@@ -87,7 +87,7 @@ std::uint32_t LegOutput::acknowledge(const tcp::Acknowledgement& ack, Instant no
 
 namespace {
 
-/// Returns the IP and TCP header bytes of a data segment without SACK blocks.
+/// Returns the length in bytes of the IP and TCP headers of a data segment without SACK blocks.
 std::uint32_t header_on_wire(const Leg& leg) {
   return packet::data_header_in_ip(leg.headers, leg.endpoint.uses_timestamps());
 }

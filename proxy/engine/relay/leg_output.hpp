@@ -10,24 +10,25 @@
 
 namespace sluice::proxy {
 
-/// Returns source and destination of packets sent on a side. Packets to the radio have the server as source, packets to
-/// the core have the UE. The view must not outlive `key`.
+/// Returns source and destination address of packets sent on `side`. On the radio side the server is the source, on the
+/// core side the UE is. The result must not outlive `key`.
 [[nodiscard]] inline packet::AddressesView addresses_towards(Side side, const flow::FlowKey& key) {
   if (side == Side::radio) return {key.server, key.ue, key.server_port, key.ue_port};
   return {key.ue, key.server, key.ue_port, key.server_port};
 }
-/// Returns source and destination of packets sent on a side, from a connection's key in the form of the lookup table.
+/// Returns source and destination address of packets sent on `side`. `key` is the connection's key in the form of the
+/// lookup table.
 [[nodiscard]] inline packet::AddressesView addresses_towards(Side side, const flow::KeyView& key) {
   if (side == Side::radio) return {key.server_end, key.ue_end, key.server_port, key.ue_port};
   return {key.ue_end, key.server_end, key.ue_port, key.server_port};
 }
 
-/// Output of one leg's endpoint: writes headers on behalf of the host that the leg represents, and queues the frames on
-/// the port. The object exists on the stack while the leg is served.
+/// Output of the TCP endpoint of one leg. Writes packet headers in the name of the other host, and queues the frames on
+/// the port. The object exists only while the leg is served.
 class LegOutput final : public tcp::Output {
  public:
-  /// Prepares the output of the flow's leg on `side`. `bearer` (the state of the UE) counts bytes sent to the radio;
-  /// null if no bearer of the UE counts them.
+  /// Creates the output for the flow's leg on `side`. `bearer` counts the bytes sent to the UE; null if no bearer of
+  /// the UE counts them.
   LegOutput(Flow& flow, Side side, Bearer* bearer, const ShardContext& shard)
       : flow_(flow),
         leg_(flow.leg(side)),
@@ -35,22 +36,23 @@ class LegOutput final : public tcp::Output {
         bearer_(side == Side::radio ? bearer : nullptr),
         shard_(shard) {}
 
-  /// Queues a received data segment for transmission in the frame in which it was received (cut-through). Requires a
-  /// good checksum and packet::can_cut_through().
+  /// Queues a received data segment for transmission in its own frame (cut-through). Requires a correct checksum and
+  /// packet::can_cut_through().
   void cut_through(const packet::Parsed& parsed, const tcp::CutThroughHeader& header, packet::Packet& frame,
                    Instant now);
-  /// Returns the IP bytes that cut_through() has queued.
+  /// Returns how many IP bytes were queued by cut_through().
   [[nodiscard]] Bytes cut_through_bytes() const { return cut_through_bytes_; }
-  /// Writes and queues one segment; `payload` is null if it has none. Returns its IP bytes. Returns 0 if no buffer is
-  /// free, the device still holds `payload`, or the port cannot carry the length.
+  /// Writes and queues a segment. `payload` is null if the segment has none. Returns the IP bytes. Returns 0 if no
+  /// buffer is free, if the device still uses `payload`, or if the segment is too long for the port.
   [[gnu::flatten, gnu::noinline]] std::uint32_t transmit(const tcp::Segment& segment, packet::Packet* payload,
                                                          Instant now) override;
-  /// Writes and queues a segment that only acknowledges. Returns its IP bytes, or 0 if no buffer is free.
+  /// Writes and queues a segment without payload that only acknowledges. Returns its IP bytes, or 0 if no buffer is
+  /// free.
   std::uint32_t acknowledge(const tcp::Acknowledgement& ack, Instant now) override;
-  /// Returns the IP bytes of a data segment with `payload_len` bytes of payload.
+  /// Returns the IP bytes of a data segment that carries `payload_len` bytes.
   [[nodiscard]] std::uint32_t wire_size(std::uint32_t payload_len) const override;
-  /// True if a buffer may be used to split a queued segment in two. `only` is true if no byte of the connection is in
-  /// flight. Half of the reserve of buffers may be used then.
+  /// True if a buffer may be used to split a queued segment into two. `only` is true if the connection has no byte in
+  /// flight; half of the buffer reserve may be used then.
   [[nodiscard]] bool grant_cut(bool only) override {
     if (shard_.budget.is_exhausted() && (!only || shard_.budget.reserve_touched())) return false;
     shard_.budget.on_taken();
@@ -58,36 +60,36 @@ class LegOutput final : public tcp::Output {
   }
 
  private:
-  /// Allocates a frame. Returns an empty handle and counts the failure if the pool is exhausted.
+  /// Returns a new frame. If the pool is exhausted, counts the failure and returns an empty handle.
   [[nodiscard]] packet::Packet allocate();
-  /// Returns the identification of the next IPv4 packet. Without DF, all connections of a UE share one counter. So two
-  /// connections never use one value between the same two hosts at a time (RFC 6864 section 4.3).
+  /// Returns the identification for the next IPv4 packet. Packets without DF use a counter that all connections of the
+  /// UE share. Therefore the values of packets between two hosts differ for as long as possible (RFC 6864 section 4.3).
   [[nodiscard]] std::uint16_t next_ip_id() { return leg_.headers.dont_fragment ? leg_.ip_id++ : next_of_ue(); }
-  /// Returns the next IPv4 identification of the counter that all connections of the UE share.
+  /// Returns the next IPv4 identification from the counter that all connections of the UE share.
   [[gnu::cold, gnu::noinline]] std::uint16_t next_of_ue();
-  /// Returns source and destination of the packets of this leg.
+  /// Returns the source and destination address of packets of this leg.
   [[nodiscard]] packet::AddressesView addresses() const {
     return addresses_towards(side_, shard_.registry.view_of(flow_, leg_.headers.ip_version));
   }
-  /// Records the reason of a RST in its packet buffer, for captures.
+  /// Writes the reason of a RST into its packet buffer, so that captures can show it.
   [[gnu::cold, gnu::noinline]] void note_reset(const packet::Packet& frame, const tcp::Segment& reset) const;
-  /// Returns a frame for `segment`: the buffer of the payload, or a new one if there is no payload. Empty if the pool
-  /// is exhausted or the device still holds the payload.
+  /// Returns a frame for `segment`: the buffer of its payload, or a new buffer for a segment without payload. Returns
+  /// an empty handle if the pool is exhausted or the device still uses the payload's buffer.
   [[nodiscard]] packet::Packet frame_for(packet::Packet* payload, const tcp::Segment& segment);
 
   Flow& flow_;
   Leg& leg_;  ///< leg of the flow on `side_`
   Side side_;
-  Bearer* bearer_;  ///< bearer (UE state) that counts bytes sent to the UE; null on the core leg, or if none counts
+  Bearer* bearer_;  ///< bearer that counts the bytes sent to the UE; null on the core side, or if no bearer counts them
   Bytes cut_through_bytes_{};
   const ShardContext& shard_;
 };
 
 /// Returns the IP bytes of a full-sized segment of this leg.
 [[nodiscard]] Bytes segment_on_wire(const Leg& leg);
-/// Returns the IP bytes of `payload` bytes that are sent in full-sized segments of this leg.
+/// Returns the IP bytes that `payload` bytes occupy in full-sized segments of this leg.
 [[nodiscard]] Bytes on_wire(const Leg& leg, Bytes payload);
-/// Returns the IP bytes that the leg has in flight, assuming full-sized segments.
+/// Returns the IP bytes that the leg has in flight, computed for full-sized segments.
 [[nodiscard]] inline Bytes flight_on_wire(const Leg& leg) {
   return on_wire(leg, leg.endpoint.in_flight());
 }

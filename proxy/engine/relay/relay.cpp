@@ -18,7 +18,7 @@ bool broken(const tcp::Endpoint& endpoint) {
   return gone(endpoint) && endpoint.close_reason() != tcp::CloseReason::finished;
 }
 
-/// Moves received payload to the other leg's send queue, or drops it if that leg is closed.
+/// Moves received payload to the send queue of the other leg. Drops it if that leg is closed.
 void move_payload(Leg& from, Leg& to) {
   const bool deliverable = !gone(to.endpoint);
   while (packet::Packet payload = from.endpoint.read()) {
@@ -27,13 +27,13 @@ void move_payload(Leg& from, Leg& to) {
 }
 
 /// Returns the sequence number up to which the proxy must deliver the host's data, because the proxy has acknowledged
-/// it. If ACKs need not be withheld, all data received in order counts as acknowledged.
+/// the data. If the proxy does not withhold ACKs, all data received in order counts as acknowledged.
 tcp::SeqNum answered_for(const tcp::Endpoint& endpoint) {
   return endpoint.defers_acks() ? endpoint.acknowledged() : endpoint.rcv_nxt();
 }
 
-/// Forwards a reset to the other host after the bytes that the proxy has acknowledged. Bytes that were never
-/// acknowledged are dropped, because they would be lost without the proxy as well.
+/// Forwards a reset to the other host, after the bytes that the proxy has acknowledged. Bytes that it has not
+/// acknowledged are dropped, as they would be without the proxy.
 void pass_reset(const Leg& from, Leg& to) {
   if (!to.reset_pending && broken(from.endpoint) && !gone(to.endpoint)) to.reset_pending = true;
   if (!to.reset_pending) return;
@@ -43,14 +43,14 @@ void pass_reset(const Leg& from, Leg& to) {
   }
 }
 
-/// Moves received payload, the newest timestamp and the urgent pointer from one leg to the other.
+/// Moves received payload, the newest timestamp and the urgent pointer from leg `from` to leg `to`.
 void pass(Leg& from, Leg& to) {
   to.endpoint.set_timestamp(from.endpoint.newest_ts_value());
   if (from.endpoint.urgent_ahead()) to.endpoint.announce_urgent(from.endpoint.urgent_end());
   if (from.endpoint.unread() > 0_B) move_payload(from, to);
 }
 
-/// Forwards a FIN or reset that arrived on leg `from` to the other leg.
+/// Forwards a FIN or reset that arrived on leg `from` to leg `to`.
 void pass_end(Leg& from, Leg& to) {
   if (from.endpoint.peer_finished()) to.endpoint.finish();
   if (gone(from.endpoint) || to.reset_pending) pass_reset(from, to);

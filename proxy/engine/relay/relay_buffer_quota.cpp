@@ -24,8 +24,8 @@ bool RelayBufferQuota::look(Instant now) {
   return true;
 }
 
-/// Returns the quota of the direction whose data arrives on `in`: the bytes that it may hold and have advertised. While
-/// memory is plentiful, every direction gets an equal quota and shares are not computed.
+/// Returns the quota of the direction whose data arrives on `in`: the maximum bytes that it may hold and have
+/// advertised. While memory is plentiful, every direction gets the same quota, and no shares are computed.
 Bytes RelayBufferQuota::limit(Flow& flow, const Bearer& bearer, Side in, Bytes held, Instant now) {
   const Bytes shown = need_of(flow, bearer, in, now);
   if (shown <= quota_cap_ && budget_.is_ample(quota_cap_, bearer.load.reserved)) return quota_cap_;
@@ -40,8 +40,8 @@ Bytes RelayBufferQuota::need(Flow& flow, const Bearer& bearer, Side in, Bytes he
   return bounded_need(own, need_of(flow, bearer, in, now), budget_.max_without_demand(own));
 }
 
-/// Returns the larger of the measured demand `shown` and an initial burst, within the buffer budget. Hosts send in
-/// bursts, so the burst is granted while the budget has spare memory.
+/// Returns the larger of the measured demand `shown` and an initial burst, limited by the buffer budget. The burst is
+/// allowed while memory is plentiful, because hosts send in bursts.
 inline Bytes RelayBufferQuota::bounded_need(Bytes own, Bytes shown, Bytes without_demand) const {
   const Bytes burst = lesser(ReceiveBufferDemand::first, without_demand);
   return lesser(lesser(greater(shown, burst), config_.limits.relay_buffer), budget_.max_quota(own));
@@ -51,7 +51,7 @@ Bytes RelayBufferQuota::first_limit(const Bearer& bearer) const {
   return std::clamp(budget_.max_quota_of_ue(bearer.load.reserved, Bytes{}), relay::min_window, default_quota_);
 }
 
-/// Returns the measured demand for receive buffer. It is measured once the direction has carried more than
+/// Returns the measured demand for receive buffer. The measurement starts when the direction has carried more than
 /// ReceiveBufferDemand::first.
 Bytes RelayBufferQuota::need_of(Flow& flow, const Bearer& bearer, Side in, Instant now) {
   const Leg& to = flow.leg(opposite(in));
@@ -75,8 +75,8 @@ Bytes RelayBufferQuota::need_of(Flow& flow, const Bearer& bearer, Side in, Insta
   return demand.bytes();
 }
 
-/// Returns the bytes that the direction arriving on `in` holds and has advertised. `fed`: true if data arrived, in
-/// which case the advertised window is recorded in the buffer budget.
+/// Returns the bytes that the direction whose data arrives on `in` holds and has advertised. If `fed` is true, data has
+/// arrived, and the advertised window is recorded in the buffer budget.
 template <Side in>
 inline std::uint32_t RelayBufferQuota::record_direction(Flow& flow, bool fed) {
   Leg& leg = flow.leg(in);

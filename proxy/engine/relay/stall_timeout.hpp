@@ -4,24 +4,24 @@
 
 namespace sluice::proxy {
 
-/// Ends split connections that make no progress, because all connections share the memory that they hold. Such a
-/// connection holds data for a host that acknowledges nothing, or out-of-order data after a gap that is not filled. The
-/// hosts themselves would keep it as long as zero-window probes are answered. Thread: the shard's.
+/// Ends split connections that hold data without progress, because all connections share the packet buffers. Such a
+/// connection holds data for a host that acknowledges nothing, or out-of-order data behind a gap that is not filled.
+/// The hosts themselves would keep it open while zero-window probes are answered. Thread: the shard's.
 class StallTimeout {
  public:
   explicit StallTimeout(const ShardContext& shard) : shard_(shard) {}
 
-  /// Resets the flow if one of its hosts has acknowledged nothing for timeouts.stalled, or for timeouts.orphaned if a
-  /// reset is pending. Drops out-of-order data older than timeouts.out_of_order. Called from the flow's timer. A host
-  /// that does not answer at all ends its leg earlier (tcp.max_retransmissions).
+  /// Resets the flow if one of its hosts has acknowledged nothing for timeouts.stalled. If a reset is pending,
+  /// timeouts.orphaned applies instead. Drops out-of-order data older than timeouts.out_of_order. Called when the
+  /// flow's timer expires. A host that does not answer at all ends its leg earlier (tcp.max_retransmissions).
   void end(Flow& flow, Instant now);
-  /// Arms the flow's timer for the drop of its out-of-order data. A TCP endpoint that only has a gap has no timer.
+  /// Sets the flow's timer for dropping its out-of-order data, because a TCP endpoint sets no timer for a gap alone.
   void watch_holes(Flow& flow, FlowId id);
 
  private:
   /// Drops out-of-order data whose gap was not filled within timeouts.out_of_order.
   void forget_overdue(Flow& flow, Instant now);
-  /// True if the host behind `out` has acknowledged nothing for the configured time although the proxy holds data for
+  /// True if the host behind `out` has acknowledged nothing for the configured time, although the proxy holds data for
   /// it.
   [[nodiscard]] bool has_stalled(const Flow& flow, Side out, Instant now) const;
 

@@ -10,22 +10,22 @@
 namespace sluice::proxy {
 
 /// Queue of split connections in TIME-WAIT (RFC 9293 section 3.6.1), ordered by age. In this state only a retransmitted
-/// FIN is answered. Up to a quarter of limits.max_flows, at least 16, may be in it. The oldest is removed when a new
-/// connection needs its place. Later segments of the removed connection are forwarded to the host itself, whose
-/// sequence numbers they use. Thread: the shard's.
+/// FIN is answered. The queue has space for a quarter of limits.max_flows connections, but at least for 16. The oldest
+/// is removed when a new connection needs its place. Later segments of a removed connection are forwarded to its hosts,
+/// whose own sequence numbers they have. Thread: the shard's.
 class TimeWaitQueue {
  public:
-  /// Reserves places for a quarter of `max_flows` connections, at least 16.
+  /// Reserves places for a quarter of `max_flows` connections, but at least 16.
   explicit TimeWaitQueue(std::uint32_t max_flows) : ages_(std::max<std::uint32_t>(max_flows / 4, 16)) {}
 
-  /// Adds a connection that both hosts have closed; called once for each. Returns the flow that must be closed because
-  /// the queue is full, or no_id.
+  /// Adds a connection that both hosts have closed. Called once for each connection. If the queue was full, returns the
+  /// oldest flow, which the caller must close; else no_id.
   FlowId enter(Flow& flow, FlowId id, Registry& registry) {
     flow.in_time_wait = true;
     flow.handshake.ticket = ++last_ticket_;
     return still_in_time_wait(ages_.push(id, last_ticket_), registry);
   }
-  /// Removes and returns the oldest flow in TIME-WAIT, which must then be closed. Returns no_id if the oldest few
+  /// Removes and returns the oldest flow in TIME-WAIT, which the caller must close. Returns no_id if the few oldest
   /// entries are all outdated.
   FlowId oldest(Registry& registry) {
     constexpr int attempts = 4;
@@ -37,7 +37,7 @@ class TimeWaitQueue {
   }
 
  private:
-  /// Returns the flow of a queue entry if it is still the same connection in TIME-WAIT, else no_id.
+  /// Returns the flow of a queue entry if the flow is still the same connection and in TIME-WAIT; else no_id.
   static FlowId still_in_time_wait(const EvictionQueue::Entry& entry, Registry& registry) {
     if (entry.id == no_id || !registry.flows().contains(entry.id)) return no_id;
     const Flow& flow = registry.flow(entry.id);

@@ -18,10 +18,10 @@ void UndeliveredAckLimit::hold(Flow& flow) const {
   }
 }
 
-/// Returns the window that the other host has granted plus the flow's limit of ACK exposure (bytes acknowledged ahead).
-/// All bytes in that window can be acknowledged, even if the other host's program does not read. With a larger window a
-/// host would retransmit unacknowledged data until it gives up, instead of probing a closed window. The limit of the UE
-/// does not widen the window, because other flows may use it up.
+/// Returns the window for the host behind `in`: what the other host has advertised, plus the flow's limit of ACK
+/// exposure. All bytes in that window can be acknowledged, even if the program on the other host does not read. With a
+/// larger window, a host would retransmit unacknowledged data until it gives up, instead of probing a closed window.
+/// The limit for the UE does not widen the window, because other flows may use it up.
 Bytes UndeliveredAckLimit::capped_room(const Flow& flow, Side in) const {
   const Bytes granted(relay::granted_edge(flow, opposite(in)) - flow.leg(in).endpoint.rcv_nxt());
   return granted + (limits_.exposure_per_bearer ? Bytes{} : *limits_.exposure_per_flow);

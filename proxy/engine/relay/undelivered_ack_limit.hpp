@@ -11,35 +11,36 @@
 
 namespace sluice::proxy {
 
-/// Limits the bytes acknowledged to one host that the other host has not acknowledged (limits.exposure_per_flow,
-/// limits.exposure_per_bearer). Thread: any, because it holds only a reference to the limits.
+/// Limits the ACK exposure: the bytes acknowledged to one host that the other host has not acknowledged
+/// (limits.exposure_per_flow, limits.exposure_per_bearer). Thread: any, because the object only contains a reference to
+/// the limits.
 class UndeliveredAckLimit {
  public:
-  /// Keeps a reference to `limits`, which outlives it.
+  /// Stores a reference to `limits`, which must outlive the object.
   explicit UndeliveredAckLimit(const ShardLimits& limits) : limits_(limits) {}
 
-  /// True if the flow's ACKs must be withheld until allow(). A connection that is drained (handed back to its hosts) is
-  /// always limited, because its exposure must not grow. If a stop of the proxy would lose no data now, it must lose
-  /// none later.
+  /// True if ACKs of the flow must be withheld until allow() releases them. During a drain this applies to every
+  /// connection that is handed back to its hosts. Its exposure then never grows, so a stop that would lose no data now
+  /// will lose none later.
   [[nodiscard]] bool caps(const Flow& flow) const {
     return configured() || flow.release_reason == ReleaseReason::released_drain;
   }
-  /// Starts or stops the withholding of ACKs on both legs, depending on caps().
+  /// Starts or stops withholding ACKs on both legs, as caps() requires.
   void hold(Flow& flow) const;
-  /// Advertises `room` more bytes to the host behind `in`, but no more than the proxy may acknowledge.
+  /// Advertises a window of `room` bytes to the host behind `in`, but not more than the proxy may acknowledge.
   void open_window(Flow& flow, Side in, Bytes room, tcp::WindowUpdates updates = tcp::WindowUpdates::sparing) const {
     relay::open_window(flow, in, configured() ? lesser(room, capped_room(flow, in)) : room, updates);
   }
-  /// True if the flow's ACKs are withheld, whatever its release reason is now. A flow that is drained (handed back to
-  /// its hosts) may meanwhile be released for another reason.
+  /// True if ACKs of the flow are withheld now. This can be so even if caps() is false by now, because the flow's
+  /// release reason may have changed.
   [[nodiscard]] static bool waits(const Flow& flow) { return flow.legs[0].endpoint.defers_acks(); }
-  /// Releases withheld ACKs as far as the limits of the flow and of its UE allow. Requires waits().
+  /// Releases withheld ACKs as far as the limits for the flow and for its UE allow. Requires waits().
   void allow(Flow& flow, Bearer& bearer) const;
 
  private:
-  /// Returns the window for the host behind `in` if a limit is configured.
+  /// Returns the window for the host behind `in`. Requires that a limit is configured.
   [[nodiscard, gnu::cold, gnu::noinline]] Bytes capped_room(const Flow& flow, Side in) const;
-  /// True if any limit on acknowledged and undelivered bytes is configured.
+  /// True if a limit on acknowledged but undelivered bytes is configured.
   [[nodiscard]] bool configured() const {
     return limits_.exposure_per_flow.has_value() || limits_.exposure_per_bearer.has_value();
   }
@@ -47,17 +48,17 @@ class UndeliveredAckLimit {
   const ShardLimits& limits_;
 };
 
-/// Samples the ACK exposure of flows into a histogram: the bytes acknowledged to one host and not by the other one.
-/// Each direction is a value. Thread: the shard's.
+/// Samples the ACK exposure of flows into a histogram. The exposure is the number of bytes acknowledged to one host and
+/// not by the other. Each direction gives one value. Thread: the shard's.
 class ExposureSample {
  public:
-  /// Samples the ACK exposure of up to `most` flows. The next call continues with the next flows.
+  /// Samples the ACK exposure of the next `most` flows at most.
   void take(const flow::Slab<Flow>& flows, std::uint32_t most);
   [[nodiscard]] const Histogram& bytes() const { return bytes_; }
 
  private:
   Histogram bytes_;
-  FlowId next_ = 0;  ///< id of the flow with which the next call continues
+  FlowId next_ = 0;  ///< id of the flow at which the next call starts
 };
 
 }  // namespace sluice::proxy

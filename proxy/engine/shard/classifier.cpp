@@ -28,7 +28,8 @@ void Classifier::receive_many(Side in, std::span<packet::Packet> burst, Instant 
   }
 }
 
-/// Parses the packets and looks up their connections. Adjacent packets of one connection share one lookup.
+/// Parses the packets of a burst and looks up their connections. Consecutive packets of one connection share one
+/// lookup.
 void Classifier::look_up(Side in, std::span<const packet::Packet> burst) {
   auto& [parsed, results, places, keys, ids, tags] = known_;
   for (const packet::Packet& packet : burst) __builtin_prefetch(packet.data());
@@ -54,7 +55,7 @@ void Classifier::look_up(Side in, std::span<const packet::Packet> burst) {
   shard_.registry.connections().find_burst(keys, ids, tags);
 }
 
-/// Parses a single packet and looks up its connection, without the loop and the prefetches of look_up().
+/// Parses one packet and looks up its connection, without the loop and the prefetching of look_up().
 void Classifier::look_up_one(Side in, const packet::Packet& packet) {
   packet::Parsed& parsed = known_.parsed[0];
   const std::span<const std::uint8_t> frame = packet.bytes();
@@ -75,8 +76,8 @@ inline void Classifier::find_one(const Key& key) {
   known_.ids[0] = shard_.registry.connections().find(key, tag);
 }
 
-/// Handles a burst of one packet, the most frequent burst at low load. A burst of one packet has no earlier packet that
-/// could change the connection after the lookup.
+/// Handles a burst of one packet, which is the most frequent kind at low load. No earlier packet of the burst can
+/// change the connection after the lookup.
 inline void Classifier::receive_one(Side in, packet::Packet& packet, Instant now) {
   look_up_one(in, packet);
   if (parts_.flows.takes(known_, 0)) [[likely]] {
@@ -89,9 +90,8 @@ inline void Classifier::receive_one(Side in, packet::Packet& packet, Instant now
   serve_pending(now);
 }
 
-/// Handles up to ParsedBurst::most packets after one joint lookup. A found id stays valid until a connection is
-/// removed, and a failed lookup until one is added. After such a change the connection of each packet is looked up
-/// again.
+/// Handles at most ParsedBurst::most packets, whose connections are looked up together at first. If a packet causes a
+/// connection to be added or removed, the connections of later packets are looked up again where needed.
 void Classifier::receive_chunk(Side in, std::span<packet::Packet> burst, Instant now) {
   look_up(in, burst);
   Registry& registry = shard_.registry;
@@ -128,8 +128,8 @@ void Classifier::receive_observed(Side in, std::span<packet::Packet> burst, Inst
   }
 }
 
-/// Processes packets like receive_chunk() and notifies the observer. This is a separate function, because a test for an
-/// observer in receive_chunk() would cost time for every frame.
+/// Processes packets like receive_chunk(), and also notifies the observer. It is a separate function, because a test
+/// for an observer in receive_chunk() would cost time for every frame.
 void Classifier::receive_chunk_observed(Side in, std::span<packet::Packet> burst, Instant now,
                                         PacketObserver& observer) {
   look_up(in, burst);
@@ -143,7 +143,7 @@ void Classifier::receive_chunk_observed(Side in, std::span<packet::Packet> burst
   serve_pending(now);
 }
 
-/// Looks up the connection of packet `at` of the burst again and returns its id.
+/// Looks up again the connection of the packet at index `at` of the burst, and returns its id.
 ConnectionId Classifier::find(std::size_t at) const {
   return shard_.registry.connections().find(known_.keys.key(known_.places[at]), known_.tag(at));
 }
@@ -162,7 +162,8 @@ inline void Classifier::handle(RxPacket& rx, ConnectionId id) {
   }
 }
 
-/// True if a SYN uses the addresses of a connection that is closed on both legs, so that a new connection begins.
+/// True if a SYN has the addresses and ports of a connection whose legs are both closed, so that a new connection
+/// begins.
 inline bool Classifier::is_reused(const RxPacket& rx, const Flow& flow) const {
   const tcp::Flags flags = rx.segment().flags;
   return flags.syn() && !flags.ack() && relay::both_legs_closed(flow) &&

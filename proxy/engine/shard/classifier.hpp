@@ -13,11 +13,11 @@
 
 namespace sluice::proxy {
 
-/// Parses received frames, finds their connections and dispatches each frame to its handler. Frames without a
-/// connection are forwarded untouched. Thread: the shard's.
+/// Parses received frames, finds their connections, and passes each frame to the component that handles it. Frames
+/// without a connection are forwarded unchanged. Thread: the shard's.
 class Classifier {
  public:
-  /// Components that handle the frames of each kind; they outlive the classifier.
+  /// Components that handle frames. They must outlive the classifier.
   struct Parts {
     SplitFlows& flows;
     EndToEndFlows& end_to_end;
@@ -29,9 +29,9 @@ class Classifier {
   };
   Classifier(const ShardContext& shard, const Parts& parts) : shard_(shard), parts_(parts) {}
 
-  /// Processes all packets of the burst; `burst` holds only empty handles on return.
+  /// Processes all packets of the burst. Afterwards `burst` contains only empty handles.
   void receive(Side in, std::span<packet::Packet> burst, Instant now);
-  /// Processes a burst like receive(), and notifies the observer before and after each frame.
+  /// Processes a burst like receive(), and notifies `observer` before and after each frame.
   [[gnu::cold, gnu::noinline]] void receive_observed(Side in, std::span<packet::Packet> burst, Instant now,
                                                      PacketObserver& observer);
 
@@ -45,8 +45,8 @@ class Classifier {
   template <typename Key>
   void find_one(const Key& key);
   void prefetch_end_to_end() const;
-  /// Serves the flows that the burst has scheduled: cross traffic first, because its short packets wait for nothing
-  /// else.
+  /// Sends waiting cross traffic and serves the flows for which the burst caused work. Cross traffic is first, because
+  /// its short packets need nothing else.
   void serve_pending(Instant now) {
     if (parts_.cross_traffic.any_woken()) [[unlikely]]
       parts_.cross_traffic.serve_woken(now);
@@ -61,16 +61,16 @@ class Classifier {
   [[gnu::noinline]] void handle_new(RxPacket& rx);
   [[gnu::noinline]] void handle_end_to_end(RxPacket& rx, EndToEndId id);
   [[nodiscard]] bool is_reused(const RxPacket& rx, const Flow& flow) const;
-  /// Handles a packet of a connection that an earlier run of the program had split and that lost bytes when that run
-  /// crashed. Returns false if there is no such connection.
+  /// Handles a packet of a crashed connection: an earlier run of the program had split it, and acknowledged bytes were
+  /// lost. Returns false if the packet belongs to no such connection.
   [[nodiscard, gnu::cold, gnu::noinline]] bool end_crashed(const RxPacket& rx);
 
   const ShardContext shard_;
   Parts parts_;
   ParsedBurst known_{};  ///< parse results and connection ids of the current burst
 
-  /// Value of ConnectionTable::removals() at the lookup of the burst. After a later removal an id may belong to another
-  /// connection.
+  /// Value of ConnectionTable::removals() at the lookup of the burst. If the value has changed since, an id may belong
+  /// to another connection.
   std::uint32_t removals_ = 0;
 };
 

@@ -12,16 +12,14 @@
 namespace sluice::proxy {
 namespace {
 
-/// Number of times that each host is probed. The second probe follows after one second, each later probe after twice
-/// the previous pause.
+/// Number of probes for each host. The second probe is sent after one second, and each later pause is twice as long.
 constexpr std::uint32_t rounds = 5;
 constexpr Duration first_pause = std::chrono::seconds(1);
-/// Number of crashed connections (those of an earlier run that lost bytes) that one advance() scans before packets are
-/// processed again.
+/// Number of crashed connections that one call of advance() scans, so that packets are processed in between.
 constexpr std::uint32_t crashed_at_once = 64;
 
-/// Sends a segment without payload to the host of a crashed connection on side `out`; sends nothing if the pool is
-/// exhausted.
+/// Sends a segment without payload to that host of a crashed connection that is behind `out`. Sends nothing if the
+/// packet pool is exhausted.
 void send(const CrashedConnection& crashed, Side out, const tcp::Segment& segment, Instant now,
           const ShardContext& shard) {
   packet::Packet frame = shard.pool.allocate();
@@ -35,8 +33,9 @@ void send(const CrashedConnection& crashed, Side out, const tcp::Segment& segmen
   shard.queue.push(out, std::move(frame), now);
 }
 
-/// Returns a probe that the host behind `side` must answer, because its sequence number is old. After a wrap an old
-/// number may look new. So every other probe uses the opposite half of the sequence space.
+/// Returns a probe that the host behind `side` must answer, because its sequence number is old. If the numbers have
+/// wrapped around, an old number may look new. Every second probe therefore uses a number from the opposite half of the
+/// sequence space.
 tcp::Segment challenge(const CrashedConnection& crashed, Side side, bool from_the_other_half) {
   constexpr std::uint32_t half = 1U << 31U;
   tcp::Segment segment;

@@ -13,59 +13,60 @@
 
 namespace sluice::proxy {
 
-/// Resets the hosts of crashed connections. An earlier run of the program had split them, and acknowledged bytes were
-/// lost with it. A host accepts a RST only at exactly the sequence number that it expects (RFC 5961 section 3.2), which
-/// its ACKs contain. So each host is sent an unacceptable segment, which it must answer with an ACK (RFC 9293 section
-/// 3.10.7.4). Any other segment from the host also contains that number. A host is probed until it answers with a RST,
-/// because an earlier RST of the proxy may have been lost. Memory is allocated at construction. Thread: its shard's.
+/// Resets the hosts of crashed connections. An earlier run of the program had split them, and bytes that it had
+/// acknowledged are lost. A host accepts a RST only with exactly the sequence number that it expects (RFC 5961 section
+/// 3.2). The proxy learns this number from an ACK of the host. To get one, it sends a segment with an unacceptable
+/// number, which the host must answer (RFC 9293 section 3.10.7.4). A host is probed until it answers with a RST,
+/// because an earlier RST of the proxy may have been lost. Memory is allocated at construction. Thread: the shard's.
 class CrashedConnections {
  public:
   static constexpr std::uint32_t none = flow::no_flow;
 
-  /// Takes over `crashed_connections`, whose hosts must be reset. `entries`: their journal entries in the same order,
-  /// or empty. `keep`: time from the first advance() during which segments of the hosts are answered. Silent hosts are
-  /// probed only in the first seconds of that time.
+  /// Stores the connections whose hosts must be reset. `entries` are their journal entries in the same order, or empty.
+  /// Segments of the hosts are answered for the time `keep` after the first advance(). Silent hosts are probed only in
+  /// the first seconds of that time.
   CrashedConnections(std::vector<CrashedConnection> crashed_connections, std::span<JournalEntry> entries,
                      const flow::HashKey& secret, Duration keep);
 
-  /// Probes the next hosts of crashed connections, and removes all connections once the time `keep` is over.
+  /// Probes the hosts of the next crashed connections. After the time `keep`, removes all connections.
   void advance(Instant now, const ShardContext& shard);
-  /// Returns when advance() is due next; `never` if no connection is left.
+  /// Returns when advance() must be called next; `never` if there are no more connections.
   [[nodiscard]] Instant next_deadline() const { return size() == 0 ? never : next_; }
 
   [[nodiscard]] std::uint32_t size() const { return table_.size(); }
-  /// Returns the index of the connection with this key, or `none`.
+  /// Returns the index of the crashed connection with this key, or `none`.
   [[nodiscard]] std::uint32_t find(const flow::FlowKey& key) const { return table_.find(key); }
-  /// True if the SYN is a retransmitted SYN-ACK of the crashed connection, sent because the last ACK of the handshake
-  /// was lost.
+  /// True if the segment is a retransmitted SYN-ACK of the crashed connection itself. A host retransmits its SYN-ACK if
+  /// the last ACK of the handshake was lost.
   [[nodiscard]] bool is_own_syn(std::uint32_t id, Side in, const tcp::Segment& segment) const;
-  /// Sends a RST to the host of a crashed connection that has sent this segment. The segment is not forwarded and opens
-  /// no other connection. Returns true if both hosts have now been reset.
+  /// Answers a segment of a host of a crashed connection with a RST. The segment is not forwarded. Returns true if both
+  /// hosts have now been reset.
   bool answer(std::uint32_t id, Side in, const tcp::Segment& segment, Instant now, const ShardContext& shard);
-  /// Removes the crashed connection and marks its journal entry unused.
+  /// Removes the crashed connection, and sets its journal entry to state `unused`.
   void forget(std::uint32_t id);
 
  private:
   /// One crashed connection, and which of its hosts were reset.
   struct Kept {
     CrashedConnection crashed;
-    std::uint8_t reset_sides = 0;  ///< bit per Side, set if the host was reset, or has sent a RST itself
-    std::uint8_t gone = 0;  ///< bit per Side, set if the host has answered with a RST, so it has closed the connection
+    std::uint8_t reset_sides = 0;  ///< bit set of the Sides whose host was reset or has sent a RST itself
+    /// bit set of the Sides whose host has answered with a RST, because it has closed the connection
+    std::uint8_t gone = 0;
   };
 
-  /// Sends a probe to both hosts, except a host that has closed the connection.
+  /// Sends a probe to both hosts, but not to a host that has closed the connection.
   void ask(const Kept& kept, Instant now, const ShardContext& shard) const;
-  /// Ends a round of probes and computes the start of the next one.
+  /// Ends a round of probes and sets the start time of the next round.
   void end_round(Instant now);
 
   std::vector<Kept> kept_;
   std::span<JournalEntry> entries_;
-  flow::FlowTable table_;  ///< maps the keys of the connections to their indices
+  flow::FlowTable table_;  ///< maps the key of each crashed connection to its index
   Duration keep_;
   std::uint32_t round_ = 0;   ///< number of completed rounds of probes
   std::uint32_t cursor_ = 0;  ///< index of the next connection to probe in this round
-  Instant next_{};            ///< time when advance() is due next
-  Instant end_ = never;       ///< time when all remaining connections are removed
+  Instant next_{};            ///< time at which advance() must be called next
+  Instant end_ = never;       ///< time at which all remaining connections are removed
 };
 
 }  // namespace sluice::proxy

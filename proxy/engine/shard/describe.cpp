@@ -31,11 +31,11 @@ const char* name_of(FlowPhase phase) {
 /// Sums over the split connections of a bearer (UE) that BearerInfo does not contain.
 struct SplitTotals {
   std::uint32_t connections = 0;
-  Bytes sendable;  ///< bytes beyond those in flight that the congestion windows permit, in the unit of
-                   ///< BearerInfo::in_flight
+  /// bytes that the congestion windows allow in addition to those in flight, in the unit of BearerInfo::in_flight
+  Bytes sendable;
 };
 
-/// Adds up the windows and held bytes of the split connections of a bearer (UE).
+/// Adds up the windows and the held bytes of the split connections of a bearer.
 SplitTotals describe_split(Registry& registry, const Bearer& bearer, BearerInfo& info) {
   SplitTotals totals;
   FlowId id = bearer.first_flow;
@@ -67,7 +67,7 @@ void describe_reports(const ReportState& report_state, BearerInfo& info) {
   info.falls = report_state.fallback.falls();
 }
 
-/// Describes what the ACK-based controller would do now, if it is only observed.
+/// Writes the window and the delay that the ACK-based controller computes in mode observe to `info`.
 void describe_observed(const control::DelayBasedController& law, BearerInfo& info) {
   info.observed_window = law.window();
   if (law.rate() > Rate()) info.observed_delay = law.rate().time_for(law.reference());

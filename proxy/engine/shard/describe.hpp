@@ -8,12 +8,12 @@
 
 namespace sluice::proxy {
 
-/// Appends snapshots of split connections to `out` until it has `limit` entries. Thread: the shard's.
+/// Appends snapshots of split connections to `out`, until `out` has `limit` entries. Thread: the shard's.
 void describe_flows(Registry& registry, std::vector<FlowInfo>& out, std::size_t limit);
 void describe_bearers(Registry& registry, std::vector<BearerInfo>& out, std::size_t limit);
 
-/// Counts split connections by the obstacle that prevents their release (handback to the hosts), and connections that a
-/// stop of the proxy would break. Visits every flow.
+/// Counts split connections by what prevents their handback to the hosts, and those that a stop of the proxy would
+/// break. Visits every flow.
 [[nodiscard]] StayingFlows count_staying(Registry& registry);
 
 }  // namespace sluice::proxy

@@ -6,7 +6,7 @@
 namespace sluice::proxy {
 namespace {
 
-/// Number of flows that one step of the scan visits before packets are processed again.
+/// Number of flows that one step of the scan visits, so that packets are processed in between.
 constexpr std::uint32_t flows_at_once = 128;
 
 }  // namespace

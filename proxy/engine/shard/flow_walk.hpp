@@ -7,21 +7,22 @@
 
 namespace sluice::proxy {
 
-/// Incremental scan over all flows that requests their release (handback to the hosts), cancels such requests, or ends
-/// the flows. Each step handles some flows, so that packets are processed in between. Thread: the shard's.
+/// Scan over all flows in steps. For each flow the scan requests the release (handback to the hosts), cancels such a
+/// request, or ends the flow. A step visits only some flows, so that packets are processed in between. Thread: the
+/// shard's.
 class FlowWalk {
  public:
   /// Creates an idle scan.
   FlowWalk(const ShardContext& shard, SplitFlows& flows) : shard_(shard), flows_(flows) {}
 
-  /// Starts a scan and stops the current one. The scan requests the release (handback to the hosts) of every flow for
-  /// `reason`; with ReleaseReason::none it cancels the requests.
+  /// Starts a scan; a scan in progress is replaced. The new scan requests the release of every flow (its handback to
+  /// the hosts) for `reason`. With ReleaseReason::none it cancels such requests.
   void begin(ReleaseReason reason) { begin(reason, false); }
   /// Starts a scan that ends every flow (SplitFlows::end_now()).
   void begin_to_end() { begin(ReleaseReason::released_drain, true); }
   /// True while a scan is in progress.
   [[nodiscard]] bool active() const { return active_; }
-  /// Continues the scan with the next flows.
+  /// Visits the next flows of the scan.
   void step(Instant now);
 
  private:
@@ -38,8 +39,9 @@ class FlowWalk {
   FlowId next_ = 0;
   ReleaseReason reason_ = ReleaseReason::none;
   bool active_ = false;
-  bool ends_ = false;   ///< true if the scan ends flows instead of requesting their handback
-  bool again_ = false;  ///< true if no buffer was free for the RST of some flow, so that the scan must be repeated
+  bool ends_ = false;  ///< true if the scan ends flows instead of requesting their release
+  /// true if the scan must be repeated, because no packet buffer was free for the RST of some flow
+  bool again_ = false;
 };
 
 }  // namespace sluice::proxy

@@ -9,8 +9,8 @@
 namespace sluice::proxy {
 namespace {
 
-/// True if the packet may wait for the UE's window. No split connection, handshake or handback depends on its order,
-/// and it is no ICMP message, which reports about other packets.
+/// True if the packet may wait for the UE's window. A packet may not wait if the order of packets matters to a split
+/// connection, a handshake or a handback. ICMP messages do not wait either, because they report about other packets.
 bool may_wait(packet::ParseResult result, Counter reason) {
   switch (result) {
     case packet::ParseResult::udp:
@@ -27,8 +27,8 @@ bool may_wait(packet::ParseResult result, Counter reason) {
 
 }  // namespace
 
-/// True if the frame exceeds the MTU of the other port. The frame is dropped and counted here, because a driver or
-/// kernel would drop it without a counter.
+/// True if the frame is too long for the MTU of the other port. Such a frame is dropped and counted here, because a
+/// driver or kernel would drop it without a counter.
 [[gnu::always_inline]] inline bool Forwarder::is_too_long(RxPacket& rx) {
   if (shard_.queue.carries(opposite(rx.in), rx.packet)) [[likely]]
     return false;
@@ -70,9 +70,8 @@ void Forwarder::forward_unusual(RxPacket& rx, Counter reason, Checksum checksum)
   shard_.queue.push(out, std::move(rx.packet), rx.now);
 }
 
-/// Returns true if the UE's bearer queues the packet, because its controller limits cross traffic (packets that no
-/// split connection sends). Otherwise reports the packet to the bearer, because it occupies the radio queue like
-/// controlled packets.
+/// Returns true if the packet was queued by the UE's bearer, because its controller limits cross traffic (packets that
+/// belong to no split connection). Otherwise counts the packet in the bearer, because it occupies the radio queue too.
 bool Forwarder::pass_to_ue(RxPacket& rx, Counter reason) {
   const BearerId id = shard_.registry.find_bearer(rx.parsed.dst);
   if (id == flow::no_flow) return false;

@@ -9,11 +9,11 @@
 
 namespace sluice::proxy {
 
-/// Forwards packets that are not processed by a split connection: untouched, or as segments of an end-to-end connection
-/// whose windows are rewritten. Thread: the shard's.
+/// Forwards packets that no split connection processes. Segments of an end-to-end connection are forwarded with
+/// rewritten windows, and other packets unchanged. Thread: the shard's.
 class Forwarder {
  public:
-  /// Keeps references to its arguments, which outlive the forwarder.
+  /// Stores references to its arguments, which must outlive the forwarder.
   Forwarder(const ShardContext& shard, EndToEndFlows& end_to_end, CrossTrafficSender& cross_traffic,
             const RelayBufferQuota& buffer_quota, PassingTraffic& passing)
       : shard_(shard),
@@ -22,20 +22,23 @@ class Forwarder {
         buffer_quota_(buffer_quota),
         passing_(passing) {}
 
-  /// Makes forward() count the packets to each UE, because some policy uses a rate controller.
+  /// Makes forward() count the packets to each UE from now on, because some policy uses a rate controller.
   void count_radio() { radio_counted_ = true; }
-  /// Selects how forward() treats a checksum that a kernel may have left unfinished.
+  /// Selects what forward() does with a checksum that the sender's kernel may have left unfinished.
   enum class Checksum : std::uint8_t {
-    /// An unfinished checksum is computed if the port accepts such checksums, because no later device would do it.
+    /// completes an unfinished checksum if the port accepts such checksums, because no later device would complete it
     finish,
-    keep  ///< the checksum is left as received: the host finishes its checksums, so the segment is damaged
+    /// leaves the checksum as received: the host completes its checksums, so a wrong one shows that the segment is
+    /// damaged
+    keep
   };
-  /// Forwards a frame, counted under `reason`, and changes nothing but its checksum. For frames without a tracked
-  /// handshake (UDP, bypass, connections older than the proxy), only the port's setting determines how unfinished
-  /// checksums are treated. On a veth or TAP, every datagram of a host with offloads arrives unfinished and would
-  /// otherwise be lost. On a physical interface no datagram does, so a damaged frame stays damaged.
+  /// Forwards a frame and counts it under `reason`. Changes nothing but an unfinished checksum. Without a tracked
+  /// handshake (UDP, bypass, connections older than the proxy), the port's setting decides whether checksums are
+  /// completed. On a veth or TAP, a host with offloads sends every datagram unfinished. On a physical interface no
+  /// checksum is unfinished, so damaged frames stay damaged.
   [[gnu::noinline]] void forward(RxPacket& rx, Counter reason, Checksum checksum = Checksum::finish);
-  /// Forwards a segment of an end-to-end connection, now or later, with the window that its rate controller allows.
+  /// Forwards a segment of an end-to-end connection, at once or later, with the window that the connection's rate
+  /// controller allows.
   void pass_end_to_end(RxPacket& rx, EndToEndId id);
 
  private:

@@ -75,9 +75,9 @@ bool HandbackRouter::track_if_released(RxPacket& rx) {
   return true;
 }
 
-/// True if the segment's checksum is good, or is unfinished and the SYN of its host was too. The SYNs of a connection
-/// of an earlier run are unknown. Until its sequence numbers are known, a host's first unfinished checksum counts as
-/// that of its SYN.
+/// True if the segment's checksum is correct. An unfinished checksum counts as correct if the host's SYN had one too.
+/// For a connection of an earlier run the SYN is unknown; the host's first unfinished checksum then counts instead,
+/// while sequence numbers are unknown.
 bool HandbackRouter::is_sound(TrackedConnection& connection, const RxPacket& rx) const {
   Handshake& shown = connection.handshake;
   if (connection.adrift && shard_.config.accepts_partial_checksums(rx.in) && is_unfinished(rx.packet, rx.parsed))
@@ -85,7 +85,7 @@ bool HandbackRouter::is_sound(TrackedConnection& connection, const RxPacket& rx)
   return !is_damaged(shard_.config, rx.in, rx.packet, rx.parsed, shown.leaves_unfinished(rx.in));
 }
 
-/// Creates a split flow for a connection that has passed end to end; this segment is the first that the flow processes.
+/// Creates a split flow for a connection that has passed end to end. The flow processes this segment as its first one.
 /// Returns false if the flow table is full.
 bool HandbackRouter::split_again(const TrackedConnection& connection, PolicyIndex policy, const RxPacket& rx) {
   const FlowId id = shard_.registry.open(rx.key(), policy, rx.now);
@@ -96,8 +96,8 @@ bool HandbackRouter::split_again(const TrackedConnection& connection, PolicyInde
   return true;
 }
 
-/// Splits a released connection (handed back to its hosts before) again, starting with this segment. Returns false if
-/// the flow table is full, or if its policy no longer splits.
+/// Splits a connection again that was handed back to its hosts before. The split begins with this segment. Returns
+/// false if the flow table is full, or if the policy does not split any more.
 bool HandbackRouter::split_released(std::uint32_t released, const RxPacket& rx) {
   const Policies& policies = shard_.registry.policies().current();
   const PolicyIndex policy = policies.choose(view_of(rx));

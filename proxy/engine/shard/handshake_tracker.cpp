@@ -13,14 +13,14 @@
 namespace sluice::proxy {
 namespace {
 
-/// Returns the counter for a SYN with options that the proxy does not know. Multipath TCP has a separate counter,
+/// Returns the counter for a SYN with options that the proxy does not support. Multipath TCP has its own counter,
 /// because many connections of mobile devices use it.
 Counter counter_of_options(const RxPacket& rx) {
   const bool multipath = (rx.parsed.unknown_options.bits & packet::UnknownOptions::multipath) != 0;
   return multipath ? Counter::forward_multipath : proxy::counter_of(rx.result);
 }
 
-/// Returns the counter for the reason why this segment prevents a split of its connection.
+/// Returns the counter for the reason why this segment prevents that its connection is split.
 Counter reason_to_give_up(const RxPacket& rx) {
   if (rx.result != packet::ParseResult::tcp) return counter_of_options(rx);
   if (!rx.segment().flags.syn()) return Counter::forward_handshake_unseen;
@@ -29,26 +29,26 @@ Counter reason_to_give_up(const RxPacket& rx) {
   return Counter::forward_simultaneous_open;
 }
 
-/// Returns the counter for the reason why this answer to a SYN leaves the connection unsplit.
+/// Returns the counter for the reason why a connection is not split after this answer to its SYN.
 Counter counter_of(AnswerToSyn answer) {
   if (answer == AnswerToSyn::refuses) return Counter::forward_reset_handshake;
   return answer == AnswerToSyn::crosses ? Counter::forward_simultaneous_open : Counter::forward_handshake_unseen;
 }
 
-/// True if the port accepts unfinished checksums and this segment has one.
+/// True if this segment has an unfinished checksum and its port accepts such checksums.
 bool shows_unfinished(const RxPacket& rx, const ShardConfig& config) {
   return config.accepts_partial_checksums(rx.in) && is_unfinished(rx.packet, rx.parsed);
 }
 
-/// Records whether a handshake segment has a complete checksum or a partial one. The initiator's ACK counts too,
-/// because a host that completes the checksum of its ACK completes those of all segments.
+/// Records whether a segment of the handshake has an unfinished checksum. The initiator's last ACK counts too: a host
+/// that completes its checksum completes those of all segments.
 void record_checksum(const RxPacket& rx, Flow& flow, handshake::Step step, bool unanswered, const ShardConfig& config) {
   using enum handshake::Step;
   if (step != go_on && step != answered && step != complete) return;
   flow.handshake.record_checksum(rx.in, shows_unfinished(rx, config), step == answered && unanswered);
 }
 
-/// Returns the record of a first SYN for the SYN cache.
+/// Returns the entry for the SYN cache about a first SYN.
 FirstSyn first_syn_of(const RxPacket& rx, const ShardConfig& config) {
   const tcp::Segment& segment = rx.segment();
   return {.key = rx.key(),
@@ -98,14 +98,15 @@ std::optional<Counter> HandshakeTracker::reason_not_to_note(const RxPacket& rx) 
   return std::nullopt;
 }
 
-/// Forwards a segment, and records why its connection is not split. Its later segments are counted under that reason.
+/// Forwards a segment, and records why its connection is not split. Later segments of the connection are counted under
+/// that reason.
 void HandshakeTracker::forward_unsplit(RxPacket& rx, Counter reason) {
   unsplit_.record(rx.key(), rx.tag, reason, rx.now);
   forwarder_.forward(rx, reason);
 }
 
-/// Forwards a segment, other than a first SYN, of a connection without state. It is counted under the reason recorded
-/// during the handshake.
+/// Forwards a segment of a connection without state. The segment is no first SYN. It is counted under the reason that
+/// was recorded during the handshake.
 void HandshakeTracker::forward_unknown(RxPacket& rx) {
   const std::optional<Counter> reason = unsplit_.find(rx.key(), rx.tag, rx.now);
   forwarder_.forward(rx, reason.value_or(Counter::forward_mid_flow));
@@ -133,22 +134,23 @@ void HandshakeTracker::on_untracked(RxPacket& rx) {
   forwarder_.forward(rx, Counter::forward_handshake);
 }
 
-/// Starts the period in which short flows of the UE have priority, because the SYN-ACK will pass its radio queue. A SYN
-/// from a server does not start it, because such a SYN does not show that a user waits.
+/// Starts the priority of short flows for the UE, because the SYN-ACK will pass the UE's radio queue. Only a SYN of a
+/// UE starts the priority: a SYN of a server does not show that a user waits.
 void HandshakeTracker::expect(const RxPacket& rx) {
   const BearerId id = shard_.registry.find_bearer(rx.parsed.src);
   if (id != flow::no_flow) shard_.registry.bearer(id).expect_short_flow(rx.now);
 }
 
-/// Records the SYN of a connection without state. A SYN with another sequence number than the recorded one is recorded
-/// separately, so that a forged SYN cannot displace the genuine one.
+/// Records the SYN of a connection without state. If another SYN of the connection is recorded, this one is recorded
+/// separately. A forged SYN therefore cannot displace the genuine one.
 void HandshakeTracker::record(const FirstSyn& first) {
   const SynCache::Result noted = first_syns_.record(first);
   if (noted == SynCache::Result::rejected) conflicting_syns_.record(first);
   if (noted == SynCache::Result::evicted_oldest) shard_.counters.add(Counter::handshakes_displaced);
 }
 
-/// Processes a segment that may answer a recorded SYN. Returns true if it was forwarded.
+/// Processes a segment that may be the answer to a recorded SYN. Returns true if it was such an answer and was
+/// forwarded.
 bool HandshakeTracker::on_answer_to_syn(RxPacket& rx) {
   if (first_syns_.empty() && conflicting_syns_.empty()) return false;
   const flow::FlowKey key = rx.key();
@@ -180,7 +182,8 @@ bool HandshakeTracker::on_answer_to_syn(RxPacket& rx) {
   return false;
 }
 
-/// Creates the connection that both hosts have now agreed on: this SYN-ACK answers `first`.
+/// Creates the connection after its SYN-ACK, because both hosts have now agreed to connect. `first` is the SYN that the
+/// SYN-ACK answers.
 void HandshakeTracker::begin_answered(RxPacket& rx, const FirstSyn& first) {
   const flow::FlowKey& key = first.key;
   const Policies& policies = shard_.registry.policies().current();
@@ -198,8 +201,8 @@ void HandshakeTracker::begin_answered(RxPacket& rx, const FirstSyn& first) {
   forward_unsplit(rx, Counter::forward_flow_limit);
 }
 
-/// Returns the reason why the connection must not be created, or nothing if it may be. Conditions may have changed
-/// since the SYN was recorded.
+/// Returns the reason why the connection must not be created, or nothing if it may be created. The check is repeated
+/// here, because conditions may have changed since the SYN.
 std::optional<Counter> HandshakeTracker::reason_not_to_begin(const PolicySettings& settings) const {
   if (settings.mode == Mode::bypass) return Counter::forward_bypass_mode;
   if (draining_) return Counter::forward_draining;
@@ -207,7 +210,7 @@ std::optional<Counter> HandshakeTracker::reason_not_to_begin(const PolicySetting
   return std::nullopt;
 }
 
-/// Creates the flow of a connection that is to be split; returns no_id if a limit is reached.
+/// Creates the flow of a connection to be split. Returns no_id if a limit is reached.
 FlowId HandshakeTracker::begin(const FirstSyn& first, PolicyIndex policy, Instant now) {
   const FlowId id = open(first, policy, now);
   if (id == no_id) return no_id;
@@ -235,8 +238,8 @@ bool HandshakeTracker::on_conflicting_syn(RxPacket& rx) {
   return true;
 }
 
-/// Discards all state of a connection that is not split: its flow, its end-to-end connection, or its entry among the
-/// connections that were handed back.
+/// Discards all state of a connection that is not split: a flow in its handshake, an end-to-end connection or a
+/// released connection.
 void HandshakeTracker::forget(const flow::FlowKey& key, Instant now) {
   const ConnectionId id = shard_.registry.connections().find(key);
   if (shard_.registry.connections().is_flow(id)) {
@@ -248,7 +251,7 @@ void HandshakeTracker::forget(const flow::FlowKey& key, Instant now) {
   if (const std::uint32_t found = released.find(key); found != Released::none) released.forget(found);
 }
 
-/// Allocates a flow for a handshake; returns no_id if connections fill a table.
+/// Allocates a flow for a handshake. Returns no_id if a table is full of established connections.
 FlowId HandshakeTracker::open(const FirstSyn& first, PolicyIndex policy, Instant now) {
   const auto open_one = [&] {
     if (!shard_.registry.has_space()) flows_.make_room(now);
@@ -280,7 +283,7 @@ void HandshakeTracker::on_handshake_segment(RxPacket& rx, FlowId id) {
   follow(rx, id);
 }
 
-/// Advances the handshake of a flow by this segment. Requires that the segment's checksum is good.
+/// Updates the handshake of a flow with this segment. Requires that its checksum is correct.
 void HandshakeTracker::follow(RxPacket& rx, FlowId id) {
   Flow& flow = shard_.registry.flow(id);
   const bool splittable = rx.result == packet::ParseResult::tcp;
@@ -342,7 +345,8 @@ void HandshakeTracker::split(RxPacket& rx, FlowId id) {
   flows_.receive(rx, id);
 }
 
-/// Tracks the connection without splitting it, because the policies have changed since its SYN and no longer split it.
+/// Tracks the connection end to end after its handshake, because the policies have changed since the SYN and no longer
+/// require a split.
 void HandshakeTracker::leave_end_to_end(RxPacket& rx, FlowId id) {
   Flow& flow = shard_.registry.flow(id);
   const EndToEndId successor =
@@ -356,8 +360,8 @@ void HandshakeTracker::leave_end_to_end(RxPacket& rx, FlowId id) {
   }
 }
 
-/// Limits the window in the handshake's last ACK to the bytes that the proxy may hold, because an advertised window
-/// cannot be retracted.
+/// Limits the window in the last ACK of the handshake to the bytes that the proxy may hold, because an advertised
+/// window cannot be withdrawn.
 bool HandshakeTracker::clamp_window(tcp::Segment& ack, const Flow& flow, Side initiator) const {
   const Handshake& seen = flow.handshake;
   const bool scaling = seen.initiator_options.has_window_scale && seen.responder_options.has_window_scale;

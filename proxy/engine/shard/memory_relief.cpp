@@ -5,13 +5,13 @@
 namespace sluice::proxy {
 namespace {
 
-/// Shortest time between two attempts to free packet buffers.
+/// Minimum time between two attempts to free packet buffers.
 constexpr Duration period = std::chrono::milliseconds(100);
 
-/// Number of flows that one step of the walk visits before packets are processed again.
+/// Number of flows that one step of the scan visits, so that packets are processed in between.
 constexpr std::uint32_t flows_per_step = 128;
 
-/// Time without an ACK from a host after which its connection may be reset for lack of memory.
+/// Minimum time without an ACK from a host after which its connection may be reset to free packet buffers.
 constexpr Duration no_progress = std::chrono::seconds(5);
 
 }  // namespace

@@ -5,47 +5,46 @@
 
 namespace sluice::proxy {
 
-/// Frees packet buffers when few are left. Connections that hold none are handed back to their hosts, out-of-order data
-/// is dropped, and stalled connections are reset, the largest first. Thread: the shard's.
+/// Frees packet buffers when few are free. Connections that hold no bytes are handed back to their hosts. Out-of-order
+/// data is dropped. Stalled connections are reset, those that hold most first. Thread: the shard's.
 class MemoryRelief {
  public:
-  /// Keeps references to its arguments, which outlive it.
+  /// Stores references to its arguments, which must outlive the object.
   MemoryRelief(const ShardContext& shard, SplitFlows& flows, FlowWalk& flow_walk)
       : shard_(shard), flows_(flows), flow_walk_(flow_walk) {}
 
-  /// Reads the number of free packet buffers in the pool if that is due. Starts a walk over all flows, or handbacks, if
-  /// few are left.
+  /// Reads the number of free packet buffers if that is due. If few are free, starts to free some: by a scan over all
+  /// flows, or by handbacks.
   void look(Instant now) {
     if (shard_.budget.is_due(now)) look_anew(now);
   }
-  /// True while a walk over all flows is in progress.
+  /// True while a scan over all flows is in progress.
   [[nodiscard]] bool active() const { return walk_.active; }
-  /// Continues the walk with the next flows. Each walk resets stalled connections that hold at least half of the
-  /// largest amount found in the previous walk. So a few walks suffice, and connections that hold little are not reset.
+  /// Visits the next flows of the scan. A scan resets stalled connections that hold at least half of the maximum that
+  /// the previous scan found. Few scans therefore suffice, and connections that hold little are not reset.
   void step(Instant now);
 
  private:
-  /// State of a walk over all flows, which is done in steps.
+  /// State of a scan over all flows, which is done in steps.
   struct Walk {
-    FlowId next = 0;    ///< id of the flow with which the walk continues
-    Bytes largest{};    ///< largest number of bytes held by a stalled connection in this walk
-    Bytes take_from{};  ///< number of held bytes at which a stalled connection is reset
+    FlowId next = 0;    ///< id of the flow at which the scan continues
+    Bytes largest{};    ///< largest number of bytes that a stalled connection holds, as found by this scan so far
+    Bytes take_from{};  ///< number of held bytes from which on this scan resets a stalled connection
     bool active = false;
   };
 
-  /// Reads the number of free packet buffers in the pool, and starts a walk over all flows, or handbacks, if few are
-  /// left.
+  /// Reads the number of free packet buffers. If few are free, starts a scan over all flows, or handbacks.
   [[gnu::noinline]] void look_anew(Instant now);
-  /// Starts a walk over all flows; the number of held bytes from which on it resets a flow follows from the last walk.
+  /// Starts a scan over all flows. From the previous scan it derives how many held bytes lead to a reset.
   void begin();
-  /// Drops the flow's out-of-order data, and resets the flow if it is stalled and holds enough bytes (Walk::take_from).
+  /// Drops the flow's out-of-order data. Resets the flow if it is stalled and holds at least Walk::take_from bytes.
   void reclaim_from(Flow& flow, FlowId id, Instant now);
 
   const ShardContext& shard_;
   SplitFlows& flows_;
   FlowWalk& flow_walk_;
   Walk walk_;
-  Instant shed_{};  ///< time when packet buffers were last reclaimed
+  Instant shed_{};  ///< time at which an attempt to free packet buffers last started
 };
 
 }  // namespace sluice::proxy

@@ -20,9 +20,8 @@ void PolicySwitch::apply(const Policies& policies, Instant now) {
   shard_.queue.flush(now);
 }
 
-/// Moves a flow to the bearer (UE state) of its new policy. A split connection whose policy no longer splits is handed
-/// back to its hosts as soon as possible. For a connection in its handshake, the policy at the last ACK of the
-/// handshake applies.
+/// Moves a flow to the bearer for its new policy. If that policy does not split, requests the handback of the
+/// connection to its hosts. For a connection in its handshake, only the policy at its last ACK matters.
 void PolicySwitch::rebind(Flow& flow, FlowId id, Instant now) {
   constexpr unsigned ecn_bits = 2;
   Registry& registry = shard_.registry;

@@ -5,11 +5,11 @@
 
 namespace sluice::proxy {
 
-/// Activates other policies on a running shard: every connection moves to its UE's new bearer (state under one policy)
-/// and continues under the new controller. Thread: the shard's.
+/// Activates other policies on a running shard. Each connection moves to the bearer for its new policy, and continues
+/// under the new controller. Thread: the shard's.
 class PolicySwitch {
  public:
-  /// Keeps references to its arguments, which outlive it.
+  /// Stores references to its arguments, which must outlive the object.
   PolicySwitch(const ShardContext& shard, SplitFlows& flows, EndToEndFlows& end_to_end, ReportDispatcher& bearers,
                Forwarder& forwarder, CrossTrafficSender& cross_traffic)
       : shard_(shard),
@@ -19,12 +19,12 @@ class PolicySwitch {
         forwarder_(forwarder),
         cross_traffic_(cross_traffic) {}
 
-  /// Activates `policies`, which outlive the shard. The call's time is proportional to the number of connections.
+  /// Activates `policies`, which must outlive the shard. The call takes time proportional to the number of connections.
   void apply(const Policies& policies, Instant now);
 
  private:
-  /// Moves a flow to the bearer (UE state) of its new policy. Requests its handback to the hosts if the policy does not
-  /// split, else cancels such a request.
+  /// Moves a flow to the bearer for its new policy. If that policy does not split, requests the flow's handback to its
+  /// hosts; else cancels such a request.
   void rebind(Flow& flow, FlowId id, Instant now);
 
   const ShardContext& shard_;

@@ -12,8 +12,8 @@
 namespace sluice::proxy {
 namespace {
 
-/// Returns the bearer's part of the allowance that SMVS computes for the UE's whole queue. It is the number of its
-/// flows with unsent data, divided by that of all the UE's bearers under SMVS.
+/// Returns the bearer's share of the allowance that SMVS computes for the UE's queue. The share is the number of the
+/// bearer's flows with unsent data, divided by that of all the UE's bearers under SMVS.
 double share_of(const Bearer& bearer) {
   if (&bearer.sibling() == &bearer) return 1;
   std::uint32_t waiting = std::max(bearer.load.backlogged_flows, 1U);
@@ -39,8 +39,8 @@ bool takes_steps(const Bearer& bearer) {
   return bearer.rate_control().window_source() == tcp::WindowSource::allowance && !bearer.rate_control().is_ack_based();
 }
 
-/// Returns true once, when a Node-B report shows that the report period is too long for the radio buffer: the link
-/// empties the full buffer within it (Ts ≥ Bmax/b̄).
+/// True if a Node-B report has just shown that the report period is too long for the radio buffer. That is so if the
+/// link can empty the full buffer within one period (Ts ≥ Bmax/b̄). Returns true only once.
 bool steps_became_too_long(Bearer& bearer) {
   const ReportArrival& last = bearer.reports().last();
   const Bytes configured = bearer.settings().smvs.parameters.buffer;
@@ -48,14 +48,14 @@ bool steps_became_too_long(Bearer& bearer) {
   return bearer.report_state()->step_length_check.look(last.period, buffer, bearer.mean_rate());
 }
 
-/// Returns true once, when a Node-B report shows that the report period is too long for the variation of the link's
-/// rate (Ts ≥ Tb/2).
+/// True if a Node-B report has just shown that the report period is too long for how fast the link's rate varies (Ts ≥
+/// Tb/2). Returns true only once.
 bool steps_became_too_coarse(Bearer& bearer) {
   const control::feedback::BearerReport& last = bearer.reports().last().bearer;
   return bearer.report_state()->sampling_rate_check.look(last.service_rate, last.queue > Bytes{});
 }
 
-/// Calls visit(flow, id) for the bearer's flows, starting with the one served least recently.
+/// Calls visit(flow, id) for the flows of the bearer, starting with the one that was served longest ago.
 template <typename Visit>
 void for_each_flow(Registry& registry, const Bearer& bearer, Visit&& visit) {
   FlowId id = bearer.first_flow;
@@ -66,7 +66,7 @@ void for_each_flow(Registry& registry, const Bearer& bearer, Visit&& visit) {
   }
 }
 
-/// Returns the status (message to the Node-B) of one bearer, without the UE's other bearers.
+/// Returns the status of one bearer for a message to the Node-B. Other bearers of the UE are not included.
 control::feedback::BearerStatus own_status_of(const Bearer& bearer) {
   control::feedback::BearerStatus status;
   status.ue = bearer.ue();
@@ -81,7 +81,7 @@ control::feedback::BearerStatus own_status_of(const Bearer& bearer) {
   return status;
 }
 
-/// Returns the status (message to the Node-B) of all bearers of a UE together; `bearer` is one of them.
+/// Returns the common status of all bearers of a UE for a message to the Node-B. `bearer` is any of them.
 control::feedback::BearerStatus status_of(const Bearer& bearer) {
   control::feedback::BearerStatus status = own_status_of(bearer);
   bearer.for_each_sibling([&status](const Bearer& other) {
@@ -107,8 +107,8 @@ void ReportDispatcher::on_reports(std::span<const ReportArrival> reports, Instan
   }
 }
 
-/// Processes Node-B reports with prefetching, because each report concerns another UE whose memory is not cached. A
-/// bearer contains the index of the flow that it serves next. That flow is prefetched when the bearer itself is cached.
+/// Processes Node-B reports with prefetching, because each report concerns a different UE, whose state is not cached. A
+/// bearer is prefetched first, and then the flow to serve next, because the bearer contains its index.
 void ReportDispatcher::on_batch(std::span<const ReportArrival> reports, Instant now) {
   constexpr std::size_t bearers_ahead = 6;
   constexpr std::size_t flows_ahead = 2;
@@ -134,7 +134,7 @@ void ReportDispatcher::on_batch(std::span<const ReportArrival> reports, Instant 
   }
 }
 
-/// Prefetches the rate controller of a bearer, and the flow that is served next.
+/// Prefetches the rate controller of a bearer and the flow of it that is served next.
 void ReportDispatcher::prefetch_flow(BearerId id) const {
   if (id == flow::no_flow || !shard_.registry.bearers().contains(id)) return;
   const Bearer& bearer = shard_.registry.bearer(id);
@@ -203,7 +203,7 @@ void ReportDispatcher::on_omissions(std::span<const OmissionNotice> omissions, I
   for (const OmissionNotice& notice : omissions) senders_.on_omission(notice, now);
 }
 
-/// Applies a Node-B report to one bearer of the UE. Returns false if the report is stale; it is then stale for all
+/// Applies a Node-B report to one bearer of the UE. Returns false if the report is stale, which then applies to all
 /// bearers of the UE.
 bool ReportDispatcher::take(Bearer& bearer, const ReportArrival& report, Instant now) {
   const bool before = bearer.rate_control().is_rate_controlled();
@@ -238,7 +238,7 @@ bool ReportDispatcher::take(Bearer& bearer, const ReportArrival& report, Instant
   return true;
 }
 
-/// Serves flows whose server has a closed window, because the Node-B report may open it.
+/// Serves flows whose server has a closed window, because a new Node-B report may open it.
 void ReportDispatcher::serve_closed_windows(Bearer& bearer, Instant now) {
   for_each_flow(shard_.registry, bearer, [&](Flow& flow, FlowId id) {
     if (flow.share.window_closed) flows_.schedule(flow, id, StreamEvents::to_radio);
@@ -352,7 +352,7 @@ bool ReportDispatcher::serve_round(Bearer& bearer, bool short_flows_only, Instan
   return sent_any && bearer.rate_control().window_source() == tcp::WindowSource::allowance;
 }
 
-/// Serves every flow of the bearer with unsent data, because a Node-B report may have opened per-flow windows.
+/// Serves every flow of the bearer that has unsent data, because a new Node-B report may have opened its window.
 void ReportDispatcher::serve_flow_windows(Bearer& bearer, Instant now) {
   for_each_flow(shard_.registry, bearer, [&](Flow& flow, FlowId id) {
     if (flow.terminated() && flow.share.backlog != 0) flows_.schedule(flow, id, StreamEvents::to_radio);
@@ -362,7 +362,7 @@ void ReportDispatcher::serve_flow_windows(Bearer& bearer, Instant now) {
   flows_.serve_pending(now);
 }
 
-/// Appends one status (message to the Node-B) per UE: that of one bearer represents all bearers of the UE.
+/// Appends one status for each UE, for a message to the Node-B. A UE with several bearers gets only one status.
 void ReportDispatcher::collect_status(std::vector<control::feedback::BearerStatus>& out, bool all) {
   if (all) {
     shard_.registry.take_changed([](const Bearer&, BearerId) {});

@@ -13,34 +13,34 @@
 
 namespace sluice::proxy {
 
-/// Processes Node-B reports and timers of UE bearers: runs the rate controller of the bearer, and allows its flows to
-/// send the granted bytes. Thread: the shard's.
+/// Processes Node-B reports and timers of bearers. Runs the bearer's rate controller, and makes its flows send what the
+/// controller grants. Thread: the shard's.
 class ReportDispatcher {
  public:
-  /// Keeps references to its arguments, which outlive it.
+  /// Stores references to its arguments, which must outlive the object.
   ReportDispatcher(const ShardContext& shard, SplitFlows& flows, EndToEndFlows& end_to_end,
                    CrossTrafficSender& cross_traffic)
       : shard_(shard), flows_(flows), end_to_end_(end_to_end), cross_traffic_(cross_traffic) {}
 
-  /// Processes Node-B reports whose amounts and rates are within bounds (control::feedback::bound).
+  /// Processes Node-B reports. Their values must already be limited by control::feedback::bound().
   void on_reports(std::span<const ReportArrival> reports, Instant now);
-  /// Handles omission notices: Node-Bs that report only changed UEs confirm that omitted UEs are unchanged.
+  /// Handles omission notices. Such a notice of a Node-B states that it has omitted only UEs whose state is unchanged.
   void on_omissions(std::span<const OmissionNotice> omissions, Instant now);
-  /// Handles the expired timer of a bearer.
+  /// Handles the expiry of a bearer's timer.
   void on_due(BearerId id, Instant now);
-  /// Applies the bearer's rate control mode (what limits sending) to a flow. The flow has moved to this bearer, or the
-  /// bearer has another controller.
+  /// Makes the bearer's rate control mode limit the flow. Called after the flow has moved to the bearer, or after the
+  /// bearer's mode has changed.
   void steer(Flow& flow, FlowId id, Bearer& bearer, Instant now);
-  /// Arms the bearer's timer at its next deadline.
+  /// Sets the bearer's timer to its next deadline.
   void reschedule(BearerId id, Instant now);
-  /// Appends the statuses (messages to the Node-B): one per UE, summed over its bearers. If `all` is false, only UEs
-  /// that changed since the last call are included.
+  /// Appends one status for each UE, summed over its bearers, for messages to the Node-B. If `all` is false, includes
+  /// only UEs whose status has changed since the last call.
   void collect_status(std::vector<control::feedback::BearerStatus>& out, bool all);
-  /// Returns the totals of the Node-B reports, for the UEs that rate controllers limit and for the control group.
+  /// Returns the totals of Node-B reports for two groups: UEs that rate controllers may limit, and the control group.
   [[nodiscard]] const GroupStatistics& groups() const { return groups_; }
 
  private:
-  /// Processes Node-B reports of different UEs with prefetching.
+  /// Processes Node-B reports about different UEs, with prefetching.
   void on_batch(std::span<const ReportArrival> reports, Instant now);
   /// Processes one report for all bearers of the UE; `id` is one of them, or no_flow.
   void on_report(const ReportArrival& report, BearerId id, Instant now);
@@ -52,21 +52,21 @@ class ReportDispatcher {
   [[nodiscard]] Instant idle_deadline(const Bearer& bearer) const;
   /// Prefetches the rate controller of a bearer and the flow that it serves next.
   void prefetch_flow(BearerId id) const;
-  /// Handles the time between the last Node-B report and `report`, in which the Node-B may have left the unchanged UE
-  /// out.
+  /// Handles the time between the last Node-B report and `report`. In that time the Node-B may have omitted the
+  /// unchanged UE.
   void on_pause(Bearer& first, const ReportArrival& report);
-  /// Applies a Node-B report to one bearer of the UE. Returns false if the report is stale; it is then stale for all
+  /// Applies a Node-B report to one bearer of the UE. Returns false if the report is stale, which then applies to all
   /// bearers of the UE.
   bool take(Bearer& bearer, const ReportArrival& report, Instant now);
-  /// Adds the Node-B report to the totals of the UE's group (control group or all other UEs).
+  /// Adds a Node-B report to the totals of the UE's group, which is the control group or that of all other UEs.
   void count_group(const Bearer& bearer, const ReportArrival& report, Instant arrived);
-  /// Applies the bearer's rate control mode (what limits sending) to all its flows.
+  /// Makes the bearer's rate control mode limit all its flows.
   void steer(Bearer& bearer, Instant now);
-  /// Makes the bearer's flows send within its budget.
+  /// Makes the flows of the bearer send as much as its budget allows.
   void serve(BearerId id, Instant now);
-  /// Makes each flow of the bearer send one round of its budget. Returns true if another round may send more.
+  /// Makes each flow of the bearer send one part of the budget. Returns true if a further round may send more.
   bool serve_round(Bearer& bearer, bool short_flows_only, Instant now);
-  /// Serves all flows of the bearer with unsent data, because per-flow windows may have opened.
+  /// Serves all flows of the bearer that have unsent data, because their windows may have opened.
   void serve_flow_windows(Bearer& bearer, Instant now);
   /// Schedules flows whose server has a closed window, because a Node-B report may open it.
   void serve_closed_windows(Bearer& bearer, Instant now);
@@ -75,7 +75,7 @@ class ReportDispatcher {
   SplitFlows& flows_;
   EndToEndFlows& end_to_end_;
   CrossTrafficSender& cross_traffic_;
-  SuppressingNodeBs senders_;  ///< state of the Node-Bs that omit unchanged UEs from their reports
+  SuppressingNodeBs senders_;  ///< state of each Node-B that omits unchanged UEs from its reports
   GroupStatistics groups_{};
 };
 

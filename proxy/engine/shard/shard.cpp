@@ -20,7 +20,8 @@
 
 namespace sluice::proxy {
 
-/// Components of a shard in order of construction. A component calls only those that were constructed before it.
+/// Components of a shard in the order of their construction. Each component calls only components that are constructed
+/// before it.
 struct Shard::Parts {
   Parts(const ShardConfig& configuration, packet::PacketPool& pool, Transmitter& transmitter,
         const flow::HashKey& hash_key, Instant origin, FlowJournal journal)
@@ -47,13 +48,12 @@ struct Shard::Parts {
     if (policies.needs_feedback()) forwarder.count_radio();
   }
 
-  /// True if advance() has nothing to do, as is usual when a poll thread calls it. A task that is added to advance()
-  /// needs a test here.
+  /// True if advance() has nothing to do, which is the usual case. Work that is added to advance() needs a test here.
   [[nodiscard]] bool is_at_rest(Instant now) const {
     return registry.is_at_rest(now) && end_to_end.is_at_rest(now) && !flows.has_pending() && !flow_walk.active() &&
            !relief.active() && queue.empty() && !crashed_connections;
   }
-  /// Runs due timers and pending work of all components.
+  /// Handles expired timers and pending work of all components.
   [[gnu::noinline]] void advance(Instant now) {
     if (!registry.timers().is_quiet(now)) run_due(now);
     if (flow_walk.active()) [[unlikely]]
@@ -96,7 +96,8 @@ struct Shard::Parts {
   HandshakeTracker handshakes;
   HandbackRouter handback_router;
   PolicySwitch policy_switch;
-  /// Connections of a crashed earlier run that must be reset, because they lost bytes; empty if there are none.
+  /// Crashed connections of an earlier run, which must be reset because acknowledged bytes are lost. Not set if there
+  /// are none.
   std::optional<CrashedConnections> crashed_connections;
   Classifier classifier;
   ExposureSample exposure;

@@ -31,108 +31,109 @@ namespace sluice::proxy {
 
 class PacketObserver;
 
-/// Part of the proxy that one poll thread runs: flows, bearers (states of UEs) and timers. The shard reads no clock and
-/// accesses no device, so one class runs under DPDK and in the virtual-time network. Thread: one.
+/// The part of the proxy that one poll thread runs, with its own flows, bearers and timers. A shard reads no clock and
+/// uses no device. The same class therefore runs with DPDK and in the simulated network with virtual time. Thread: one.
 class Shard {
  public:
-  /// Creates the shard. `secret` keys the hash tables, so that attackers cannot choose colliding connections. `origin`
-  /// is no later than any time passed in afterwards. `journal` stores the connections, so that a later run can handle
-  /// them after a crash. Throws std::bad_alloc.
+  /// Creates the shard. `secret` keys the hash tables, so that attackers cannot choose connections that collide.
+  /// `origin` is at or before every time that is passed in later. `journal` stores the connections, so that the next
+  /// run can handle them after a crash. Throws std::bad_alloc.
   Shard(const ShardConfig& config, packet::PacketPool& pool, Transmitter& transmitter, const flow::HashKey& secret,
         Instant origin, FlowJournal journal = {});
   ~Shard();
   Shard(const Shard&) = delete;
   Shard& operator=(const Shard&) = delete;
 
-  /// Takes over connections of an earlier run that must be reset. `entries` are their journal entries in the same
-  /// order, or empty. Segments of their hosts are answered for the time `keep`. Call before any other function. Throws
-  /// std::bad_alloc.
+  /// Accepts connections of an earlier run, the hosts of which must be reset. `entries` are their journal entries in
+  /// the same order, or empty. Segments of these hosts are answered for the time `keep`. Must be called before other
+  /// functions. Throws std::bad_alloc.
   void inherit(std::span<const CrashedConnection> crashed_connections, std::span<JournalEntry> entries, Duration keep);
 
-  /// Takes over connections of an earlier run that lost no data. They are forwarded unchanged and can be split again
-  /// later, like connections that were handed back to their hosts. Call before any other function.
+  /// Accepts connections of an earlier run that have lost no data. They are forwarded unchanged, and can be split again
+  /// like connections that were handed back to their hosts. Must be called before other functions.
   void adopt_recovered(std::span<const RecoveredConnection> recovered, const RunGap& gap);
 
-  /// Passes a record of each connection that ends to `sink`, which outlives the shard. Call before any other function.
+  /// Passes a record of each connection that ends to `sink`, which must outlive the shard. Must be called before other
+  /// functions.
   void record_connections(ConnectionSink& sink);
 
-  /// Processes all frames received on `in`. On return `burst` holds only empty handles, and the transmitter has every
-  /// resulting packet.
+  /// Processes all frames that were received on `in`. Afterwards `burst` contains only empty handles, and all resulting
+  /// packets have been passed to the transmitter.
   void receive(Side in, std::span<packet::Packet> burst, Instant now);
-  /// Processes a burst like receive(), and notifies the observer of each frame.
+  /// Processes a burst like receive(), and notifies `observer` of each frame.
   void receive_observed(Side in, std::span<packet::Packet> burst, Instant now, PacketObserver& observer);
-  /// Runs due timers, and sends the data that earlier Node-B reports allow to be sent. Cheap when nothing is due. If
-  /// too much is due at once, the call does a part of the work, and next_deadline() returns a time that has passed.
+  /// Handles expired timers, and sends what earlier Node-B reports allow. Takes little time if nothing is due. If there
+  /// is too much work for one call, does a part of it, and next_deadline() then returns a time in the past.
   void advance(Instant now);
-  /// Returns when advance() must be called at the latest, or `never` if nothing is pending.
+  /// Returns the time by which advance() must be called; `never` if no work is pending.
   [[nodiscard]] Instant next_deadline() const;
 
-  /// Applies Node-B reports that passed authentication and replay checks, in order of arrival. A batch costs less than
-  /// single reports, because the state for later reports of the batch is prefetched. Implausible amounts in `reports`
-  /// are bounded in place.
+  /// Applies Node-B reports, which must have passed authentication and replay checks, in order of arrival. Several
+  /// reports in one call cost less than single ones, because the state for later reports is prefetched. Implausible
+  /// values in `reports` are limited in place.
   void on_reports(std::span<ReportArrival> reports, Instant now);
-  /// Handles omission notices: Node-Bs that report only changed UEs confirm that omitted UEs are unchanged.
+  /// Handles omission notices. Such a notice of a Node-B states that it has omitted only UEs whose state is unchanged.
   void on_omissions(std::span<const OmissionNotice> omissions, Instant now);
   void on_report(ReportArrival report, Instant now) { on_reports({&report, 1}, now); }
-  /// Appends one status (message to the Node-B) for each UE that changed since the last call, or for every UE if `all`
-  /// is true.
+  /// Appends one status for each UE, for messages to the Node-B. If `all` is false, includes only UEs whose status has
+  /// changed since the last call.
   void collect_status(std::vector<control::feedback::BearerStatus>& out, bool all);
 
-  /// Activates these policies, for running connections too. Each connection continues under its new controller from the
-  /// values measured under the old one. Split connections that may no longer be split are handed back to their hosts.
-  /// End-to-end connections whose policy splits are split when both directions are idle. Endpoints of running
-  /// connections keep their configuration. `policies` outlives the shard.
+  /// Activates other policies, also for existing connections. Each connection continues under its new controller, which
+  /// starts from the values measured before. A split connection whose policy does not split is handed back to its
+  /// hosts. An end-to-end connection whose policy splits is split when it is idle. Endpoints of existing connections
+  /// keep their configuration. `policies` must outlive the shard.
   void apply(const Policies& policies, Instant now);
-  /// Changes the maximum frame length of the port on `side`, because its MTU was changed. Running connections adapt
-  /// their segments.
+  /// Changes the maximum frame length of the port on `side`, because its MTU has changed. Existing connections adapt
+  /// their segment size.
   void set_port(Side side, const packet::LinkLimit& limit, Instant now);
 
-  /// Returns the totals of the Node-B reports, for the UEs that rate controllers limit and for the control group.
+  /// Returns the totals of Node-B reports for two groups: UEs that rate controllers may limit, and the control group.
   [[nodiscard]] GroupStatistics groups() const;
   /// Hands the split connections of one UE, or of all UEs, back to their hosts. Each connection is released as soon as
-  /// its hosts do not notice that. Returns false if the UE has no connection, neither one that the shard processes nor
-  /// a released one that it tracks.
+  /// its hosts cannot notice that. Returns false if the UE has no connection: neither one that the shard processes nor
+  /// a released one.
   bool release(const std::optional<IpAddress>& ue, Instant now);
-  /// Hands all split connections back to their hosts and stops splitting new ones, until drain(false).
+  /// Starts or ends a drain, in which all split connections are handed back to their hosts and no new ones are split.
   void drain(bool on);
-  /// Requests that released connections (handed back to their hosts) of one UE, or of all UEs, are split again, each
-  /// when it is idle. Connections released because of idleness, low buffers or a drain are split again without this
-  /// call when the cause has ended. Returns false if the UE has no connection.
+  /// Requests that released connections of one UE, or of all UEs, are split again, each as soon as it is idle.
+  /// Connections that were released because of idleness, scarce buffers or a drain are split again without this call.
+  /// Returns false if the UE has no connection.
   bool split_again(const std::optional<IpAddress>& ue);
-  /// Ends a drain (handback of all connections): stops splitting new connections and ends every split one at once. A
-  /// connection of which no bytes are held is forwarded unchanged from now on; any other is reset on both sides.
+  /// Ends a drain at once by ending every connection that is still split. A connection of which the proxy holds no
+  /// bytes is forwarded unchanged from now on. For any other connection both hosts are reset. No new connections are
+  /// split.
   void abort_all();
   [[nodiscard]] bool draining() const;
-  /// True while a scan over all flows still requests or cancels their handback; advance() continues the scan.
+  /// True while a scan over all flows is in progress, which requests or cancels their handback. advance() continues the
+  /// scan.
   [[nodiscard]] bool sweeping() const;
-  /// Counts the remaining split connections by the obstacle that prevents their handback to the hosts. Visits every
-  /// flow.
+  /// Counts the connections that are still split, by what prevents their handback to the hosts. Visits every flow.
   [[nodiscard]] StayingFlows staying() const;
 
-  /// Records the controllers' decisions for the UE that `trace` selects, until the next call; null ends the recording.
+  /// Records the controllers' decisions for one UE, which `trace` selects. With null, ends the recording.
   void trace(control::LawTrace* trace);
-  /// Adds the ACK exposure (acknowledged but undelivered bytes) of up to `most` flows to exposure(). The next call
-  /// continues with the next flows.
+  /// Adds samples of the ACK exposure (bytes acknowledged to one host and not by the other) of the next `most` flows to
+  /// exposure().
   void sample_exposure(std::uint32_t most);
-  /// Returns the histogram of the ACK exposure (acknowledged but undelivered bytes) that sample_exposure() has added.
+  /// Returns the histogram of the ACK exposure, which sample_exposure() has filled.
   [[nodiscard]] const Histogram& exposure() const;
-  /// Samples up to `most` flows and bearers (states of UEs) for flow_state_counts() and times_taken(). The next call
-  /// continues with the next ones.
+  /// Samples the next `most` flows and the next `most` bearers, for flow_state_counts() and times_taken().
   void sample_flow_stats(std::uint32_t most, Instant now);
   [[nodiscard]] const FlowStateCounts& flow_state_counts() const;
   [[nodiscard]] const Times& times_taken() const;
-  /// Returns the number of end-to-end connections, which flow_count() includes.
+  /// Returns the number of end-to-end connections. flow_count() includes them.
   [[nodiscard]] std::uint32_t end_to_end_count() const;
   [[nodiscard]] const Counters& counters() const;
   [[nodiscard]] std::uint32_t flow_count() const;
   [[nodiscard]] std::uint32_t bearer_count() const;
-  /// Returns the number of released connections (handed back to their hosts) that are tracked while they pass: at most
-  /// a quarter of limits.max_flows, but at least 16.
+  /// Returns the number of released connections that are tracked while they are forwarded. The maximum is a quarter of
+  /// limits.max_flows, but at least 16.
   [[nodiscard]] std::uint32_t released_count() const;
-  /// Appends snapshots of flows to `out` until it has `limit` entries.
+  /// Appends snapshots of flows to `out`, until `out` has `limit` entries.
   void describe_flows(std::vector<FlowInfo>& out, std::size_t limit) const;
   void describe_bearers(std::vector<BearerInfo>& out, std::size_t limit) const;
-  /// Appends the largest flows that are forwarded without control, at most max_passing.
+  /// Appends the largest flows that are forwarded without control to `out`, at most max_passing.
   void describe_passing(std::vector<PassingInfo>& out, Instant now) const;
 
  private:

@@ -12,9 +12,10 @@
 
 namespace sluice::proxy {
 
-/// Stores why connections whose handshake was seen are not split, so that their segments are counted under that reason.
-/// Each key maps to one set of four entries. In a full set the least recently used entry is replaced, and an entry that
-/// is unused for `keep` is invalid. All memory is allocated at construction. Thread: its shard's.
+/// Stores the reason why each connection is not split although its handshake was seen. Later segments are counted under
+/// that reason. The key of a connection selects a set of four entries. If the set is full, the least recently used
+/// entry is replaced. An entry that is not used for the time `keep` is invalid. All memory is allocated at
+/// construction. Thread: the shard's.
 class UnsplitConnections {
  public:
   /// Allocates at least `capacity` entries.
@@ -24,26 +25,27 @@ class UnsplitConnections {
   void record(const flow::FlowKey& key, flow::KeyTag tag, Counter reason, Instant now);
   /// Removes the entry of a connection, if there is one, because a new connection with the same addresses is split.
   void forget(const flow::FlowKey& key, flow::KeyTag tag);
-  /// Returns why the connection is not split, and marks the entry as used; nothing if unknown.
+  /// Returns the reason why the connection is not split, and updates the time of the entry's last use. Returns nothing
+  /// if no reason is recorded.
   [[nodiscard]] std::optional<Counter> find(const flow::FlowKey& key, flow::KeyTag tag, Instant now) {
     return any_ ? find_noted(key, tag, now) : std::nullopt;
   }
 
  private:
-  /// Entry with the reason of one connection.
+  /// Reason why one connection is not split.
   struct Entry {
     flow::FlowKey key;
-    Instant used = never;  ///< time of the last use; `never` if the entry is empty
+    Instant used = never;  ///< time of the last use; `never` if the entry is free
     Counter reason{};
   };
   using Set = std::array<Entry, 4>;
 
-  /// Looks up the connection's reason in the key's set of four entries.
+  /// Looks up the reason for a connection in the set of four entries that its key selects.
   [[nodiscard, gnu::noinline]] std::optional<Counter> find_noted(const flow::FlowKey& key, flow::KeyTag tag,
                                                                  Instant now);
-  /// Returns the set of four entries for a hash tag.
+  /// Returns the set of four entries that the hash tag selects.
   [[nodiscard]] Set& set_of(flow::KeyTag tag);
-  /// Returns the entry with this key, or null.
+  /// Returns the entry of the connection with this key, or null.
   [[nodiscard]] static Entry* entry_of(Set& set, const flow::FlowKey& key);
 
   std::vector<Set> sets_;

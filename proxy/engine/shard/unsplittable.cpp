@@ -11,7 +11,7 @@
 namespace sluice::proxy {
 namespace {
 
-/// Largest number of consecutive IPv6 extension headers that are read, more than any host sends.
+/// Maximum number of consecutive IPv6 extension headers that are read. It is more than any host sends.
 constexpr int max_extensions = 8;
 
 /// Returns the length of an IPv6 extension header (RFC 8200 section 4, RFC 4302 section 2.2); zero for other headers.
@@ -34,13 +34,13 @@ std::size_t extension_length(std::uint8_t type, std::uint8_t length_field) {
   }
 }
 
-/// True if the fragment header belongs to a fragment other than the first (RFC 8200 section 4.5).
+/// True if the IPv6 fragment header belongs to a fragment that is not the first one (RFC 8200 section 4.5).
 bool is_later_part(std::span<const std::uint8_t> header) {
   return (packet::load_be16(header.data() + 2) & 0xfff8U) != 0;
 }
 
-/// Returns the offset of the TCP header behind IPv6 extension headers, the first of which has type `type`; nothing if
-/// there is none.
+/// Returns the offset of the TCP header after IPv6 extension headers, the first of which has type `type`. Returns
+/// nothing if there is no TCP header.
 std::optional<std::size_t> tcp_behind(std::span<const std::uint8_t> extensions, std::uint8_t type) {
   std::size_t at = 0;
   for (int i = 0; i < max_extensions && extensions.size() - at >= 8; ++i) {
@@ -55,7 +55,8 @@ std::optional<std::size_t> tcp_behind(std::span<const std::uint8_t> extensions, 
   return std::nullopt;
 }
 
-/// Returns the offset of the TCP header behind a valid IPv4 header; nothing in a later fragment.
+/// Returns the offset of the TCP header after a valid IPv4 header. Returns nothing for a fragment that is not the first
+/// one.
 std::optional<std::size_t> tcp_behind_ipv4(const std::uint8_t* ip, std::uint8_t protocol) {
   const bool later_part = (packet::load_be16(ip + 6) & 0x1fffU) != 0;
   if (later_part || protocol != packet::ip_protocol::tcp) return std::nullopt;

@@ -10,8 +10,8 @@
 namespace sluice::proxy {
 namespace {
 
-/// True if a further segment of the GRO run that begins with `first` can be forwarded too: it is complete and has a
-/// good checksum and the same link headers.
+/// True if one more segment of the GRO run that begins with `first` can be forwarded too. It must be complete, and have
+/// a correct checksum and the same link headers.
 bool goes_on(const Leg& to, const packet::Parsed& first, const packet::Packet& packet, const packet::Parsed& parsed) {
   const bool can_cut_through =
       packet::have_same_headers(first, parsed)
@@ -23,8 +23,8 @@ bool goes_on(const Leg& to, const packet::Parsed& first, const packet::Packet& p
 
 }  // namespace
 
-/// Returns how many segments of a GRO run can be forwarded together with the first one, within `room` bytes of payload
-/// and `most` IP bytes. Takes the buffers of the further segments from the budget.
+/// Returns how many segments of a GRO run can be forwarded together with the first one. `room` limits their payload,
+/// and `most` their IP bytes. Subtracts the buffers of the other segments from the budget.
 inline std::size_t SplitFlows::coalesce(const Leg& to, std::span<const packet::Packet> packets,
                                         std::span<const packet::Parsed> parsed, Bytes room, Bytes most) {
   std::size_t count = 1;
@@ -39,9 +39,9 @@ inline std::size_t SplitFlows::coalesce(const Leg& to, std::span<const packet::P
   return count;
 }
 
-/// Handles data that was just forwarded to a UE whose ACKs are the controller's input. Returns true if the flow need
-/// not be served. This requires an ACK-based controller without other flows, data that opens no server window,
-/// unchanged totals, and an armed timer. An ACK due to the server is scheduled here.
+/// Handles data just forwarded to a UE whose ACKs the controller gets as input. Returns true if the flow need not be
+/// served. For this, the UE must have no other flow, and the data must open no window of the server and change no
+/// totals. The flow's timer must be set. If an ACK to the server is due, schedules it.
 inline bool SplitFlows::rests_after_passing(const ServedFlow& served) {
   const auto& [flow, id, bearer, now] = served;
   budget_sharing_.record_passed(flow, id, bearer);

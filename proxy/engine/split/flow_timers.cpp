@@ -11,15 +11,14 @@ Instant FlowTimers::when(const Flow& flow, Instant due, Instant now) const {
   return lesser(due, idle);
 }
 
-/// Returns when a server whose window is nearly closed is allowed two segments; `never` if its window is not nearly
-/// closed.
+/// Returns when a server whose window is nearly closed gets two segments; `never` if its window is not nearly closed.
 Instant FlowTimers::min_window_at(const Flow& flow, Instant now) const {
   const bool keeps = ReceiveWindowControl::gets_min_window(flow, registry_.bearer(flow.bearer), now);
   return keeps ? now + ReceiveWindowControl::min_window_check : never;
 }
 
-/// True if the flow's expired timer only needs to be armed again for a later time. On the fast path no other event can
-/// be overdue, because unacknowledged data has a TCP timer.
+/// True if the timer has expired early, so that it must only be set to a later time. On the fast path nothing else can
+/// be due, because unacknowledged data has a TCP timer.
 bool FlowTimers::may_be_put_off(const Flow& flow, Instant now) const {
   return relay::on_fast_path(flow) && flow.release_reason == ReleaseReason::none &&
          !time_alone_matters(flow, registry_.bearer(flow.bearer), now);

@@ -6,50 +6,49 @@
 
 namespace sluice::proxy {
 
-/// Arms the timer of each split connection at the earlier of both legs' TCP timers and the idle timeout. Thread: the
-/// shard's.
+/// Sets the timer of each split connection to the earliest of its deadlines: the TCP timers of both legs and the idle
+/// timeout. Thread: the shard's.
 class FlowTimers {
  public:
   explicit FlowTimers(const ShardContext& shard) : registry_(shard.registry), timeouts_(shard.config.timeouts) {}
 
-  /// Returns the earlier of the TCP timers of both legs (sides of the connection).
+  /// Returns the earlier one of the TCP timers of both legs.
   [[nodiscard]] static Instant next_deadline(const Flow& flow) {
     return lesser(flow.legs[0].endpoint.next_deadline(), flow.legs[1].endpoint.next_deadline());
   }
-  /// True if the flow's timer is armed and expires no later than `due`.
+  /// True if the flow's timer is set and expires at `due` or earlier.
   [[nodiscard]] static bool is_armed_before(const Flow& flow, Instant due) {
     return flow.deadline <= due && flow.deadline != never;
   }
-  /// Arms the timer at the earlier of both legs' TCP timers, or sooner for a server with a nearly closed window. Call
-  /// it after serving the flow.
+  /// Sets the timer to the earlier TCP timer of the two legs, or to an earlier time if the server's window is nearly
+  /// closed. Must be called after the flow was served.
   void update(Flow& flow, FlowId id, Instant now) {
     Instant due = next_deadline(flow);
     if (ReceiveWindowControl::window_nearly_closed(flow)) [[unlikely]]
       due = lesser(due, min_window_at(flow, now));
     if (!is_armed_before(flow, due)) arm(flow, id, due, now);
   }
-  /// Arms the flow's timer at `due` or the idle timeout, whichever is earlier. If the timer expires earlier already, it
-  /// is unchanged.
+  /// Sets the flow's timer to `due` or to the idle timeout, whichever is earlier. Does not change a timer that already
+  /// expires earlier.
   void arm(Flow& flow, FlowId id, Instant due, Instant now) {
     registry_.timers().schedule(flow, id, when(flow, due, now));
   }
-  /// Arms the timer at the legs' next deadline or the idle timeout, even if that is later than before. Called when a
-  /// flow enters TIME-WAIT.
+  /// Sets the timer to the next deadline of the legs or to the idle timeout, even if it is set to an earlier time now.
+  /// Called when a flow enters TIME-WAIT.
   void rearm(Flow& flow, FlowId id, Instant now) {
     registry_.timers().reschedule(flow, id, when(flow, next_deadline(flow), now));
   }
-  /// True if an expired timer only needs to be armed again: no leg's timer is due, and elapsed time alone changes
-  /// nothing. That occurs if the deadline has moved since the timer was armed.
+  /// True if the expired timer must only be set to a later time: no timer of a leg is due, and elapsed time alone
+  /// changes nothing. Such a timer expires if the deadline has moved since the timer was set.
   [[nodiscard]] bool may_be_put_off(const Flow& flow, Instant now) const;
 
  private:
-  /// Returns the time at which a timer for `due` must expire: no later than the idle timeout, which is at least one
-  /// second ahead.
+  /// Returns when a timer for the deadline `due` must expire. It is not later than the idle timeout, but that counts as
+  /// at least one second from now.
   [[nodiscard]] Instant when(const Flow& flow, Instant due, Instant now) const;
-  /// Returns when a server whose window is nearly closed is allowed two segments; `never` if its window is not nearly
-  /// closed.
+  /// Returns when a server whose window is nearly closed gets two segments; `never` if its window is not nearly closed.
   [[nodiscard, gnu::noinline]] Instant min_window_at(const Flow& flow, Instant now) const;
-  /// True if elapsed time alone may change a window of the flow.
+  /// True if the windows of the flow may change by elapsed time alone.
   [[nodiscard]] static bool time_alone_matters(const Flow& flow, const Bearer& bearer, Instant now);
 
   Registry& registry_;

@@ -10,12 +10,12 @@
 
 namespace sluice::proxy {
 
-/// Hands split connections back to their hosts, so that they continue without the proxy. A handback is requested,
-/// advanced at each service of the flow, and completed when no bytes are held. The connection is tracked afterwards.
-/// handback_point.hpp describes handbacks during a transfer. Thread: the shard's.
+/// Hands split connections back to their hosts, which then continue without the proxy. A handback is requested first.
+/// Each service of the flow advances the handback, which is complete when the proxy holds no bytes. The connection is
+/// tracked afterwards. handback_point.hpp describes handbacks during a transfer. Thread: the shard's.
 class Handback {
  public:
-  /// Keeps references to its arguments, which outlive it.
+  /// Stores references to its arguments, which must outlive the object.
   Handback(const ShardContext& shard, EndToEndFlows& end_to_end, const RelayBufferQuota& buffer_quota,
            const UndeliveredAckLimit& ack_limit, const flow::HashKey& secret)
       : shard_(shard),
@@ -24,24 +24,25 @@ class Handback {
         ack_limit_(ack_limit),
         released_(shard.config.limits.max_flows, secret) {}
 
-  /// Requests the release of the flow (its handback to the hosts) for `reason`, as soon as its hosts do not notice it;
-  /// ReleaseReason::none cancels the request. Returns false if nothing changes; otherwise the flow must be served.
+  /// Requests the release of the flow, that is, its handback to the hosts as soon as they cannot notice it. `reason` is
+  /// the reason; ReleaseReason::none cancels the request. Returns false if nothing changes. Otherwise the caller must
+  /// serve the flow.
   [[nodiscard]] bool request_release(Flow& flow, ReleaseReason reason) const;
-  /// Advances the handback of a flow to its hosts, during the flow's service: starts the handback, or prepares the
-  /// start.
+  /// Advances the handback of a flow while it is served. Starts it if possible, or else prepares the start.
   void advance(Flow& flow, Instant now);
-  /// True if the proxy holds no bytes of the connection, so that the flow can be removed and its hosts continue.
+  /// True if the proxy holds no bytes of the connection. The flow can then be removed, and its hosts continue without
+  /// the proxy.
   [[nodiscard]] static bool is_complete(const Flow& flow);
-  /// Ends the proxy's part in a flow that is about to be removed. Its connection continues between its hosts, and is
-  /// tracked if it may be split again.
+  /// Ends the proxy's part of a flow that is about to be removed. Its hosts continue the connection, which is tracked
+  /// if it may be split again.
   void release(const Flow& flow, Instant now);
 
-  /// Returns the table of released connections, which were handed back to their hosts.
+  /// Returns the table of released connections, that is, of connections that were handed back to their hosts.
   [[nodiscard]] Released& released() { return released_; }
   [[nodiscard]] const Released& released() const { return released_; }
 
  private:
-  /// Starts the handback of a flow to its hosts if nothing prevents it; otherwise no longer widens the advertised
+  /// Starts the handback of a flow to its hosts, if nothing prevents that. Otherwise no longer increases the advertised
   /// windows.
   void begin_handback(Flow& flow, Instant now);
 

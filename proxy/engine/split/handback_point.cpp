@@ -12,7 +12,7 @@
 namespace sluice::proxy::handback {
 namespace {
 
-/// True if the endpoint of the leg is closed, or a RST is about to be sent.
+/// True if the endpoint of the leg is closed or is about to send a RST.
 bool over(const Leg& leg) {
   return leg.reset_pending || leg.endpoint.state() == tcp::State::closed;
 }
@@ -31,7 +31,7 @@ bool finished_receiving(const Leg& leg) {
   }
 }
 
-/// Returns the window shift of the host behind `side` (RFC 7323 section 2.2).
+/// Returns the window scale shift of the host behind `side` (RFC 7323 section 2.2).
 unsigned scale(const Flow& flow, Side side) {
   const Handshake& seen = flow.handshake;
   const bool initiator = side == flow.initiator;
@@ -46,7 +46,7 @@ std::uint32_t rounding(const Flow& flow, Side side) {
   return (1U << scale(flow, side)) - 1;
 }
 
-/// True if each host was granted at most the window that the other host accepts.
+/// True if no host was advertised a larger window than the other host accepts.
 bool windows_hold(const Flow& flow) {
   return std::all_of(both_sides.begin(), both_sides.end(), [&](Side side) {
     const Side other = opposite(side);
@@ -54,7 +54,7 @@ bool windows_hold(const Flow& flow) {
   });
 }
 
-/// Returns the part of an ACK that belongs to the proxy's leg, without bytes after the handback point.
+/// Returns the part of an ACK that concerns the leg of the proxy. Bytes after the handback point are left out.
 tcp::Segment acknowledgement_of(const tcp::Segment& segment, const tcp::Endpoint& own) {
   tcp::Segment ours = segment;
   ours.flags.bits = tcp::Flags::ack_bit;
@@ -64,8 +64,8 @@ tcp::Segment acknowledgement_of(const tcp::Segment& segment, const tcp::Endpoint
   return ours;
 }
 
-/// Sets the handback point in the stream of the host behind `side`: the sequence number up to which the proxy delivers.
-/// The final window for this host is the one that the other host grants.
+/// Sets the handback point in the stream of the host behind `side`: the sequence number up to which the proxy delivers
+/// data. From there on, the window that the other host has advertised applies.
 void set_seam(Flow& flow, Side side) {
   tcp::Endpoint& endpoint = flow.leg(side).endpoint;
   endpoint.drop_out_of_order();
@@ -168,9 +168,8 @@ KnownConnection known(const flow::FlowKey& key, const Flow& flow) {
 
 namespace {
 
-/// True if the segment's numbers are the host's own. The segment lies in the window advertised to the host, and
-/// acknowledges within the host's own window. When all bytes sent by the proxy are acknowledged, the ACK number is not
-/// checked.
+/// True if the segment's numbers match those of its host. The segment must lie in the window advertised to the host,
+/// and its ACK in the window of the host. The ACK is not checked if all bytes that the proxy sent are acknowledged.
 bool is_plausible(const Flow& flow, Side in, const tcp::Segment& segment, tcp::SeqNum edge) {
   const tcp::Endpoint& own = flow.leg(in).endpoint;
   const bool ours_is_left = own.snd_una() != own.snd_nxt();

@@ -6,15 +6,15 @@
 namespace sluice::proxy::icmp_errors {
 namespace {
 
-/// Returns the key of the connection whose packet the ICMP error quotes. A packet that a router on the radio side
-/// quotes was sent in the server's name.
+/// Returns the key of the connection whose packet the ICMP error contains. If the error arrives from the radio side,
+/// the server was the source of that packet.
 flow::FlowKey key_of(Side in, const packet::IcmpError& error, const packet::Parsed& parsed) {
   if (in == Side::radio) return {error.dst, error.src, error.dst_port, error.src_port, parsed.networks};
   return {error.src, error.dst, error.src_port, error.dst_port, parsed.networks};
 }
 
-/// Returns the path MTU in the ICMP error, or the next plateau of RFC 1191 if the error contains no size. Returns 0 if
-/// the size is not plausible.
+/// Returns the path MTU that the ICMP error contains. If it contains none, returns the next plateau of RFC 1191.
+/// Returns 0 if the value is not plausible.
 std::uint32_t plausible_mtu(const packet::IcmpError& error, std::uint8_t ip_version) {
   const bool unspecified = error.mtu == 0 && ip_version == 4;
   const std::uint32_t mtu = unspecified ? packet::plateau_below(error.ip_length) : error.mtu;

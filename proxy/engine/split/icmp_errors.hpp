@@ -5,8 +5,8 @@
 
 namespace sluice::proxy::icmp_errors {
 
-/// Handles an ICMP error; the error is forwarded as well. The error applies to a leg if it quotes a segment that the
-/// leg has in flight (RFC 1191, RFC 8201, RFC 5927; RFC 9293 section 3.9.2.2). Thread: the shard's.
+/// Processes an ICMP error, which the caller also forwards. A leg uses the error only if it quotes a segment that the
+/// leg has in flight. See RFC 1191, RFC 8201, RFC 5927 and RFC 9293 section 3.9.2.2. Thread: the shard's.
 void receive(const ShardContext& shard, SplitFlows& flows, const RxPacket& rx);
 
 }  // namespace sluice::proxy::icmp_errors

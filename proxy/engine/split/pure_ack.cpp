@@ -18,9 +18,9 @@ bool SplitFlows::controller_has_opened_window(Flow& flow, Bearer& bearer, Instan
   return true;
 }
 
-/// Opens the other host's window if no other work is pending. Returns false and changes nothing if the flow must be
-/// served instead. Without a controller the window opens by the acknowledged bytes. The buffer quota is read when the
-/// window is next advertised.
+/// Opens the other host's window, if there is nothing else to do. Changes nothing and returns false if the flow must be
+/// served instead. Without a controller, the window opens by the acknowledged bytes, and the buffer quota is computed
+/// when a window is next advertised.
 template <Side in>
 inline bool SplitFlows::has_opened_window(const ServedFlow& served, std::uint32_t acked) {
   const auto& [flow, id, bearer, now] = served;
@@ -34,8 +34,8 @@ inline bool SplitFlows::has_opened_window(const ServedFlow& served, std::uint32_
   return sender.space_added;
 }
 
-/// Completes a pure ACK of `acked` bytes. If its only effect is a wider window for the other host, the effect of
-/// serving the flow is applied here; otherwise the flow is scheduled.
+/// Completes the processing of a pure ACK of `acked` bytes. If it only opens the other host's window, does what a
+/// service of the flow would do; otherwise schedules the flow.
 template <Side in>
 inline void SplitFlows::after_pure_ack(const ServedFlow& served, std::uint32_t acked) {
   const auto& [flow, id, bearer, now] = served;

@@ -13,17 +13,16 @@
 namespace sluice::proxy {
 namespace {
 
-/// Returns the largest number of released connections (handed back to their hosts) that are tracked: a quarter of the
-/// flows, at least 16.
+/// Returns the maximum number of released connections that are tracked: a quarter of `max_flows`, but at least 16.
 std::uint32_t capacity_for(std::uint32_t max_flows) {
   return std::max<std::uint32_t>(max_flows / 4, 16);
 }
 
-/// Longest time between a host's transmission of a segment and its first retransmission.
+/// Maximum time between the transmission of a segment by a host and its first retransmission.
 constexpr Duration first_repetition = std::chrono::seconds(10);
 
-/// Returns how long a connection is not split again after its handback to the hosts. `seen`: how often it was handed
-/// back because of segments that cannot be split.
+/// Returns how long a connection is not split again after its handback to the hosts. `seen` is how often it was handed
+/// back because of segments that a split does not support.
 Duration wait_after(std::uint8_t seen) {
   return seen == 0 ? Duration::zero() : std::chrono::seconds(std::int64_t{1} << (seen - 1));
 }
@@ -106,8 +105,7 @@ std::uint32_t Released::add(const flow::FlowKey& key, const Flow& flow, Instant 
   return forgotten;
 }
 
-/// Evicts the oldest released connection (handed back to its hosts) from the table. Returns false if that connection
-/// was split again or has ended already.
+/// Evicts the oldest released connection from the table. Returns false if that connection has ended or was split again.
 bool Released::forget(const EvictionQueue::Entry& oldest) {
   if (oldest.id == no_id || !flows_.contains(oldest.id) || flows_[oldest.id].ticket != oldest.ticket) return false;
   forget(oldest.id);

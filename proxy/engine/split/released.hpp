@@ -14,56 +14,57 @@
 
 namespace sluice::proxy {
 
-/// Connection that was split before, and now continues between its hosts.
+/// Connection that was split before and that its hosts now continue.
 struct ReleasedFlow {
   flow::FlowKey key;
   TrackedConnection connection;
-  std::uint32_t ticket = 0;            ///< serial number of the connection, which shows whether its place was reused
+  /// serial number of the connection; if it differs, the entry was reused for another connection
+  std::uint32_t ticket = 0;
   bool recovered = false;              ///< true if an earlier run of the program had split the connection
-  bool wanted = false;                 ///< true if the connection may be split again as soon as `not_before` has passed
-  std::uint8_t unsplittable_seen = 0;  ///< number of releases because of segments that cannot be split
+  bool wanted = false;                 ///< true if the connection may be split again after the time `not_before`
+  std::uint8_t unsplittable_seen = 0;  ///< number of handbacks because of segments that a split does not support
   ReleaseReason reason = ReleaseReason::released_earlier_run;
   Instant not_before{};  ///< earliest time at which the connection may be split again
 };
 static_assert(sizeof(ReleasedFlow) <= 192 + 2 * sizeof(packet::HeaderTemplate));
 
-/// Released connections: they were split, were handed back to their hosts, and are tracked while they pass unchanged,
-/// so that they can be split again. A connection older than the proxy is not among them, because its SYN options are
-/// unknown. The oldest are evicted when the table is full. All memory is allocated at construction. Thread: its
-/// shard's.
+/// Table of released connections, that is, of connections that were split and then handed back to their hosts. They are
+/// tracked while they are forwarded, so that they can be split again. Connections older than the proxy are not in the
+/// table, because the options in their SYNs are unknown. If the table is full, the oldest entries are evicted. All
+/// memory is allocated at construction. Thread: the shard's.
 class Released {
  public:
   static constexpr std::uint32_t none = no_id;
-  /// Upper limit of unsplittable_seen, because the delay until the connection is split again does not grow beyond it.
+  /// Maximum value of unsplittable_seen. The delay before the next split does not increase any more beyond it.
   static constexpr std::uint8_t max_unsplittable = 11;
 
-  /// Reserves places for a quarter of `max_flows` connections, at least 16.
+  /// Reserves entries for a quarter of `max_flows` connections, but at least 16.
   Released(std::uint32_t max_flows, const flow::HashKey& secret);
 
-  /// Adds a released flow (handed back to its hosts). It may be split again unless an operator has released it. After a
-  /// release because of an unsplittable segment the next split is delayed by one second, doubled for each further
-  /// release, up to 17 minutes. Connections with regular fragments are thus rarely split. Returns how many other
+  /// Adds a flow that was handed back to its hosts. Unless an operator has released it, it may be split again. After a
+  /// segment that a split does not support, the next split is delayed by one second. The delay doubles with each such
+  /// segment, up to 17 minutes, so that connections with many fragments are rarely split. Returns how many other
   /// connections were evicted because the table was full.
   [[nodiscard]] std::uint32_t add(const flow::FlowKey& key, const Flow& flow, Instant now);
   /// Adds a connection that an earlier run of the program had split. It may be split again when its sequence numbers
-  /// are known and no unseen data can be in flight (see record_data()). Returns how many other connections were evicted
+  /// are known and no unseen data can be in flight; see record_data(). Returns how many other connections were evicted
   /// because the table was full.
   [[nodiscard]] std::uint32_t add(const RecoveredConnection& connection, const RunGap& gap);
-  /// Records that data of the connection has passed. Data lost in the gap between the runs is retransmitted after at
-  /// most twice the time since its last transmission (RFC 6298 section 5.5). A connection without data for longer has
-  /// therefore lost nothing.
+  /// Records that data of the connection was forwarded at `now`. Data that was lost while no proxy was running is
+  /// retransmitted after at most twice the time since its last transmission (RFC 6298 section 5.5). If no data has
+  /// passed for that time, nothing was lost.
   void record_data(std::uint32_t id, Instant now);
-  /// Handles a segment that cannot be split. If its numbers are plausible for a released connection (handed back to its
-  /// hosts), the delay until that connection is split again restarts.
+  /// Handles a segment that a split does not support. If its numbers are plausible for a released connection, the delay
+  /// before that connection is split again restarts.
   void record_unsplittable(const flow::FlowKey& key, Side in, const tcp::Segment& segment, Instant now);
-  /// Returns the index of the released connection (handed back to its hosts) with this key, or `none`.
+  /// Returns the index of the released connection with this key, or `none`.
   [[nodiscard]] std::uint32_t find(const flow::FlowKey& key) const { return size() == 0 ? none : table_.find(key); }
   /// Removes a released connection.
   void forget(std::uint32_t id);
-  /// Permits all released connections (handed back to their hosts) of the UE, or of all UEs, to be split again. Returns
-  /// true if there is at least one. Scans the whole table.
+  /// Allows all released connections of one UE, or of all UEs, to be split again. Returns true if there is at least
+  /// one. Scans the whole table.
   bool want(const std::optional<IpAddress>& ue);
-  /// True if some released connection (handed back to its hosts) belongs to the UE. Visits every released connection.
+  /// True if the UE has a released connection. Scans the whole table.
   [[nodiscard]] bool has(const IpAddress& ue);
 
   [[nodiscard]] TrackedConnection& connection(std::uint32_t id) { return flows_[id].connection; }
@@ -71,25 +72,25 @@ class Released {
   [[nodiscard]] bool wanted(std::uint32_t id, Instant now) const {
     return flows_[id].wanted && now >= flows_[id].not_before;
   }
-  /// Returns how often the connection was handed back to its hosts because of segments that cannot be split.
+  /// Returns how often the connection was handed back because of segments that a split does not support.
   [[nodiscard]] std::uint8_t unsplittable_seen(std::uint32_t id) const { return flows_[id].unsplittable_seen; }
-  /// Returns why the connection was handed back to its hosts.
+  /// Returns the reason why the connection was handed back to its hosts.
   [[nodiscard]] ReleaseReason reason(std::uint32_t id) const { return flows_[id].reason; }
   [[nodiscard]] std::uint32_t size() const { return flows_.size(); }
-  /// Appends a snapshot of each released connection (handed back to its hosts) to `out` until it has `limit` entries.
+  /// Appends snapshots of released connections to `out`, until `out` has `limit` entries.
   void describe(std::vector<FlowInfo>& out, std::size_t limit);
 
  private:
-  /// Allocates an entry for the key, or returns `none`. Increments `forgotten` for each connection evicted to make
-  /// space.
+  /// Allocates an entry for the key, or returns `none`. Adds the number of connections that were evicted for it to
+  /// `forgotten`.
   [[nodiscard]] std::uint32_t place(const flow::FlowKey& key, std::uint32_t& forgotten);
-  /// Evicts a connection unless its place was reused. Returns true if one was evicted.
+  /// Evicts the connection that `oldest` identifies. Returns false if its entry was reused for another connection.
   [[nodiscard]] bool forget(const EvictionQueue::Entry& oldest);
 
   flow::Slab<ReleasedFlow> flows_;
   flow::FlowTable table_;
   EvictionQueue ages_;
-  Instant gap_begin_{};  ///< time when an earlier run of the program was last known to run
+  Instant gap_begin_{};  ///< last time at which an earlier run of the program is known to have been running
   std::uint32_t last_ticket_ = 0;
 };
 

@@ -9,9 +9,9 @@
 namespace sluice::proxy {
 namespace {
 
-/// True if the segment's MAC addresses, VLAN tags, DSCP or TTL differ from those in the leg's header template, for
-/// instance after a router failure. DF and flow label are compared for data segments only, because kernels use other
-/// values in SYN-ACKs and RSTs.
+/// True if the segment's MAC addresses, VLAN tags, DSCP or TTL differ from the leg's header template, for example after
+/// a router has failed. DF and flow label are compared only in data segments, because kernels use other values in
+/// SYN-ACKs and RSTs.
 bool outdated(const Leg& leg, const packet::Packet& packet, const packet::Parsed& parsed) {
   constexpr std::uint8_t dscp_mask = 0xfc;
   const packet::HeaderTemplate& known = leg.headers;
@@ -23,14 +23,14 @@ bool outdated(const Leg& leg, const packet::Packet& packet, const packet::Parsed
 
 }  // namespace
 
-/// Returns the flow's bearer (UE state) if the UE's ACKs are the input of its controller, else null.
+/// Returns the bearer of the flow if the bearer's controller gets ACKs of the UE as input, else null.
 inline Bearer* SplitFlows::bearer_fed_by_acks(const Flow& flow) const {
   Bearer& bearer = shard_.registry.bearer(flow.bearer);
   return bearer.rate_control().uses_ack_feedback() ? &bearer : nullptr;
 }
 
-/// Slow path: delivers one segment to its leg (the TCP endpoint that faces the sender) and schedules the flow. Returns
-/// true if the segment's numbers are the host's own; only then may other state be derived from the segment.
+/// Slow path: passes one segment to the TCP endpoint that faces its sender, and schedules the flow. Returns true if the
+/// segment's numbers match its host. Only then may the segment change other state.
 template <Side in>
 inline bool SplitFlows::deliver_segment(packet::Packet& packet, const packet::Parsed& parsed, Flow& flow, FlowId id,
                                         Instant now) {
@@ -88,7 +88,7 @@ inline bool SplitFlows::deliver_segment(packet::Packet& packet, const packet::Pa
   return accepted;
 }
 
-/// Delivers a segment whose headers differ from the leg's header template. The new headers are kept only if the
+/// Processes a segment whose headers differ from the leg's header template. The template is updated only if the
 /// segment's numbers are valid.
 template <Side in>
 void SplitFlows::deliver_rerouted(packet::Packet& packet, const packet::Parsed& parsed, Flow& flow, FlowId id,
@@ -105,9 +105,9 @@ void SplitFlows::deliver_rerouted(packet::Packet& packet, const packet::Parsed& 
   if (!deliver_segment<in>(packet, parsed, flow, id, now)) known = before;
 }
 
-/// Delivers the rest of a GRO run (consecutive segments of a flow) after its first segment, which has updated the
-/// headers and scheduled the flow. Only the checksum, the link headers and the window remain to be checked. Returns 0
-/// if the first segment brought no new data, because cut-through may then forward the following segments.
+/// Passes the remaining segments of a GRO run to the endpoint. The first segment has already updated the headers and
+/// scheduled the flow. Only checksum, link headers and window of the others are checked. Returns 0 if the first segment
+/// contained no new data, because cut-through may then forward the others.
 template <Side in>
 inline std::size_t SplitFlows::deliver_train(std::span<packet::Packet> packets, std::span<const packet::Parsed> parsed,
                                              Flow& flow, FlowId id, Instant now) {
@@ -135,8 +135,8 @@ inline std::size_t SplitFlows::deliver_train(std::span<packet::Packet> packets, 
   return count;
 }
 
-/// Processes the first segment of a GRO run (consecutive segments of a flow), and as many of the following segments as
-/// take the same path. Returns how many.
+/// Processes the first segment of a GRO run (consecutive segments of a flow) and those after it that take the same
+/// path. Returns how many were processed.
 template <Side in>
 inline std::size_t SplitFlows::receive_some(std::span<packet::Packet> packets, std::span<const packet::Parsed> parsed,
                                             Flow& flow, FlowId id, Instant now) {

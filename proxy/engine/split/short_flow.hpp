@@ -8,14 +8,14 @@
 
 namespace sluice::proxy::short_flow {
 
-/// Counts a connection as a short flow if its bearer prioritises short flows. Called when its handshake is complete and
-/// it is about to be split.
+/// Counts a flow as short if its bearer gives short flows priority. Called when the handshake is complete, just before
+/// the split.
 void begin(Flow& flow, Bearer& bearer, Instant now);
-/// Stops counting the flow as a short flow of its bearer.
+/// Stops counting the flow as one of the bearer's short flows.
 [[gnu::cold, gnu::noinline]] void end(Flow& flow, Bearer& bearer, Instant now);
 
-/// Extends the period in which short flows have priority, because this short flow is active. Returns false if the flow
-/// has sent smvs.short_flow bytes; the caller then calls end().
+/// Extends the priority of short flows, because this short flow is active. Returns false if the flow has sent
+/// smvs.short_flow bytes; the caller must then call end().
 [[nodiscard]] inline bool go_on(const Flow& flow, Bearer& bearer, Instant now) {
   if (!bearer.is_short(flow.sent_to_radio)) return false;
   bearer.expect_short_flow(now);
@@ -23,7 +23,7 @@ void begin(Flow& flow, Bearer& bearer, Instant now);
 }
 
 /// Updates the state of a short flow after it was served. `over` is true if its hosts have closed the connection, or if
-/// it is to be handed back to them.
+/// it is being handed back to them.
 inline void follow(Flow& flow, Bearer& bearer, bool over, Instant now) {
   if (over || !go_on(flow, bearer, now)) end(flow, bearer, now);
 }

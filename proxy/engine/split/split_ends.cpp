@@ -8,7 +8,7 @@
 namespace sluice::proxy {
 namespace {
 
-/// Returns the reason with which the record of a split connection ends.
+/// Returns the reason that the record of a split connection contains when it ends.
 const char* reason_of_end(const Flow& flow) {
   if (flow.release_reason != ReleaseReason::none && !relay::both_legs_closed(flow))
     return to_string(flow.release_reason).data();
@@ -18,8 +18,8 @@ const char* reason_of_end(const Flow& flow) {
 
 }  // namespace
 
-/// Handles the timer of a flow in TIME-WAIT and closes the flow if that time is over. Returns false if something must
-/// be sent, so that the flow must be served.
+/// Handles the timer of a flow in TIME-WAIT. Closes the flow if the time is over. Returns false if something must be
+/// sent; the caller must then serve the flow.
 bool SplitFlows::on_time_wait_timer(Flow& flow, FlowId id, Instant now) {
   if (flow.release_reason != ReleaseReason::none) return false;
   for (Leg& leg : flow.legs) {

@@ -77,15 +77,15 @@ void SplitFlows::serve_all_pending(Instant now) {
   pending_.serve_all(shard_.registry, [&](Flow& flow, FlowId id) { serve(flow, id, now); });
 }
 
-/// True if the buffer quota must be read again before a window is sent to the host behind `in`. This is so if no rate
-/// controller sets that window, and the window has opened since the quota was last read.
+/// True if the buffer quota must be computed again before a window is sent to the host behind `in`. That is so if no
+/// rate controller determines the window, and if the window has opened since the quota was last computed.
 template <Side in>
 inline bool SplitFlows::window_is_due(const Flow& flow, Instant now) const {
   const Leg& leg = flow.leg(in);
   return leg.space_added && !leg.endpoint.nothing_to_emit(now) && !buffer_quota_.limit_is_fresh(flow, in, now);
 }
 
-/// Fast variant of serve() for a flow whose only work is an ACK or window to the host behind `in`.
+/// Sends the ACK or window that is due to the host behind `in`. A fast variant of serve() for flows without other work.
 template <Side in>
 inline void SplitFlows::send_due(Flow& flow, FlowId id, Instant now) {
   Leg& from = flow.leg(in);
@@ -142,7 +142,7 @@ inline void SplitFlows::serve(Flow& flow, FlowId id, Instant now) {
   if (bearer.load.backlogged_flows != 0 && bearer.rate_control().is_ack_based()) distribute_budget(bearer, now);
 }
 
-/// Serves a flow on the slow path: one of its legs is not established, in recovery, reordering or closing.
+/// Serves a flow on the slow path, because one of its legs is not established, in recovery, reordering or closing.
 void SplitFlows::serve_slow_path(Flow& flow, FlowId id, Instant now) {
   const BearerId of = flow.bearer;
   Bearer& bearer = shard_.registry.bearer(of);
@@ -153,7 +153,7 @@ void SplitFlows::serve_slow_path(Flow& flow, FlowId id, Instant now) {
   if (bearer.load.backlogged_flows != 0 && bearer.rate_control().is_ack_based()) distribute_budget(bearer, now);
 }
 
-/// Serves a flow whose legs are in recovery or closing. Returns false if the flow was closed.
+/// Serves a flow with a leg in recovery or closing. Returns false if the flow was closed.
 bool SplitFlows::serve_repairing(const ServedFlow& served) {
   const auto& [flow, id, bearer, now] = served;
   if (is_fully_closed(flow, bearer, now)) {
@@ -177,7 +177,7 @@ bool SplitFlows::serve_repairing(const ServedFlow& served) {
   return true;
 }
 
-/// True if both FINs are acknowledged and no data, ACK, window update or RST is pending on either leg.
+/// True if both FINs are acknowledged, and neither leg has data, ACK, window update or RST to send.
 inline bool SplitFlows::is_fully_closed(const Flow& flow, const Bearer& bearer, Instant now) {
   for (const Leg& leg : flow.legs) {
     const tcp::Endpoint& endpoint = leg.endpoint;
@@ -187,7 +187,7 @@ inline bool SplitFlows::is_fully_closed(const Flow& flow, const Bearer& bearer, 
   return !flow.share.window_closed && !UndeliveredAckLimit::waits(flow) && !bearer.rate_control().limits_inflight();
 }
 
-/// Relays payload, FINs and windows, and lets both legs send.
+/// Relays payload, FINs and windows, then makes both legs send.
 void SplitFlows::relay_ends(const ServedFlow& served) {
   const auto& [flow, id, bearer, now] = served;
   relay::pump(flow);
@@ -224,7 +224,7 @@ bool SplitFlows::serve_releasing(const ServedFlow& served) {
   return false;
 }
 
-/// Sends on both legs, and then forwards an abnormal end (reset or timeout) that sending may have caused.
+/// Sends on both legs. Then forwards an abnormal end (reset or timeout) of a leg that the sending may have caused.
 void SplitFlows::emit_with_ends(const ServedFlow& served) {
   const auto& [flow, id, bearer, now] = served;
   if (UndeliveredAckLimit::waits(flow)) ack_limit_.allow(flow, bearer);
@@ -247,7 +247,7 @@ void SplitFlows::use_budget(Bearer& bearer, Instant now) {
   serve_pending(now);
 }
 
-/// Updates the flow's contribution to the sums of its bearer (UE) and to the buffer budget.
+/// Updates the flow's values in the sums of its bearer and in the buffer budget.
 void SplitFlows::update_accounting(Flow& flow, Bearer& bearer, StreamEvents events) {
   const tcp::Endpoint& radio = flow.leg(Side::radio).endpoint;
   const bool moving = flow.window_loop != no_id && radio.held() > Bytes{};

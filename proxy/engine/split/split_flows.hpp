@@ -28,7 +28,7 @@
 
 namespace sluice::proxy {
 
-/// A split flow that is being served or has just received a segment, with its id, its bearer, and the time.
+/// A split flow that is being served or that has just received a segment, with its id, its bearer and the time.
 struct ServedFlow {
   Flow& flow;
   FlowId id;
@@ -36,16 +36,16 @@ struct ServedFlow {
   Instant now;
 };
 
-/// Holds all split connections of a shard. Received packets and timers schedule flows. Each scheduled flow is served
-/// once before the burst ends: payload is relayed, windows are updated and segments are sent. Flows that have ended are
+/// All split connections of a shard. Received packets and timers schedule flows. Each scheduled flow is served once
+/// before the burst ends: payload is relayed, windows are updated, and segments are sent. Flows that have ended are
 /// closed. Thread: the shard's.
 ///
-/// Invariants: the journal is written before a segment is sent that acknowledges data, and it never contains less than
-/// the hosts have received. Data sent to the radio stays within what the bearer's controller permits. After each
-/// service of a flow, its contribution to the sums of its bearer is correct.
+/// Invariants: the journal is written before a segment that acknowledges data is sent, so it never states less than a
+/// host has received. Data to the UE stays within what the bearer's controller allows. After each service, the sums of
+/// the bearer contain the current values of the flow.
 class SplitFlows {
  public:
-  /// Keeps references to its arguments, which outlive it.
+  /// Stores references to its arguments, which must outlive the object.
   SplitFlows(const ShardContext& shard, EndToEndFlows& end_to_end, FlowJournal journal, const flow::HashKey& secret);
 
   [[nodiscard]] RelayBufferQuota& buffer_quota() { return buffer_quota_; }
@@ -59,24 +59,24 @@ class SplitFlows {
   [[nodiscard]] Handback& handback() { return handback_; }
   [[nodiscard]] const Handback& handback() const { return handback_; }
 
-  /// Returns the endpoint configurations of a new connection from the active policies, indexed by Side; they outlive
-  /// the connection. A connection with pacing gets its own copy with pacing state.
+  /// Returns the endpoint configurations of the active policies for a new connection, indexed by Side. The
+  /// configurations outlive the connection. With pacing, the connection gets its own copy that contains pacing state.
   [[nodiscard]] handshake::LegConfigs endpoint_configs(FlowId id);
-  /// Returns the first window for the host behind `from`, of a flow that is about to be split.
+  /// Returns the first window for the host behind `from`. The flow is about to be split.
   [[nodiscard]] Bytes first_window(const Flow& flow, Side from) const;
-  /// Sets the maximum frame length of the port on `side`, and adapts the segment size of all flows.
+  /// Sets the maximum frame length of the port on `side`, and adapts the segment size of all flows to it.
   void set_port(Side side, const packet::LinkLimit& limit, Instant now);
-  /// Serves for the first time a flow whose endpoints have just been established.
+  /// Serves a flow for the first time, after its endpoints were created.
   void begin(Flow& flow, FlowId id, Instant now);
-  /// True if packet `at` belongs to a split flow, so that receive() can process it.
+  /// True if the packet at index `at` belongs to a split flow, so that receive() can process it.
   [[nodiscard]] bool takes(const ParsedBurst& known, std::size_t at) const { return flow_of(known, at) != nullptr; }
-  /// Processes the packets of a burst from `at` up to the first one for which takes() is false. Returns the index of
-  /// that packet, or the burst's size. Requires takes(known, at). Opens and closes no connection.
+  /// Processes packets of a burst from index `at` on, up to the first one for which takes() is false. Returns the index
+  /// of that packet, or the size of the burst. Requires takes(known, at). Neither adds nor removes a connection.
   std::size_t receive(Side in, std::span<packet::Packet> burst, const ParsedBurst& known, std::size_t at, Instant now);
-  /// Processes a single segment of the flow. The packet is moved out if it is stored or forwarded.
+  /// Processes one segment of the flow. If the packet is stored or forwarded, it is moved out of `rx`.
   void receive(RxPacket& rx, FlowId id);
 
-  /// Schedules the flow for service before the burst ends; `events` are the reasons.
+  /// Schedules the flow because of `events`, so that it is served before the burst ends.
   void schedule(Flow& flow, FlowId id, StreamEvents events) { pending_.schedule(flow, id, events); }
   /// True if any flow is scheduled for service.
   [[nodiscard]] bool has_pending() const { return pending_.any(); }
@@ -84,39 +84,39 @@ class SplitFlows {
   void serve_pending(Instant now) {
     if (pending_.any()) serve_all_pending(now);
   }
-  /// Lets the flow send to the radio, at most `most` IP bytes.
+  /// Makes the flow send to the UE, at most `most` IP bytes.
   void send_to_radio(Flow& flow, Bearer& bearer, Bytes most, Instant now) {
     emit(flow, bearer, Side::radio, most, Budget::all, now);
   }
-  /// Distributes send budget of the ACK-based controller among the UE's flows, if it became available while no flow was
-  /// served.
+  /// Distributes send budget of the ACK-based controller that became available while no flow was served. The budget
+  /// goes to the UE's flows.
   void use_budget(Bearer& bearer, Instant now);
-  /// Requests the release of the flow (its handback to the hosts) for `reason`, or cancels the request with
-  /// ReleaseReason::none; see Handback::request_release().
+  /// Requests the release of the flow (its handback to the hosts) for `reason`. With ReleaseReason::none, cancels the
+  /// request. See Handback::request_release().
   void request_release(Flow& flow, FlowId id, ReleaseReason reason) {
     if (handback_.request_release(flow, reason)) schedule(flow, id, StreamEvents::all);
   }
-  /// Handles the expired timer of a flow.
+  /// Handles the expiry of a flow's timer.
   void on_due(FlowId id, Instant now);
-  /// Frees a flow entry for a new connection by closing the oldest flow in TIME-WAIT, if there is one.
+  /// Closes the oldest flow in TIME-WAIT, if there is one, so that a new connection can use its entry.
   [[gnu::cold, gnu::noinline]] void make_room(Instant now);
-  /// Ends the flow at once, because the proxy stops. If no host has an ACK for data that the other one has not
-  /// received, the hosts continue without the proxy. Otherwise both hosts get a RST. Returns false if no buffer was
+  /// Ends the flow at once, because the proxy stops. If each host has received all data that was acknowledged to the
+  /// other one, the hosts continue without the proxy. Otherwise both hosts get a RST. Returns false if no buffer was
   /// free for the RST.
   [[nodiscard, gnu::cold, gnu::noinline]] bool end_now(Flow& flow, FlowId id, Instant now);
-  /// Removes the flow and releases everything it holds. An end-to-end connection that replaces the flow is closed or
-  /// continues.
+  /// Removes the flow and frees everything that belongs to it. An end-to-end connection that replaces the flow is
+  /// closed or continues.
   [[gnu::noinline]] void close(FlowId id, Instant now);
 
  private:
-  /// Selects how much of the send budget of the ACK-based controller a flow may use: its own part, or also budget that
-  /// other flows leave unused.
+  /// Selects which send budget of the ACK-based controller a flow may use: only its own part, or also what other flows
+  /// leave unused.
   enum class Budget : std::uint8_t { own, all };
 
   // --- receive path (rx_path.cpp): in-order data takes the cut-through, a pure ACK opens the peer's window, and
   // anything else updates the leg and schedules the flow
 
-  /// Returns the split flow that packet `at` belongs to. Returns null if the packet is not TCP, is a SYN, or belongs to
+  /// Returns the split flow of the packet at index `at`. Returns null if the packet is not TCP, is a SYN, or belongs to
   /// a flow that is not split or is being handed back.
   [[nodiscard]] Flow* flow_of(const ParsedBurst& known, std::size_t at) const {
     const ConnectionId id = known.id(at);
@@ -146,8 +146,8 @@ class SplitFlows {
 
   // --- pure ACKs (pure_ack.cpp): advance SND.UNA on the receiving leg and open the peer leg's receive window
 
-  /// Handles a pure ACK that arrived on `in`, on a leg without loss, reordering or pending FIN. Equivalent to the slow
-  /// path (deliver_segment()). Returns false and changes nothing if the segment does not qualify.
+  /// Processes a pure ACK that arrived on `in`, if its leg has no loss, reordering or pending FIN. The effect equals
+  /// that of the slow path (deliver_segment()). Changes nothing and returns false if the segment does not qualify.
   template <Side in>
   bool receive_pure_ack(packet::Packet& packet, const tcp::Segment& segment, Flow& flow, FlowId id, Instant now);
   [[gnu::flatten, gnu::noinline]] bool controller_has_opened_window(Flow& flow, Bearer& bearer, Instant now);
@@ -159,9 +159,9 @@ class SplitFlows {
   // --- cut-through (cut_through.cpp): data of a connection on the fast path is forwarded at once in the frame in which
   // it arrived. Sequence numbers are the hosts' own, so only acknowledgement number, window and TSecr are rewritten.
 
-  /// Forwards as many segments as possible of a GRO run, i.e. a segment that arrived on `in` and its successors in
-  /// sequence. Returns how many; the others are unchanged. Requires that the first segment has a good checksum and
-  /// known headers. The other segments are checked here.
+  /// Forwards as many segments as possible of a GRO run that arrived on `in`. Returns how many; the others are
+  /// unchanged. Requires that the first segment has a correct checksum and known headers. Checks the other segments
+  /// itself.
   template <Side in>
   std::size_t cut_through(Flow& flow, FlowId id, std::span<packet::Packet> packets,
                           std::span<const packet::Parsed> parsed, Instant now);
@@ -175,33 +175,33 @@ class SplitFlows {
   // --- transmission on both legs (transmit.cpp), with the accounting that follows. Flows that share the ACK-based
   // window use what another one leaves, in turn and short flows first.
 
-  /// Makes both legs send as much as their windows allow. Returns true if something may have been sent to the server,
-  /// or an ACK to the UE.
+  /// Makes both legs send as much as their windows allow. Returns true if data may have been sent to the server, or an
+  /// ACK to the UE.
   bool emit(Flow& flow, Bearer& bearer, Instant now);
-  /// Makes the leg on `side` send as much as its windows allow; towards the radio at most `most` IP bytes.
+  /// Makes the leg on `side` send as much as its windows allow. To the UE it sends at most `most` IP bytes.
   void emit(Flow& flow, Bearer& bearer, Side side, Bytes most, Budget budget, Instant now);
-  /// Adds `sent` IP bytes, just sent to the radio, to the counts of the bearer, the flow and the controllers.
+  /// Adds `sent` IP bytes, which were just sent to the UE, to the counts of bearer, flow and controllers.
   void count_to_radio(Flow& flow, Bearer& bearer, Bytes sent, Instant now);
-  /// Distributes unused send budget of the ACK-based controller to a few flows of the UE per call, in round-robin
-  /// order. The data that they send, or the ACKs for data in flight, trigger the next call.
+  /// Distributes unused send budget of the ACK-based controller among a few flows of the UE, in round-robin order. The
+  /// next call is triggered by data that these flows send, or by ACKs.
   [[gnu::noinline]] void distribute_budget(Bearer& bearer, Instant now);
   void emit_round_robin(Bearer& bearer, std::uint32_t count, bool short_flow, Instant now);
 
   // --- service (split_flows.cpp)
 
-  /// True if only the buffer quota limits this flow's windows: no controller limits it, its ACKs are no controller's
-  /// input, no ACK is withheld, it is no short flow, and it has no unsent bytes.
+  /// True if only the buffer quota limits the windows of this flow. No controller may limit the flow or get its ACKs,
+  /// and no ACK may be withheld. The flow must not be short, and it must have no unsent bytes.
   [[nodiscard]] static bool is_plain(const Flow& flow, const Bearer& bearer) {
     return !bearer.rate_control().is_rate_controlled() && !bearer.rate_control().uses_ack_feedback() &&
            !UndeliveredAckLimit::waits(flow) && !flow.share.short_flow && flow.share.backlog == 0;
   }
-  /// Updates the journal entry if the flow begins or ceases to have bytes that are acknowledged to one host and not by
-  /// the other. Called before an ACK for data is sent.
+  /// Updates the journal entry if the state of the flow has changed: whether bytes are acknowledged to one host and not
+  /// by the other. Must be called before an ACK for data is sent.
   void keep_journal(Flow& flow, FlowId id) {
     if (!journal_.keeps()) return;
     if (const bool exposed = relay::exposing(flow); exposed != flow.journaled) write_journal(flow, id, exposed);
   }
-  /// Counts the bytes of received segments of a split connection, and the segments in the connection's record.
+  /// Counts the bytes of received segments of a split connection, and the segments for its record.
   void count_received(const Flow& flow, FlowId id, Side in, std::span<const packet::Parsed> parsed) {
     std::uint64_t bytes = 0;
     for (const packet::Parsed& each : parsed) bytes += each.ip_length;
@@ -209,53 +209,55 @@ class SplitFlows {
     shard_.counters.add_controlled_bytes(controlled, bytes + parsed.size() * parsed.front().ip_offset);
     shard_.records.count(ConnectionRecords::Table::split, id, in, bytes, parsed.size());
   }
-  /// Passes an ACK of the UE to the ACK-based controller of the bearer. Cross traffic that waits may be sent before the
-  /// burst ends. Requires that the bearer uses ACKs.
+  /// Passes an ACK of the UE to the ACK-based controller of the bearer. Waiting cross traffic may then be sent before
+  /// the burst ends. Requires that the bearer's controller gets ACKs as input.
   void feed_controller(Flow& flow, FlowId id, Bearer& bearer, const tcp::AckSample& ack_sample, Instant now) {
     budget_sharing_.on_ack(flow, id, bearer, ack_sample, now);
     if (bearer.has_cross_traffic_queue()) [[unlikely]]
       shard_.registry.wake_cross_traffic(bearer.id);
   }
-  /// Writes to the flow's journal entry whether bytes are acknowledged to one host and not by the other. Also records
-  /// in the flow what was written.
+  /// Writes to the flow's journal entry whether bytes are acknowledged to one host and not by the other. Also stores
+  /// this in the flow.
   [[gnu::noinline]] void write_journal(Flow& flow, FlowId id, bool exposed);
   /// Serves all scheduled flows, including flows that are scheduled during the call.
   [[gnu::flatten, gnu::noinline]] void serve_all_pending(Instant now);
-  /// Serves one flow: relays payload, updates windows, sends on both legs, re-arms the timer.
+  /// Serves one flow: relays payload, updates windows, sends on both legs, and sets the timer.
   void serve(Flow& flow, FlowId id, Instant now);
-  /// Sends the ACK or window that is due to the host behind `in`; called if this is the only work of the service.
+  /// Sends the ACK or window that is due to the host behind `in`. Called if the flow has no other work.
   template <Side in>
   void send_due(Flow& flow, FlowId id, Instant now);
-  /// True if the host behind `in` is due a window for which the buffer quota must be read again.
+  /// True if a window must be sent to the host behind `in` for which the buffer quota must be computed again.
   template <Side in>
   [[nodiscard]] bool window_is_due(const Flow& flow, Instant now) const;
-  /// Serves a flow on the slow path: a leg is not established, in recovery, reordering or closing.
+  /// Serves a flow on the slow path, because one of its legs is not established, in recovery, reordering or closing.
   [[gnu::flatten, gnu::noinline]] void serve_slow_path(Flow& flow, FlowId id, Instant now);
-  /// Serves a flow whose legs are in recovery or closing. Returns false if the flow is over and was closed.
+  /// Serves a flow with a leg in recovery or closing. Returns false if the flow was closed.
   bool serve_repairing(const ServedFlow& served);
-  /// Serves a flow that is to be handed back to its hosts: advances the handback. Returns false if the flow was closed.
+  /// Serves a flow whose handback to its hosts is requested, and advances the handback. Returns false if the flow was
+  /// closed.
   [[gnu::cold, gnu::noinline]] bool serve_releasing(const ServedFlow& served);
   /// Relays payload, FIN, RST, keep-alives and windows, then sends on both legs.
   void relay_ends(const ServedFlow& served);
   /// True if both FINs are acknowledged and nothing is pending on either leg.
   [[nodiscard]] static bool is_fully_closed(const Flow& flow, const Bearer& bearer, Instant now);
-  /// Sends on both legs, and then forwards an abnormal end that sending may have caused.
+  /// Sends on both legs. Then forwards an abnormal end of a leg that the sending may have caused.
   void emit_with_ends(const ServedFlow& served);
-  /// Forwards the abnormal end (reset or timeout) of one leg to the other one and sends its RST.
+  /// Forwards the abnormal end (reset or timeout) of one leg to the other leg, which sends a RST.
   [[gnu::noinline]] void pass_news_of_end(const ServedFlow& served);
-  /// Updates the flow's contribution to the sums of its bearer (UE) and its reservations in the buffer budget.
+  /// Updates the flow's values in the sums of its bearer and its reservations in the buffer budget.
   void update_accounting(Flow& flow, Bearer& bearer, StreamEvents events);
-  /// Handles the timer of a flow in TIME-WAIT. Returns false if the flow must be served.
+  /// Handles the timer of a flow in TIME-WAIT. Returns false if the caller must serve the flow.
   bool on_time_wait_timer(Flow& flow, FlowId id, Instant now);
-  /// Puts the flow into TIME-WAIT. Closes the oldest flow in TIME-WAIT if there are too many.
+  /// Puts the flow into TIME-WAIT. If there are then too many flows in TIME-WAIT, closes the oldest one.
   void enter_time_wait(Flow& flow, FlowId id, Instant now);
-  /// Counts the end of a flow whose legs are both closed, and closes the flow.
+  /// Counts the end of a flow whose two legs are closed, and closes the flow.
   void end_finished(Flow& flow, FlowId id, Instant now);
-  /// Closes a flow in TIME-WAIT because its place is needed; has no effect for no_id.
+  /// Closes a flow in TIME-WAIT, because its entry is needed. Does nothing for no_id.
   void displace(FlowId id, Instant now);
-  /// Passes the connection's record to the sink, because the connection ends or is handed back to its hosts.
+  /// Passes the record of the connection to the receiver of records. The connection ends or is handed back to its
+  /// hosts.
   [[gnu::cold, gnu::noinline]] void record_end(const Flow& flow, FlowId id) const;
-  /// Counts how the flow ended, and its completion time if both hosts have closed it.
+  /// Counts how the flow ended. If both hosts have closed it, also records its completion time.
   [[gnu::noinline]] void count_end(const Flow& flow, FlowId id);
 
   const ShardContext shard_;
@@ -274,7 +276,7 @@ class SplitFlows {
 
   /// pacing state, indexed by FlowId; uses no memory if no pacing is configured
   flow::LazyArray<std::array<tcp::PacedEndpoint, 2>> paced_;
-  flow::LazyArray<std::uint32_t> begun_;  ///< time when the flow was split, in tick::ms, indexed by FlowId
+  flow::LazyArray<std::uint32_t> begun_;  ///< time at which each flow was split, in tick::ms, indexed by FlowId
 };
 
 }  // namespace sluice::proxy

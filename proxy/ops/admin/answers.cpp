@@ -252,16 +252,17 @@ constexpr std::array fields{
     F{"top", "flows.[].retransmissions", "integer?", "segments retransmitted to the UE"},
 };
 
-/// Commands whose answer is that of another command.
+/// Commands whose answer has the form of another command's answer.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 4> same_answers{
     {{"release", "drain"}, {"split-again", "drain"}, {"reload", "mode"}, {"revert", "confirm"}}};
 
-/// Node of the tree of an answer, from which its schema is written.
+/// Node in the tree of values that an answer can contain. The JSON schema is written from the tree.
 struct Node {
-  std::string_view type;  ///< type of a value at this place; empty if there is none
+  std::string_view type;  ///< type of the value at this node; empty if the node is no value
   std::string_view meaning;
   bool is_optional = false;
-  std::deque<std::pair<std::string, Node>> below;  ///< keys; `[]` for elements of a list, `*` for any key
+  /// child nodes by key; `[]` stands for the elements of a list, `*` for any key
+  std::deque<std::pair<std::string, Node>> below;
 
   Node& at(std::string_view key) {
     const bool optional = key.ends_with('?');

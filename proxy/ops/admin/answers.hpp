@@ -7,25 +7,27 @@
 
 namespace sluice::admin {
 
-/// Value in the JSON answer of a command.
+/// Description of one value in the JSON answer to a command.
 struct AnswerField {
-  /// name of the command, as in proxy_verbs, and its option if that changes the form of the answer ("flows
-  /// --passing"); "top" is a command of sluicectl
+  /// name of the command, as in proxy_verbs; "top" is a command of sluicectl. An option follows the name if it changes
+  /// the form of the answer ("flows --passing").
   std::string_view command;
 
-  /// place of the value: keys separated by dots; `[]` stands for each element of a list, `*` for any key. A key that an
-  /// answer may lack ends with `?`. An empty path is the answer itself.
+  /// Path of the value in the answer: keys separated by dots. `[]` stands for each element of a list, `*` for any key.
+  /// A key that can be missing ends with `?`. The path of the answer itself is empty.
   std::string_view path;
-  std::string_view type;  ///< "string", "integer", "number" or "boolean"; with `?` at its end the value may be null
+  /// type: "string", "integer", "number" or "boolean"; a `?` at the end means that the value can be null
+  std::string_view type;
   std::string_view meaning;
 };
 
-/// Returns every value that an answer can contain, in the order of the commands.
+/// Returns the description of every value that an answer can contain, in the order of the commands.
 [[nodiscard]] std::span<const AnswerField> answer_fields();
-/// Returns the value with this key, without its `?`, in the answers of a command; null if there is none.
+/// Returns the description of the value with this key in the answer to a command; null if there is none. `key` has no
+/// `?` at its end.
 [[nodiscard]] const AnswerField* answer_field(std::string_view command, std::string_view key);
-/// Returns the JSON schema (draft 2020-12) of all answers: `$defs` has one schema per form of answer, under
-/// AnswerField::command.
+/// Returns the JSON schema (draft 2020-12) of all answers. Under `$defs` it has one schema for each form of answer,
+/// named by AnswerField::command.
 [[nodiscard]] Json answer_schema();
 
 }  // namespace sluice::admin

@@ -15,7 +15,7 @@ namespace {
 using boost::asio::local::stream_protocol;
 using boost::system::error_code;
 
-/// Maximum length in bytes of a program's answer.
+/// Maximum length in bytes of an answer that is read from a program.
 constexpr std::size_t longest_answer = std::size_t{64} << 20;
 
 }  // namespace

@@ -10,12 +10,12 @@ namespace sluice::admin {
 inline constexpr double kilo = 1e-3;
 inline constexpr double mega = 1e-6;
 
-/// Column of a table that sluicectl prints for people.
+/// Column of a table that sluicectl prints as text.
 struct Column {
   std::string_view title;
   std::string_view key;  ///< key of the column's values in the answer
 
-  /// factor that converts the value to the unit in the column's title; 0 if the value is not converted
+  /// factor that converts the value to the unit in the title; 0 for no conversion
   double scale = 0;
 };
 
@@ -83,7 +83,7 @@ inline constexpr std::array top_flow_columns{
     Column{"rexmit", "retransmissions"},
 };
 
-/// Table for people, with the place of its rows in the answer.
+/// Table that sluicectl prints as text, and where its rows are in the answer.
 struct ColumnTable {
   std::string_view command;
   std::string_view rows;  ///< path of a row in the answer, as in AnswerField::path

@@ -9,7 +9,8 @@ unsigned octet(char c) {
   return static_cast<unsigned char>(c);
 }
 
-/// Returns the length of the UTF-8 character at the start of the text (RFC 3629 section 4), or 0 if there is none.
+/// Returns the length in bytes of the UTF-8 character at the start of `text` (RFC 3629 section 4). Returns 0 if there
+/// is none.
 std::size_t character_size(std::string_view text) {
   const unsigned lead = octet(text[0]);
   const std::size_t size = lead < 0x80                   ? 1

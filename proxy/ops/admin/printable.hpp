@@ -5,8 +5,8 @@
 
 namespace sluice::admin {
 
-/// Returns foreign text in a form that is safe for a terminal. Control characters (C0, DEL, and C1 in UTF-8) and octets
-/// that are not UTF-8 become \x1b and the like. If `lines` is true, line ends stay.
+/// Returns text from outside in a form that is safe for a terminal. Control characters (C0, C1 and DEL) and bytes that
+/// are not UTF-8 become escapes such as \x1b. If `lines` is true, line ends are kept.
 [[nodiscard]] std::string printable(std::string_view text, bool lines = false);
 
 }  // namespace sluice::admin

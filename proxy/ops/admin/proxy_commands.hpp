@@ -11,11 +11,11 @@
 
 namespace sluice::admin {
 
-/// Command of a running proxy. The proxy's command table, and sluicectl's help, manual page and completion, are made
-/// from these.
+/// Description of a command of a running proxy. The proxy's commands and sluicectl's help, manual page and completion
+/// are made from these descriptions.
 struct Verb {
   std::string_view name;
-  std::string_view arguments;  ///< arguments in the form of help texts; words in lower case are literal
+  std::string_view arguments;  ///< arguments as help texts show them; words in lower case are literal
   std::string_view help;
   std::size_t max_arguments = 0;
 };
@@ -71,7 +71,7 @@ struct Action {
 };
 
 /// Returns the proxy's commands in the order of proxy_verbs. Throws std::logic_error if a command has no function, or a
-/// function no command.
+/// function has no command.
 [[nodiscard]] std::vector<Command> proxy_commands(std::vector<Action> actions);
 
 }  // namespace sluice::admin

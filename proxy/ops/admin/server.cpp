@@ -17,12 +17,12 @@ namespace {
 using boost::asio::local::stream_protocol;
 using boost::system::error_code;
 
-/// Delay of the next accept() after an error, because a missing resource is seldom available again at once.
+/// Delay before accept() is called again after an error. A missing resource is rarely available at once.
 constexpr auto pause_after_error = std::chrono::milliseconds(100);
 
-/// Delay before a byte stream without data is polled again.
+/// Interval at which a byte stream without data is polled.
 constexpr auto pause_of_stream = std::chrono::milliseconds(20);
-/// Maximum bytes requested from a byte stream at once.
+/// Maximum number of bytes requested from a byte stream at once.
 constexpr std::size_t stream_bytes = std::size_t{256} << 10U;
 
 }  // namespace
@@ -59,7 +59,7 @@ class Server::Connection : public std::enable_shared_from_this<Connection> {
     close();
   }
 
-  /// Closes the connection when the idle timer expires, unless the timer is cancelled or restarted before.
+  /// Closes the connection when the idle timer expires. The timer may be restarted or cancelled before.
   void watch() {
     timer_.expires_after(server_->limits_.idle);
     timer_.async_wait([self = shared_from_this()](const error_code& error) {
@@ -106,7 +106,7 @@ class Server::Connection : public std::enable_shared_from_this<Connection> {
     pass_on();
   }
 
-  /// Ends the byte stream when the client closes its sending half or sends anything.
+  /// Ends the byte stream when the client closes its sending direction or sends something.
   void await_hang_up() {
     socket_.async_read_some(boost::asio::buffer(last_words_),
                             [self = shared_from_this()](const error_code&, std::size_t) {
@@ -114,7 +114,7 @@ class Server::Connection : public std::enable_shared_from_this<Connection> {
                             });
   }
 
-  /// Sends the available bytes of the byte stream. They stay in the stream while the client receives none.
+  /// Sends available bytes of the byte stream to the client. While the client does not read, they remain in the stream.
   void pass_on() {
     output_.clear();
     const bool more = stream_->take(output_, stream_bytes);
@@ -140,7 +140,7 @@ class Server::Connection : public std::enable_shared_from_this<Connection> {
                              });
   }
 
-  Server* server_;  ///< server of this connection; null once the connection is closed
+  Server* server_;  ///< server to which this connection belongs; null once the connection is closed
   stream_protocol::socket socket_;
   boost::asio::steady_timer timer_;
   std::string input_;

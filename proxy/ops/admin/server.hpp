@@ -16,24 +16,26 @@
 
 namespace sluice::admin {
 
-/// Bounds on the memory and time that the clients of the admin socket may use.
+/// Limits of the memory and time that clients of the admin socket may use.
 struct ServerLimits {
-  std::size_t connections = 16;  ///< maximum number of connections; a further client gets an error and is closed
+  /// maximum number of connections; a further client gets an error, and its connection is closed
+  std::size_t connections = 16;
   std::size_t line_bytes = 8192;
-  /// Time after which a connection is closed if its client sends no request, or does not receive the answer.
+  /// Time after which the connection of a client is closed if it sends no request or does not read the answer.
   std::chrono::milliseconds idle{30'000};
 };
 
-/// Answers commands on a Unix stream socket. Each line is answered by a line of JSON; a stream of bytes may follow
-/// the last one. The file's permissions decide who may connect, see SocketFile. Thread: that of the io_context.
+/// Answers commands on a Unix stream socket. A command is one line, and its answer is one line of JSON. After the last
+/// answer a stream of bytes may follow. The permissions of the socket file determine who may connect; see SocketFile.
+/// Thread: that of the io_context.
 class Server {
  public:
   /// Function that reports a problem to the operator.
   using Warn = std::function<void(const std::string&)>;
 
-  /// Binds the socket and listens. A socket file without a listening program is removed; a live one, or a file of
-  /// another kind, is refused. While accept() fails for lack of file descriptors, clients wait, one warning is
-  /// reported, and accept() is repeated. Throws std::runtime_error with the reason and advice.
+  /// Binds the socket and listens on it. A socket file without a listening program is removed. A socket file with one,
+  /// or a file of another kind, is an error. If accept() fails because file descriptors are missing, clients wait, one
+  /// warning is reported, and accept() is repeated. Throws std::runtime_error with the reason and advice.
   Server(boost::asio::io_context& context, SocketPlace place, CommandTable commands, ServerLimits limits = {},
          Warn warn = {});
   /// Closes every connection and removes the socket file.
@@ -56,7 +58,7 @@ class Server {
   boost::asio::local::stream_protocol::acceptor acceptor_;
   SocketFile file_;
   boost::asio::steady_timer pause_;
-  bool shut_out_ = false;  ///< true if the last accept() failed; the failure was already reported
+  bool shut_out_ = false;  ///< true if the last accept() failed, so that the failure is not reported again
   std::set<std::shared_ptr<Connection>> connections_;
 };
 

@@ -30,7 +30,7 @@ std::string reason() {
   return strerror(errno);
 }
 
-/// Handle of a file that is not opened for reading or writing; symbolic links are not followed.
+/// Handle of a file that cannot be read or written through it. Symbolic links are not followed.
 class Handle {
  public:
   explicit Handle(const std::string& path) : descriptor_(open(path.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC)) {}
@@ -125,8 +125,8 @@ void SocketFile::bind(stream_protocol::acceptor& acceptor) {
   }
 }
 
-/// Sets owner and mode of the socket file through a handle, so that they apply to the bound file and not to a
-/// replacement.
+/// Sets the owner and the mode of the socket file through a handle. The handle refers to the bound file, even if
+/// another file has replaced it at its path.
 void SocketFile::give_to_owners() {
   const Handle file(path());
   struct stat status {};

@@ -9,25 +9,25 @@
 
 namespace sluice::admin {
 
-/// Path of a socket file, and the group that may connect besides the user who runs the program.
+/// Path of a socket file, and the group that may connect to the socket. The user who runs the program always may.
 struct SocketPlace {
   std::string path;
-  std::optional<std::string> group = std::nullopt;  ///< name or number of the group that may connect
+  std::optional<std::string> group = std::nullopt;  ///< name or number of the group that may connect; none if not set
 };
 
-/// Returns the number of a group that is given by name or number; nothing if this machine has no group of that name.
+/// Returns the number of a group that is given by name or number. Returns nothing if this machine has no such group.
 [[nodiscard]] std::optional<gid_t> group_of(const std::string& name);
 
-/// File of a bound Unix socket that does not listen yet. A user who may open it can control the program, so its mode
-/// is 0600, or 0660 with a group, from its creation. Symbolic links are not followed. A folder in which other users
-/// could replace the file is refused.
+/// File of a Unix socket that is bound and does not listen yet. A user who may open it can control the program, so its
+/// mode is 0600 from the start, or 0660 with a group. Symbolic links are not followed. A folder in which other users
+/// could replace the file is an error.
 class SocketFile {
  public:
-  /// Creates a missing folder (mode 0755, the parent must exist), removes a socket without a listening program, opens
-  /// the acceptor and binds it. Throws std::runtime_error with the reason and advice.
+  /// Binds the acceptor to the socket file. Creates its folder if that is missing (mode 0755, the parent must exist),
+  /// and removes a socket without a listening program. Throws std::runtime_error with the reason and advice.
   SocketFile(boost::asio::io_context& context, SocketPlace place,
              boost::asio::local::stream_protocol::acceptor& acceptor);
-  /// Removes the socket file unless another program has replaced it.
+  /// Removes the socket file, unless another program has replaced it.
   ~SocketFile();
   SocketFile(const SocketFile&) = delete;
   SocketFile& operator=(const SocketFile&) = delete;
@@ -42,7 +42,7 @@ class SocketFile {
   [[noreturn]] void fail(const std::string& why) const;
 
   SocketPlace place_;
-  dev_t device_ = 0;  ///< device number of the socket file, with which a replacement is detected
+  dev_t device_ = 0;  ///< device number of the socket file, by which a replacement of the file is detected
   ino_t inode_ = 0;
 };
 

@@ -39,7 +39,8 @@ std::string cell(const Json& value) {
   return printable(value.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
-/// Returns the number of terminal columns that a text takes: its bytes that do not continue a UTF-8 character.
+/// Returns the number of terminal columns that the text occupies. It is the number of bytes that begin a UTF-8
+/// character.
 std::size_t width(const std::string& text) {
   return static_cast<std::size_t>(
       std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80; }));
@@ -49,7 +50,7 @@ std::string padded(const std::string& text, std::size_t to) {
   return text + std::string(to - std::min(to, width(text)), ' ');
 }
 
-/// Formats rows as lines with columns of equal width, separated by two blanks, without trailing blanks.
+/// Formats rows as lines in which the columns are aligned and separated by two blanks. Lines have no trailing blanks.
 std::string aligned(const std::vector<std::vector<std::string>>& rows) {
   std::vector<std::size_t> widths;
   for (const auto& row : rows) {

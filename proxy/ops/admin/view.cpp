@@ -46,9 +46,9 @@ Json bearers(const Json& list) {
   return narrowed(list, columns);
 }
 
-/// Returns the rows of the table of flows. A row shows the reason of a release or reset instead of the TCP state,
-/// because a line has space for one of them only. The prefix of a release reason is omitted, because the column of the
-/// phase shows it.
+/// Returns the rows of the table of flows. A row shows either the TCP state or the reason of a release or reset,
+/// because there is space for one only. The prefix of a release reason is omitted, because the column of the phase
+/// shows it.
 Json flows(const Json& list) {
   constexpr std::string_view released = "released_";
   Json rows = narrowed(list, flow_columns);

@@ -14,17 +14,16 @@
 namespace sluice::capture {
 namespace {
 
-/// Maximum wait for a shard to stop using the capture's tap; a shard that takes longer has stalled.
+/// Maximum time to wait until a shard stops using the capture's tap. A shard that takes longer has stalled.
 constexpr Duration longest_farewell = std::chrono::seconds(1);
 
-/// Position of one frame within the bytes read from a tap.
+/// Position of one frame in the bytes that were read from a tap.
 struct Record {
   FrameHeader header;
   std::span<const std::uint8_t> bytes;
 };
 
-/// Appends the positions of all complete frames in `bytes` to `out`, and returns the number of bytes that these frames
-/// take.
+/// Appends the position of each complete frame in `bytes` to `out`. Returns the total length of these frames.
 std::size_t read_records(std::span<const std::uint8_t> bytes, std::vector<Record>& out) {
   std::size_t at = 0;
   while (bytes.size() - at >= sizeof(FrameHeader)) {

@@ -15,22 +15,22 @@
 
 namespace sluice::capture {
 
-/// Clocks of a capture: the shards' clock and the wall clock.
+/// Clocks of a capture: that of the shards, and the wall clock.
 struct Clock {
   std::function<Instant()> now;         ///< returns the time of the shards' clock
   std::function<std::uint64_t()> wall;  ///< returns the wall-clock time in nanoseconds since 1970
 };
 
-/// Byte stream of one capture in pcapng format, merged by time from the taps of all shards. The stream ends after the
-/// duration or on the client's request, and then reports lost frames. Thread: the control thread.
+/// Byte stream of one capture in pcapng format. The frames of all shards' taps are merged by time. The stream ends
+/// after the requested duration or at the client's request, and then reports lost frames. Thread: the control thread.
 class CaptureStream final : public admin::ByteStream {
  public:
   struct Parts {
-    std::string program;                 ///< program name that the capture contains
+    std::string program;                 ///< name of the program, which is written into the capture
     std::array<std::string, 2> devices;  ///< names of the ports' devices, indexed by Side
     Clock clock;
-    std::function<void()> detach;    ///< requests that the shards stop using the capture's taps
-    std::function<bool()> detached;  ///< returns true once no shard uses the capture's taps
+    std::function<void()> detach;    ///< makes the shards stop using the capture's taps
+    std::function<bool()> detached;  ///< returns true if no shard uses the capture's taps any more
   };
   CaptureStream(Parts parts, std::vector<std::shared_ptr<FrameTap>> taps, std::optional<Duration> duration);
   ~CaptureStream() override;
@@ -43,9 +43,9 @@ class CaptureStream final : public admin::ByteStream {
  private:
   struct Source {
     std::shared_ptr<FrameTap> tap;
-    std::vector<std::uint8_t> bytes;  ///< bytes taken from the tap and not yet written
+    std::vector<std::uint8_t> bytes;  ///< bytes that were read from the tap and are not written to the stream yet
   };
-  /// Moves complete frames from the taps to `out`, about `most` bytes at most, sorted by time.
+  /// Moves complete frames from the taps to `out`, sorted by time, at most about `most` bytes.
   void drain(std::string& out, std::size_t most);
   /// Appends the statistics blocks that end the capture.
   void end(std::string& out);
@@ -56,10 +56,10 @@ class CaptureStream final : public admin::ByteStream {
   std::vector<Source> sources_;
   std::uint32_t snap_length_;
   std::int64_t begun_at_;
-  /// Wall-clock time minus the shards' clock, measured once so that time stamps never go backwards.
+  /// wall-clock time minus the shards' clock; measured only once, so that timestamps never decrease
   std::int64_t to_wall_;
   std::optional<Instant> deadline_;
-  std::optional<Instant> ended_;  ///< time at which the end of the capture was requested
+  std::optional<Instant> ended_;  ///< time at which the end of the capture was requested; not set before
   bool introduced_ = false;
 };
 

@@ -13,8 +13,8 @@
 namespace sluice::capture {
 namespace {
 
-/// Maximum number of tap sets that a shard may still use. A stalled shard does not stop using older sets, so their
-/// rings stay allocated.
+/// Maximum number of sets of taps that shards may still use. A stalled shard keeps using old sets, whose rings then
+/// stay allocated.
 constexpr std::size_t max_sets = 4 * max_captures;
 
 }  // namespace

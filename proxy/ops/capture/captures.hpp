@@ -22,23 +22,24 @@ class Captures {
   struct Program {
     std::string name;
     std::array<std::string, 2> devices;  ///< names of the ports' devices, indexed by Side
-    std::vector<TapSlot*> shards;  ///< slot of each shard through which its tap set is changed; outlives the captures
-    /// Function that makes every shard check soon whether a capture has started or ended.
+    std::vector<TapSlot*> shards;  ///< slot of each shard in which its set of taps is replaced; outlives the captures
+    /// makes every shard check soon whether a capture has started or ended
     std::function<void()> wake;
     Clock clock;
   };
-  /// Keeps `program`. The object must outlive its captures and the shards' threads.
+  /// Stores `program`. The object must outlive its captures and the threads of the shards.
   explicit Captures(Program program) : program_(std::move(program)), sets_(program_.shards.size()) {}
   Captures(const Captures&) = delete;
   Captures& operator=(const Captures&) = delete;
 
-  /// Starts a capture with the options of a Request. Returns an answer with a pcapng stream, or an error.
+  /// Starts a capture with the options that `words` contains (see Request). Returns an answer with a pcapng stream, or
+  /// an error.
   [[nodiscard]] admin::Answer begin(const std::vector<std::string>& words);
-  /// Makes the shards also pass their frames to `recorders`, independent of captures. Called once.
+  /// Makes the shards pass their frames to `recorders` too, whether or not a capture runs. Must be called only once.
   void record(std::vector<std::shared_ptr<FrameSink>> recorders);
   [[nodiscard]] const Clock& time_source() const { return program_.clock; }
   [[nodiscard]] std::size_t running() const { return running_.size(); }
-  /// Frees tap sets that no shard uses any more. Called about once a second.
+  /// Frees sets of taps that no shard uses any more. Must be called about once a second.
   void tidy();
 
  private:
@@ -49,17 +50,17 @@ class Captures {
   };
 
   void end(std::uint64_t id);
-  /// Offers every shard a new tap set with the current captures and recorders.
+  /// Offers every shard a new set of taps, with the current captures and recorders.
   void notify_shards();
-  /// True if every shard uses the tap set of this generation or a newer one.
+  /// True if every shard uses the set of taps with this generation number or a later one.
   [[nodiscard]] bool shards_have(std::uint64_t generation) const;
 
   Program program_;
   std::vector<Running> running_;
 
-  /// recorder of each shard's last frames, indexed by shard; empty if there are none
+  /// recorder of the last frames of each shard, indexed by shard; empty if nothing is recorded
   std::vector<std::shared_ptr<FrameSink>> recorders_;
-  /// Tap sets by shard; the last one is the newest offered.
+  /// sets of taps of each shard, indexed by shard; the last one of a shard was offered last
   std::vector<std::vector<std::unique_ptr<ShardTaps>>> sets_;
   std::uint64_t generation_ = 0;
   std::uint64_t last_id_ = 0;

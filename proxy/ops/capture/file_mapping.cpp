@@ -25,27 +25,29 @@
 namespace sluice::capture {
 namespace {
 
-/// State of a mapping in the table that the SIGBUS handler searches.
+/// State of a mapping in the table in which the SIGBUS handler searches for it.
 enum class State : std::uint8_t {
-  unused,     ///< the slot has no mapping
-  whole,      ///< the slot's memory is mapped from the file
-  lost,       ///< the mapped file became too short, and the kernel has not granted anonymous memory yet
-  replacing,  ///< one thread is replacing the mapped file by anonymous memory
-  replaced,   ///< the slot's memory is anonymous memory instead of the file
-  failed      ///< the slot's memory is unusable, so the program ends
+  unused,  ///< the slot has no mapping
+  whole,   ///< the slot's memory is mapped from the file
+  lost,    ///< a part of the mapped file is missing, and the kernel has not provided anonymous memory in its place yet
+  replacing,  ///< a thread is replacing the mapping of the file by anonymous memory
+  replaced,   ///< the slot's memory is anonymous memory, because a part of the file was missing
+  failed      ///< the slot's memory could not be replaced, so the program is ending
 };
 
-/// Slot of the table of mappings. The status word holds the state in its low bits and above them a generation, the
-/// number of mappings so far. A thread with an outdated status cannot change the state of a later mapping in the slot.
+/// Slot in the table of mappings. The low bits of its status word contain the state. The other bits contain a
+/// generation number, which changes with each mapping. A thread with an old status can therefore not change the state
+/// of a later mapping.
 class Slot {
  public:
   using Status = std::uint64_t;
 
   [[nodiscard]] static State state_of(Status status) { return static_cast<State>(status & state_mask); }
   [[nodiscard]] Status status() const { return status_; }
-  /// Changes the state from `seen` to `next`. Returns false, without a change, if the status is no longer `seen`.
+  /// Changes the state from that in `seen` to `next`. Changes nothing and returns false if the status has changed since
+  /// `seen` was read.
   bool move(Status seen, State next) { return status_.compare_exchange_strong(seen, with(seen, next)); }
-  /// Sets the state at the end of State::replacing.
+  /// Sets the state that follows State::replacing.
   void settle(State next) { status_ = with(status_, next); }
 
   void take(void* begin, std::size_t size) {
@@ -55,8 +57,8 @@ class Slot {
   }
   void free() { status_ = with(status_ + generation, State::unused); }
 
-  /// True if `address` lies in the mapping that had the status `seen`. A mapping created or destroyed meanwhile has
-  /// another generation, so it cannot be the one that caused the fault.
+  /// True if `address` is in the mapping whose status was `seen`. A mapping that was created or destroyed since has
+  /// another generation number, so that it cannot have caused the fault.
   [[nodiscard]] bool covers(std::uintptr_t address, Status seen) const {
     const std::uintptr_t begin = begin_;
     const std::size_t size = size_;
@@ -64,8 +66,8 @@ class Slot {
            status_ / generation == seen / generation;
   }
 
-  /// Replaces the mapping by anonymous memory. Returns false and leaves the mapping unchanged if the kernel grants
-  /// none.
+  /// Replaces the mapping by anonymous memory. If the kernel provides none, returns false and leaves the mapping
+  /// unchanged.
   [[nodiscard]] bool replace() const {
     void* const memory = new_memory(nullptr, 0);
     if (memory == MAP_FAILED) return false;
@@ -73,8 +75,8 @@ class Slot {
     munmap(memory, size_);
     return false;
   }
-  /// Replaces the mapping in one system call, which also works near the process's limit of address space. On failure
-  /// the mapping may be lost.
+  /// Replaces the mapping in a single system call, which needs no additional address space. If it fails, the mapping
+  /// may no longer exist.
   [[nodiscard]] bool replace_at_once() const { return new_memory(begin(), MAP_FIXED) != MAP_FAILED; }
 
  private:
@@ -94,12 +96,12 @@ class Slot {
   std::atomic<std::size_t> size_ = 0;
 };
 std::array<Slot, FileMapping::most> table;
-std::mutex table_mutex;  ///< locked to occupy or free a slot of the table; never locked by the handler
+std::mutex table_mutex;  ///< locked while a slot of the table is occupied or freed; the handler never locks it
 
 struct sigaction previous {};
 
-/// Reports on standard error why the program ends, and aborts. The write does not block, because standard error may be
-/// a pipe without a reader.
+/// Writes the reason to standard error and aborts the program. If standard error is a pipe without a reader, writes
+/// nothing, because the write would block.
 [[noreturn]] void end_program() {
   constexpr std::string_view word =
       "a mapped file (state.file, last_frames.file) was truncated or its file system failed, and the kernel grants no "
@@ -110,7 +112,8 @@ struct sigaction previous {};
   std::abort();
 }
 
-/// Provides memory so that a store that failed can be repeated. Ends the program if there is none.
+/// Replaces missing memory of a mapping, so that the store that failed can be repeated. Ends the program if the kernel
+/// provides no memory.
 void mend(Slot& slot, Slot::Status seen) {
   constexpr int pause_ms = 1;
   switch (Slot::state_of(seen)) {
@@ -155,8 +158,8 @@ void handle(int number, siginfo_t* information, void* context) {
   pass_on(number, information, context);
 }
 
-/// Installs the SIGBUS handler once. SA_NODEFER is set because a previous handler may be left by a jump, which would
-/// leave the signal blocked.
+/// Installs the SIGBUS handler once. SA_NODEFER is set, because a previous handler may exit by longjmp(), after which
+/// the signal would stay blocked.
 void install() {
   static std::once_flag once;
   std::call_once(once, [] {
@@ -188,9 +191,10 @@ FileMapping::FileMapping(int descriptor, std::size_t size, bool populate) : desc
   table.at(slot_).take(data_, size_);
 }
 
-/// Frees the slot before the addresses. The kernel may reuse the addresses at once, and the handler must not replace
-/// the new mapping. No thread stores to this mapping any more, so no thread is in the handler because of it. A thread
-/// that searches the table because of another mapping finds that this slot's generation has changed.
+/// Frees the slot before the memory is unmapped. The kernel may reuse the addresses at once, and the handler must not
+/// replace the memory of a new mapping. No thread stores to this mapping any more, so no thread is in the handler
+/// because of this mapping. A thread that searches the table for another mapping sees that the generation number has
+/// changed.
 FileMapping::~FileMapping() {
   const std::lock_guard lock(table_mutex);
   table.at(slot_).free();

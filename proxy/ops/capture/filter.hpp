@@ -16,16 +16,16 @@
 
 namespace sluice::capture {
 
-/// Port and direction of a frame: one interface of the capture.
+/// Side and direction of a frame. Each combination is one interface of the capture file.
 struct Wire {
   proxy::Side side = proxy::Side::radio;
-  bool sent = false;  ///< true if the proxy sent the frame on that side, false if it received the frame
+  bool sent = false;  ///< true if the proxy sent the frame, false if the proxy received it
 
   [[nodiscard]] constexpr std::size_t index() const { return 2 * static_cast<std::size_t>(side) + (sent ? 1 : 0); }
-  /// True if frames of this wire go towards the UE, so that the UE's address is their destination.
+  /// True if frames with this side and direction go to the UE, so that the UE's address is their destination.
   [[nodiscard]] constexpr bool towards_ue() const { return (side == proxy::Side::radio) == sent; }
 };
-/// Frame to be captured, with the result of parse().
+/// Frame that may be captured, and the result of parse() for it.
 struct Frame {
   Wire wire;
   Instant at;
@@ -34,24 +34,25 @@ struct Frame {
   const packet::Parsed& parsed;
 };
 
-/// Returns the length of the headers that hold no user data, at most the frame's length. Headers are Ethernet, IP,
-/// TCP with options, UDP, ICMP, or a whole ARP message.
+/// Returns the length of the frame's headers, which contain no user data. Headers are Ethernet, IP, TCP with options,
+/// UDP and ICMP, or a whole ARP message. The result is at most the length of the frame.
 [[nodiscard]] std::size_t header_bytes(const Frame& frame);
 
-/// Filter of a capture: which frames are captured, and how many bytes of each.
+/// Filter of a capture. Selects which frames are captured, and how many bytes of each.
 struct Filter {
   std::optional<IpAddress> ue;
-  std::optional<std::uint16_t> port;  ///< TCP or UDP port that either end of a selected frame must have; any if not set
+  /// TCP or UDP port that the source or destination of a selected frame must have; not set if any port is selected
+  std::optional<std::uint16_t> port;
   std::optional<proxy::Side> leg;
   Decisions decisions = Decisions::all();
 
-  /// maximum number of bytes captured of a frame; if not set, only the headers
+  /// maximum number of bytes captured of a frame; if not set, only headers are captured
   std::optional<std::uint16_t> snap_length{};
-  Program program;  ///< libpcap filter, applied only to the bytes that are captured
+  Program program;  ///< libpcap filter; it sees only the bytes that are captured
 
-  /// Returns how many bytes of the frame are captured.
+  /// Returns how many bytes of the frame the capture stores.
   [[nodiscard]] std::size_t shown_bytes(const Frame& frame) const;
-  /// True if the frame meets all criteria of the filter except the decision, which is not known yet.
+  /// True if the frame meets all criteria of the filter except the decision, which is made later.
   [[nodiscard]] bool takes(const Frame& frame) const;
 };
 

@@ -9,13 +9,14 @@
 
 namespace sluice::capture {
 
-/// Ring of the last frames of one shard, in memory that outlives the program. Each frame has a slot, and a new one
-/// replaces the oldest. A slot is marked empty while it is written. So a frame whose writing a crash has interrupted is
-/// not read. Thread: the shard's.
+/// Ring of the last frames of one shard, in memory that remains after the program ends. Each frame occupies a slot, and
+/// a new frame replaces the oldest. While a slot is written it is marked empty, so that a frame which a crash has cut
+/// off is not read later. Thread: the shard's.
 class FrameRing final : public FrameSink {
  public:
-  /// Uses `memory`, which is zeroed, outlives the ring and holds one or more slots of slot_bytes_for(snap_length). If
-  /// `payload` is true, up to `snap_length` bytes of a frame are kept instead of the headers only.
+  /// Creates a ring in `memory`, which must be zeroed and outlive the ring. It contains at least one slot of
+  /// slot_bytes_for(snap_length). If `payload` is true, up to `snap_length` bytes of each frame are stored, else only
+  /// headers.
   FrameRing(std::span<std::byte> memory, std::uint32_t snap_length, bool payload);
 
   [[nodiscard]] bool takes(const Frame& frame) override;
@@ -26,7 +27,7 @@ class FrameRing final : public FrameSink {
   std::span<std::byte> memory_;
   std::uint32_t snap_length_;
   bool payload_;
-  std::size_t next_ = 0;  ///< offset in the memory of the slot for the next frame
+  std::size_t next_ = 0;  ///< offset in `memory_` of the slot for the next frame
   std::uint64_t count_ = 0;
 };
 

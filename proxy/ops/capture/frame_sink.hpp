@@ -9,18 +9,18 @@
 
 namespace sluice::capture {
 
-/// Destination of a shard's frames, such as a capture or the frame recorder. Functions neither block nor allocate.
-/// Thread: the shard's.
+/// Receiver of a shard's frames, such as a capture or the recorder of the last frames. No function blocks or allocates
+/// memory. Thread: the shard's.
 class FrameSink {
  public:
   virtual ~FrameSink() = default;
-  /// True if the frame is to be captured according to all criteria but its decision, which is not known yet. Called
-  /// once per frame.
+  /// True if the frame is selected by all criteria except its decision, which is made later. Called once for each
+  /// frame.
   [[nodiscard]] virtual bool takes(const Frame& frame) = 0;
-  /// Returns how many bytes of the frame are captured.
+  /// Returns how many bytes of the frame are to be stored.
   [[nodiscard]] virtual std::size_t shown_bytes(const Frame& frame) const = 0;
-  /// Stores the first bytes of a frame for which takes() was true, together with its decision. The header's `captured`
-  /// is not set.
+  /// Stores the first bytes of a frame for which takes() has returned true. Called when the decision is known.
+  /// `captured` in the header is not set yet.
   virtual void put(const FrameHeader& frame, std::span<const std::uint8_t> beginning) = 0;
 };
 

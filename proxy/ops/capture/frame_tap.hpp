@@ -14,8 +14,8 @@
 
 namespace sluice::capture {
 
-/// Ring of bytes that carries frames from one shard to one capture. The writer is the shard's thread, the reader the
-/// control thread. A frame that does not fit is counted and lost, so neither thread waits.
+/// Ring that carries frames from one shard to one capture. The shard's thread writes it, and the control thread reads
+/// it. If a frame does not fit, it is lost and counted, so that neither thread waits.
 class FrameTap final : public FrameSink {
  public:
   /// Allocates a ring of `room` bytes. Throws std::bad_alloc.
@@ -24,15 +24,14 @@ class FrameTap final : public FrameSink {
   [[nodiscard]] const Filter& filter() const { return filter_; }
   [[nodiscard]] bool takes(const Frame& frame) override;
   [[nodiscard]] std::size_t shown_bytes(const Frame& frame) const override { return filter_.shown_bytes(frame); }
-  /// Writes the frame to the ring if the filter selects its decision.
+  /// Writes the frame to the ring if the filter selects frames with its decision.
   void put(const FrameHeader& frame, std::span<const std::uint8_t> beginning) override;
 
-  /// Called by the reader. Appends the available bytes to `out`, at most `most`. A frame can be split between two
-  /// calls.
+  /// Called by the reader. Appends available bytes to `out`, at most `most`. One frame may be split between two calls.
   void take(std::vector<std::uint8_t>& out, std::size_t most);
   /// Called by the reader. True if no bytes are available.
   [[nodiscard]] bool empty() const { return ring_.read_available() == 0; }
-  /// Returns the numbers of frames per interface, indexed by Wire::index(). Thread: any.
+  /// Returns counts of frames for each side and direction, indexed by Wire::index(). Thread: any.
   [[nodiscard]] std::array<WireCounts, wire_count> counts() const;
 
  private:
@@ -41,7 +40,7 @@ class FrameTap final : public FrameSink {
     std::atomic<std::uint64_t> wanted{0};
     std::atomic<std::uint64_t> lost{0};
   };
-  /// Increments a counter without an atomic read-modify-write, because only the shard writes it.
+  /// Increments a counter by a load and a store, because only the shard writes it.
   static void add_one(std::atomic<std::uint64_t>& count) {
     count.store(count.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }

@@ -9,8 +9,9 @@
 
 namespace sluice::capture {
 
-/// Opens `file` for this run's last frames if that is configured. Logs where the last frames of a crashed earlier run
-/// are. On failure a warning is logged and `file` stays empty. `program` is the name that captures contain.
+/// If configured, opens `file` for the last frames of this run. If an earlier run has crashed, logs where its last
+/// frames are. On failure, logs a warning and leaves `file` empty. `program` is the program name that the recovered
+/// capture contains.
 void open_last_frames(const proxy::Config& config, const std::string& program, const Clock& clock,
                       std::optional<RingFile>& file);
 

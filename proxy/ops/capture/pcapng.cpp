@@ -35,7 +35,7 @@ constexpr std::uint16_t isb_filteraccept = 6;
 constexpr std::uint16_t epb_flags = 2;
 constexpr std::uint8_t nanoseconds = 9;
 
-/// Appends one pcapng block: type, length, body, and from the destructor the length again.
+/// Appends one pcapng block: its type, its length and its body. The destructor appends the length again.
 class Block {
  public:
   Block(std::string& out, std::uint32_t type) : out_(out), start_(out.size()) {
@@ -57,7 +57,7 @@ class Block {
     const auto bytes = std::bit_cast<std::array<char, sizeof value>>(value);
     out_.append(bytes.data(), bytes.size());
   }
-  /// Appends bytes to the block, padded to a multiple of four.
+  /// Appends bytes to the block, with padding to a multiple of four bytes.
   void add_bytes(std::string_view bytes) {
     out_.append(bytes);
     out_.append(-bytes.size() % 4, '\0');
@@ -73,7 +73,7 @@ class Block {
     const auto bytes = std::bit_cast<std::array<char, sizeof value>>(value);
     add_option(code, std::string_view(bytes.data(), bytes.size()));
   }
-  /// Appends a time stamp to the block: the upper 32 bits come first in any byte order.
+  /// Appends a timestamp to the block. The upper 32 bits come first, whatever the byte order of the machine.
   void add_time(std::uint64_t time) {
     add(static_cast<std::uint32_t>(time >> 32U));
     add(static_cast<std::uint32_t>(time));

@@ -13,15 +13,16 @@ namespace sluice::capture::pcapng {
 /// Times are nanoseconds since 1970. rte_pcapng of DPDK 22.11 is not used, because it supports no comments. It also
 /// names interfaces by DPDK's ports and writes to a descriptor that may block.
 
-/// Appends the section header and one interface for each of wire_names. `devices` is indexed by Side. `snap_length`
-/// is 0 if frames are not cut at a fixed length.
+/// Appends the section header and a description of each interface in wire_names. `devices` is indexed by Side.
+/// `snap_length` is 0 if the captured length differs from frame to frame.
 void begin(std::string& out, std::string_view program, std::span<const std::string> devices, std::uint32_t snap_length);
 
-/// Appends a frame with its direction, and with the comment unless that is empty.
+/// Appends a captured frame with its direction. If `comment` is not empty, the frame gets it as comment.
 void add_frame(std::string& out, const FrameHeader& frame, std::uint64_t time, std::span<const std::uint8_t> bytes,
                std::string_view comment);
 
-/// Appends the numbers of frames of an interface for the time from `begin` to `end`.
+/// Appends an Interface Statistics Block: how many frames one interface has carried from `begin` to `end`. `wire` is
+/// the index of the interface.
 void add_statistics(std::string& out, std::size_t wire, const WireCounts& counts, std::uint64_t begin,
                     std::uint64_t end);
 

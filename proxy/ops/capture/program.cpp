@@ -12,11 +12,11 @@
 namespace sluice::capture {
 namespace {
 
-/// Number of hexadecimal digits that represent one instruction.
+/// Number of hexadecimal digits for one instruction.
 constexpr std::size_t digits = 16;
 
-/// Operations that the BPF machine may execute. The check is needed because bpf_validate() checks only instruction
-/// classes, and bpf_filter() aborts the process at an unknown operation.
+/// Instructions that a filter may contain. The check is needed, because bpf_validate() checks only classes of
+/// instructions, and bpf_filter() aborts the process at an unknown one.
 constexpr auto operations = std::to_array<unsigned>({
     // load, store, return
     BPF_LD | BPF_W | BPF_ABS,
@@ -84,7 +84,7 @@ bool only_jumps_forwards(std::span<const bpf_insn> instructions) {
   return true;
 }
 
-/// True if the instruction shifts by 32 bits or more, which is undefined behaviour and which libpcap does not check.
+/// True if the instruction shifts by 32 bits or more. That is undefined behaviour in C, and libpcap does not check it.
 bool shifts_too_far(const bpf_insn& instruction) {
   constexpr bpf_u_int32 width = 32;
   const bool shifts =
@@ -92,8 +92,8 @@ bool shifts_too_far(const bpf_insn& instruction) {
   return shifts && instruction.k >= width;
 }
 
-/// Set of the BPF machine's memory words that were written on every path to an instruction. The machine's memory is not
-/// cleared, so unwritten words contain old data of the stack.
+/// Set of words in the BPF machine's memory that have been written whenever an instruction is reached. The memory is
+/// not cleared, so other words contain old data of the stack.
 using Written = std::uint32_t;
 static_assert(BPF_MEMWORDS <= 32);
 
@@ -101,8 +101,8 @@ constexpr Written word(bpf_u_int32 number) {
   return Written{1} << number;
 }
 
-/// Merges the set of words written after instruction `at` into the sets of its possible successors, by intersection.
-/// All successors have higher indices.
+/// Passes the set of words that are written after instruction `at` to the possible successors of that instruction. A
+/// successor keeps only words that all its predecessors pass. All successors have higher indices.
 void hand_on(std::span<const bpf_insn> instructions, std::size_t at, std::span<Written> written) {
   const bpf_insn& instruction = instructions[at];
   const auto next = [&](std::size_t jump) {
@@ -115,8 +115,8 @@ void hand_on(std::span<const bpf_insn> instructions, std::size_t at, std::span<W
   next(instruction.jf);
 }
 
-/// True if no memory word is read before it is written. `instructions` jump only forwards and passed bpf_validate(),
-/// so word numbers are in range.
+/// True if every memory word is written before it is read. The instructions must jump only forwards and have passed
+/// bpf_validate(), so that word numbers are in range.
 bool reads_only_what_it_wrote(std::span<const bpf_insn> instructions) {
   std::array<Written, Program::max_instructions> written;
   written.fill(~Written{0});

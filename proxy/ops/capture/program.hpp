@@ -12,28 +12,29 @@
 
 namespace sluice::capture {
 
-/// Compiled libpcap filter: instructions of the classic BPF machine (pcap_compile(3)). They come from any client of the
-/// socket and run on a poll thread, so checked() restricts them. Jumps go forwards only, so each instruction runs at
-/// most once; libpcap does not require this outside the kernel. Only operations that libpcap knows are allowed, because
-/// it aborts the process at others. No memory word is read before it is written, because it would hold data of the poll
-/// thread's stack.
+/// Compiled libpcap filter: instructions of the classic BPF machine (pcap_compile(3)). A client of the admin socket
+/// sends them, and they run on a poll thread. checked() therefore refuses unsafe ones. Jumps must go forwards, so that
+/// each instruction runs at most once; libpcap requires this only in the kernel. Only known instructions are allowed,
+/// because libpcap aborts the process at others. No memory word may be read before it is written, because it contains
+/// data of the poll thread's stack.
 class Program {
  public:
-  /// Maximum number of instructions; every expression that a person types needs fewer.
+  /// Maximum number of instructions. Filter expressions that a person types need fewer.
   static constexpr std::size_t max_instructions = 400;
 
   /// Creates a program that accepts every frame.
   Program() = default;
-  /// Returns the program, or nothing if it is unsafe: too long, a backward jump, an unknown operation, a shift by 32
-  /// bits or more, a read of unwritten memory, or rejected by libpcap.
+  /// Returns the program, or nothing if it is unsafe. A program is unsafe if it has too many instructions, a backward
+  /// jump, an unknown instruction, or a shift by 32 bits or more. It is also unsafe if it reads unwritten memory or if
+  /// libpcap rejects it.
   [[nodiscard]] static std::optional<Program> checked(std::vector<bpf_insn> instructions);
-  /// Parses the output of to_text() and checks the instructions.
+  /// Parses a text that to_text() has returned, and checks the instructions as checked() does.
   [[nodiscard]] static std::optional<Program> parse(std::string_view text);
-  /// Returns 16 hexadecimal digits for each instruction: code, jt, jf, k.
+  /// Returns the instructions as text: 16 hexadecimal digits each, in the order code, jt, jf, k.
   [[nodiscard]] static std::string to_text(std::span<const bpf_insn> instructions);
 
-  /// True if the program accepts a frame of `length` bytes that begins with `beginning`. A read beyond `beginning`
-  /// rejects the frame.
+  /// True if the program selects a frame of `length` bytes, of which only `beginning` is available. A program that
+  /// reads beyond `beginning` does not select the frame.
   [[nodiscard]] bool takes(std::span<const std::uint8_t> beginning, std::size_t length) const;
 
  private:

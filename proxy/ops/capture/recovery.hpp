@@ -8,15 +8,15 @@
 
 namespace sluice::capture {
 
-/// Counts of a recovery of last frames from a file.
+/// Counts of what was recovered from a file of last frames.
 struct Recovered {
   std::size_t frames = 0;
-  std::uint64_t nanoseconds = 0;  ///< time from the first to the last recovered frame
+  std::uint64_t nanoseconds = 0;  ///< time between the first and the last recovered frame, in nanoseconds
 };
 
-/// Reads a file that RingFile wrote and passes it to `write` as pcapng, in order of time and in parts. Every field is
-/// checked before use. Throws std::runtime_error with the reason if the file cannot be read, for example while the
-/// program that writes it runs.
+/// Reads a file of last frames that RingFile wrote. Passes the frames to `write` as pcapng, in parts and in order of
+/// time. Checks every field before it is used. Throws std::runtime_error with the reason if the file cannot be read,
+/// for example because the program that writes it is running.
 [[nodiscard]] Recovered recover(const std::string& path, const std::function<void(std::string_view)>& write);
 
 }  // namespace sluice::capture

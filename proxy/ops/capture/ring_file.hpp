@@ -13,47 +13,47 @@
 
 namespace sluice::capture {
 
-/// Location, size and contents of the file of last frames.
+/// Path, size and contents of the file of last frames.
 struct RingPlan {
   std::string path;
-  std::uint64_t size = 0;         ///< maximum bytes of all slots together
-  std::uint32_t snap_length = 0;  ///< maximum bytes that are kept of a frame
-  bool payload = false;           ///< true to keep payload, false to keep headers only
+  std::uint64_t size = 0;         ///< maximum size of all slots together, in bytes
+  std::uint32_t snap_length = 0;  ///< maximum number of bytes stored of each frame
+  bool payload = false;           ///< true to store headers and payload, false to store headers only
   std::uint32_t shards = 1;
   std::string program;                 ///< program name that the recovered capture contains
   std::array<std::string, 2> devices;  ///< names of the ports' devices, indexed by Side
-  std::int64_t to_wall = 0;  ///< offset between the shards' clock and wall-clock time, see RingHeader::to_wall
+  std::int64_t to_wall = 0;            ///< wall-clock time minus the time on the shards' clock, see RingHeader::to_wall
 };
 
-/// File of the last frames of this run, mapped so that a plain store is enough. The kernel keeps the data of a killed
-/// process. All space is allocated at start. The file is readable by its owner only and locked while in use. Thread:
-/// the control thread, except for the ring of each shard.
+/// Memory-mapped file with the last frames of this run. Frames are written by plain stores, because the kernel keeps
+/// the data of a mapped file when a process is killed. All space is allocated at start. Only its owner can read the
+/// file, which is locked while in use. Thread: the control thread, but each shard writes its own ring.
 class RingFile {
  public:
-  /// Creates the file of this run, and renames the file of an earlier run, see left(). Throws std::runtime_error with
-  /// the reason; the earlier file then still exists.
+  /// Creates the file for this run. Renames the file of an earlier run; see left(). Throws std::runtime_error with the
+  /// reason; the earlier file then still exists.
   explicit RingFile(const RingPlan& plan);
-  /// Closes the file and leaves it in place.
+  /// Closes the file, which remains in the file system.
   ~RingFile();
   RingFile(const RingFile&) = delete;
   RingFile& operator=(const RingFile&) = delete;
 
-  /// Returns the path of the last frames of a crashed earlier run, or an empty text. The next crashed run replaces
-  /// that file.
+  /// Returns the path of the file with the last frames of an earlier run that crashed, or an empty text. That file is
+  /// replaced after the next crash.
   [[nodiscard]] const std::string& left() const { return left_; }
-  /// Returns the ring of each shard, indexed by shard. The RingFile must outlive users of the rings, because its
+  /// Returns the rings of all shards, indexed by shard. This object must outlive all users of the rings, because its
   /// destructor unmaps their memory.
   [[nodiscard]] const std::vector<std::shared_ptr<FrameSink>>& rings() const { return rings_; }
-  /// True if another program truncated the file or its file system failed, so that the file receives no more frames.
+  /// True if another program truncated the file or its file system failed. No more frames are then written to the file.
   [[nodiscard]] bool is_lost() const;
   /// Deletes the file after an orderly end of the run, unless another run has replaced it. The rings must no longer be
   /// in use.
   void remove();
 
  private:
-  /// Renames the file of an earlier run, or removes it if that run ended before it wrote the header.
+  /// Renames the file of an earlier run. Removes it instead if that run ended before it wrote the header.
   void keep_earlier();
-  /// Creates, allocates and maps the file of this run.
+  /// Creates the file of this run, allocates its space and maps it.
   void begin(const RingPlan& plan);
 
   std::string path_;

@@ -9,9 +9,9 @@
 
 namespace sluice::capture {
 
-/// Header of the file of last frames, followed by the slots of each shard in turn. Numbers are in the byte order of
-/// the machine. The header contains the texts of decisions, because another version of the program may number them
-/// differently.
+/// Header of the file of last frames. The slots of all shards follow it, shard by shard. Numbers are in the byte order
+/// of the machine. The header contains the texts of all decisions, because another version of the program may number
+/// them differently.
 struct alignas(4096) RingHeader {
   static constexpr std::array<char, 8> own_magic{'S', 'L', 'U', 'I', 'R', 'I', 'N', 'G'};
   static constexpr std::uint32_t own_version = 1;
@@ -22,22 +22,23 @@ struct alignas(4096) RingHeader {
   std::uint32_t slot_bytes;   ///< size of a slot in bytes, a multiple of 8
   std::uint32_t slots;        ///< number of slots of each shard
   std::uint32_t shards;       ///< number of shards, at least 1
-  std::uint32_t snap_length;  ///< maximum bytes of a frame that a slot keeps
-  std::int64_t to_wall;       ///< offset in nanoseconds that converts FrameHeader::at to nanoseconds since 1970
+  std::uint32_t snap_length;  ///< maximum number of bytes of a frame that a slot contains
+  std::int64_t to_wall;       ///< offset in nanoseconds that is added to FrameHeader::at to get the time since 1970
   Text program;
   std::array<std::array<char, 256>, 2> devices;  ///< names of the ports' devices, indexed by Side
-  std::array<Text, 256> comments;                ///< texts of the decisions, indexed by Decision
+  std::array<Text, 256> comments;                ///< text of each decision, indexed by Decision
 };
 static_assert(std::is_trivially_copyable_v<RingHeader>);
 
-/// Header that precedes the bytes of a frame in its slot.
+/// Header of a slot, which precedes the bytes of the frame.
 struct SlotHeader {
-  std::uint64_t number = 0;  ///< number of the frame within its shard, from 1; 0 if the slot is empty or incomplete
+  /// number of the frame within its shard, counted from 1; 0 if the slot contains no complete frame
+  std::uint64_t number = 0;
   FrameHeader frame;
 };
 static_assert(std::is_trivially_copyable_v<SlotHeader> && sizeof(SlotHeader) == 24, "no padding");
 
-/// Returns the size of a slot that holds up to `snap_length` bytes of a frame.
+/// Returns the size in bytes of a slot for at most `snap_length` bytes of a frame.
 [[nodiscard]] constexpr std::uint32_t slot_bytes_for(std::uint32_t snap_length) {
   return (static_cast<std::uint32_t>(sizeof(SlotHeader)) + snap_length + 7) / 8 * 8;
 }

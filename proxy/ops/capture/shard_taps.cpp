@@ -13,8 +13,8 @@ namespace {
 
 /// Maximum length in bytes of a frame in a packet buffer.
 constexpr std::size_t longest_frame = 65535;
-/// Maximum number of packets in a port's burst (shards.burst). Memory for the forwarded frames of a burst is reserved
-/// in advance.
+/// Maximum number of packets in the burst of a port (shards.burst). Memory for a burst of forwarded frames is reserved
+/// at construction.
 constexpr std::size_t largest_burst = 256;
 
 FrameHeader header_of(const Frame& frame, Decision decision) {
@@ -54,7 +54,7 @@ void ShardTaps::received(const proxy::RxPacket& rx, const proxy::Counters& count
   before_ = counters;
 }
 
-/// Writes the current frame to the taps. Called when the frame's decision was counted.
+/// Writes the current frame to the taps that select it. Called after the decision for the frame was counted.
 void ShardTaps::settle() {
   if (!current_) return;
   const std::optional<Decision> decision = decision_between(before_, *current_->counters);
@@ -70,7 +70,7 @@ void ShardTaps::on_done() {
   current_.reset();
 }
 
-/// Returns the decision of the received frame in `buffer` and removes its entry, because the buffer may soon hold
+/// Returns the decision for the received frame in `buffer`. Removes its entry, because the buffer may soon contain
 /// another frame.
 Decision ShardTaps::take_decision(const rte_mbuf* buffer) {
   const auto at =

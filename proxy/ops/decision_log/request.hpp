@@ -11,15 +11,16 @@
 
 namespace sluice::tracing {
 
-/// Options of a decision log as the client requests it.
+/// Options of a decision log that a client requests.
 struct Request {
   control::LawTrace::Wanted wanted;
-  std::optional<Duration> duration{};    ///< duration of the recording; if not set, it runs until the client ends it
-  std::optional<std::uint64_t> lines{};  ///< maximum number of lines; if not set, there is no limit
+  /// duration of the recording; if not set, the recording runs until the client ends it
+  std::optional<Duration> duration{};
+  std::optional<std::uint64_t> lines{};  ///< maximum number of lines; if not set, it is not limited
 
-  /// Parses the words after `trace` on the socket: the UE's address or address:port, --seconds N, --lines N. An IPv6
-  /// address with a port is in brackets. Each option may appear once. Returns an error message if the words are
-  /// invalid.
+  /// Parses the words after `trace`: the address of the UE, optionally with a port, --seconds N and --lines N. An IPv6
+  /// address with a port is written in brackets. Each option may be given once. Returns an error message if the words
+  /// are invalid.
   [[nodiscard]] static std::variant<Request, std::string> parse(const std::vector<std::string>& words);
 };
 

@@ -10,8 +10,8 @@
 
 namespace sluice::tracing {
 
-/// Ring of bytes that carries the lines of a decision log from one shard to the client. The writer is the shard's
-/// thread, the reader the control thread; neither waits.
+/// Ring that carries the lines of a decision log from one shard to the client. The shard's thread writes it, and the
+/// control thread reads it. Neither thread waits for the other.
 class TraceRing final : public control::LineSink {
  public:
   /// Allocates a ring of `room` bytes. Throws std::bad_alloc.
@@ -19,7 +19,7 @@ class TraceRing final : public control::LineSink {
 
   [[nodiscard]] bool put(std::string_view line) override;
 
-  /// Called by the reader. Appends the available bytes to `out`, at most `most`. A line can be split between two calls.
+  /// Called by the reader. Appends available bytes to `out`, at most `most`. One line may be split between two calls.
   void take(std::string& out, std::size_t most);
   /// Called by the reader. True if no bytes are available.
   [[nodiscard]] bool empty() const { return ring_.read_available() == 0; }
@@ -28,7 +28,7 @@ class TraceRing final : public control::LineSink {
   boost::lockfree::spsc_queue<char> ring_;
 };
 
-/// Decision log of the controllers of one shard, with the ring for its lines.
+/// Decision log of one shard's controllers, and the ring to which it writes lines.
 struct ShardTrace {
   ShardTrace(std::size_t room, const control::LawTrace::Wanted& wanted, control::LawTrace::Numbers numbers)
       : ring(room), trace(ring, wanted, numbers) {}

@@ -6,25 +6,25 @@
 
 namespace sluice::tracing {
 
-/// Passes decision logs from the control thread to a shard without locks; the shard acknowledges which one it uses.
+/// Passes decision logs from the control thread to a shard without locks. The shard acknowledges which log it uses.
 /// Neither thread waits for the other.
 class TraceSlot {
  public:
-  /// Called by the control thread. Makes the shard record its decisions in this log, or in none if null. The log must
-  /// exist until uses() is false.
+  /// Called by the control thread. Makes the shard record its decisions in `trace`, or in no log if null. The log must
+  /// exist until uses() returns false for it.
   void offer(control::LawTrace* trace) { wanted_.store(trace); }
-  /// Called by the control thread. True if the shard uses this log or may start to use it at any moment.
+  /// Called by the control thread. True if the shard uses this log, or could start to use it at any time.
   [[nodiscard]] bool uses(const control::LawTrace& trace) const {
     return wanted_.load() == &trace || taken_.load() == &trace;
   }
 
-  /// Called by the shard. `from` is the log in use. True if the control thread has offered another log.
+  /// Called by the shard. True if the control thread has offered a log other than `from`, which the shard uses now.
   [[nodiscard]] bool differs(const control::LawTrace* from) const {
     return wanted_.load(std::memory_order_acquire) != from;
   }
-  /// Called by the shard while it uses no log. Returns the log to use from now on. The shard first publishes that it
-  /// uses the log, then checks that the log is still offered. The control thread does both in the reverse order, so it
-  /// never frees a log that is in use.
+  /// Called by the shard while it uses no log. Returns the log that it must use from now on. First publishes that the
+  /// shard uses the log, then checks that the log is still offered. The control thread does both in the opposite order,
+  /// so that it never frees a log in use.
   [[nodiscard]] control::LawTrace* take() {
     control::LawTrace* trace = nullptr;
     do {

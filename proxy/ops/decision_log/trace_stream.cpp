@@ -11,9 +11,9 @@
 namespace sluice::tracing {
 namespace {
 
-/// Maximum wait for a shard to stop using the decision log; a shard that takes longer has stalled.
+/// Maximum time to wait until a shard stops using the decision log. A shard that takes longer has stalled.
 constexpr Duration longest_farewell = std::chrono::seconds(1);
-/// Version of the line format of a decision log, which control::Replay checks.
+/// Version of the line format of decision logs. control::Replay checks it.
 constexpr int format = 1;
 
 std::int64_t nanoseconds_of(Instant instant) {
@@ -55,7 +55,7 @@ bool TraceStream::take(std::string& out, std::size_t most) {
   return false;
 }
 
-/// Appends lines up to the requested number, and ends the recording at that number.
+/// Appends lines to `out`, up to the requested total. Ends the recording when that number is reached.
 void TraceStream::add_lines(std::string& out, std::string_view lines) {
   while (!lines.empty()) {
     if (request_.lines && lines_ >= *request_.lines) return finish();

@@ -15,16 +15,16 @@
 
 namespace sluice::tracing {
 
-/// Byte stream of one decision log as JSON lines; the lines of each shard are in order of time. It ends after the
-/// duration, after the requested number of lines, or on the client's request. Thread: the control thread.
+/// Byte stream of one decision log as JSON lines. Lines of one shard are in order of time. The stream ends after the
+/// requested duration or number of lines, or at the client's request. Thread: the control thread.
 class TraceStream final : public admin::ByteStream {
  public:
   struct Parts {
-    std::string program;                  ///< program name in the log's first line
+    std::string program;                  ///< name of the program, which the first line of the log contains
     std::function<Instant()> now;         ///< returns the time of the shards' clock
     std::function<std::uint64_t()> wall;  ///< returns the wall-clock time in nanoseconds since 1970
-    std::function<void()> detach;         ///< requests that the shards stop using the log
-    std::function<bool()> detached;       ///< returns true once no shard uses the log
+    std::function<void()> detach;         ///< makes the shards stop using the log
+    std::function<bool()> detached;       ///< returns true if no shard uses the log any more
   };
   TraceStream(Parts parts, const Request& request, std::vector<std::shared_ptr<ShardTrace>> shards);
   ~TraceStream() override;
@@ -37,12 +37,12 @@ class TraceStream final : public admin::ByteStream {
  private:
   struct Source {
     std::shared_ptr<ShardTrace> shard;
-    std::string text;  ///< start of an incomplete line, taken from the ring and not yet written
+    std::string text;  ///< first part of a line, read from the ring, whose end has not been read yet
   };
-  /// Appends the log's first line, which names the program, the UE and the clocks.
+  /// Appends the first line of the log. It contains the program, the UE, and the time on both clocks.
   void begin(std::string& out) const;
   void add_lines(std::string& out, std::string_view lines);
-  /// Appends the log's last line, with the numbers of written and of lost lines.
+  /// Appends the last line of the log. It contains the numbers of written and of lost lines.
   void end(std::string& out) const;
   [[nodiscard]] bool drained() const;
 
@@ -50,7 +50,7 @@ class TraceStream final : public admin::ByteStream {
   Request request_;
   std::vector<Source> sources_;
   std::optional<Instant> deadline_;
-  std::optional<Instant> ended_;  ///< time at which the end of the recording was requested
+  std::optional<Instant> ended_;  ///< time at which the end of the recording was requested; not set before
   std::uint64_t lines_ = 0;
   bool introduced_ = false;
 };

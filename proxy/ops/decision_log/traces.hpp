@@ -12,7 +12,7 @@
 
 namespace sluice::tracing {
 
-/// Starts and ends decision logs. Only one is recorded at a time, because a controller can write to one log only.
+/// Starts and ends decision logs. Only one can be recorded at a time, because a controller writes to only one log.
 /// Thread: the control thread.
 class Traces {
  public:
@@ -21,30 +21,32 @@ class Traces {
 
   struct Program {
     std::string name;
-    std::vector<TraceSlot*> shards;  ///< slot of each shard for its decision log; outlives the logs
-    /// Function that makes every shard check soon whether a decision log has started or ended.
+    std::vector<TraceSlot*> shards;  ///< slot of each shard in which its decision log is set; outlives the logs
+    /// makes every shard check soon whether a decision log has started or ended
     std::function<void()> wake;
     std::function<Instant()> now;  ///< returns the time of the shards' clock
     std::function<std::uint64_t()> wall;
   };
-  /// Keeps `program`. The object must outlive its decision logs and the shards' threads.
+  /// Stores `program`. The object must outlive its decision logs and the threads of the shards.
   explicit Traces(Program program) : program_(std::move(program)) {}
   Traces(const Traces&) = delete;
   Traces& operator=(const Traces&) = delete;
 
-  /// Starts a decision log with the options of a Request. Returns an answer with a stream of lines, or an error.
+  /// Starts a decision log with the options that `words` contains (see Request). Returns an answer with a stream of
+  /// lines, or an error.
   [[nodiscard]] admin::Answer begin(const std::vector<std::string>& words);
   [[nodiscard]] bool running() const { return running_; }
-  /// Frees the last decision log once no shard uses it. Called about once a second.
+  /// Frees the last decision log if no shard uses it any more. Must be called about once a second.
   void tidy();
 
  private:
   void end();
-  /// True if some shard may still use the newest decision log.
+  /// True if a shard may still use the newest decision log.
   [[nodiscard]] bool in_use() const;
 
   Program program_;
-  std::vector<std::shared_ptr<ShardTrace>> newest_;  ///< parts of the newest decision log, indexed by shard
+  /// part of the newest decision log at each shard, indexed by shard
+  std::vector<std::shared_ptr<ShardTrace>> newest_;
   bool running_ = false;
 };
 

@@ -12,22 +12,22 @@
 
 namespace sluice::http {
 
-/// Bounds on the memory and time that the clients of an event stream may use.
+/// Limits of the memory and time that clients of an event stream may use.
 struct EventLimits {
   std::size_t clients = 8;
-  std::chrono::milliseconds patience{5'000};  ///< maximum time for a client to receive an event
-  int send_buffer = 64 << 10;                 ///< size in bytes of the kernel's send buffer for a client
+  std::chrono::milliseconds patience{5'000};  ///< maximum time in which a client must receive an event
+  int send_buffer = 64 << 10;                 ///< size in bytes of the kernel's send buffer for each client
 
-  /// Number of consecutive unread events after which a new client may replace this client.
+  /// number of consecutive unread events from which on a new client may replace this client
   std::uint64_t unread = 4;
 };
 
-/// Sends server-sent events to several clients. An event is serialised once and shared. While an event is being sent to
-/// a client, only the newest of the later events waits. A client that needs longer than `patience` for an event is
-/// closed. So a slow reader costs two events and one kernel buffer. If all places are taken, a new client replaces the
-/// one with the most unread events, at least `unread`. Otherwise, if another address holds more than half of the
-/// places, one client of that address is replaced. A client that reads, however slowly, is kept longer than others of
-/// its address. Thread: that of the io_context.
+/// Sends server-sent events to several clients. An event is serialized only once. While an event is being sent to a
+/// client, only the newest later event waits. A slow client therefore costs two events and one kernel buffer. A client
+/// that needs longer than `patience` for an event is disconnected. If the maximum number of clients is reached, a new
+/// client replaces the one with the most unread events, if they are at least `unread`. Otherwise, if another address
+/// has more than half of the clients, one of these is replaced. Of the clients of an address, those that read are
+/// replaced last. Thread: that of the io_context.
 class EventStream {
  public:
   explicit EventStream(boost::asio::io_context& context, EventLimits limits = {})
@@ -38,19 +38,18 @@ class EventStream {
   EventStream& operator=(const EventStream&) = delete;
 
   [[nodiscard]] bool empty() const { return clients_.empty(); }
-  /// True if a client with that address would be accepted: the number of clients is below the limit, or another client
-  /// can be replaced.
+  /// True if a client with this address would be accepted: there are fewer clients than the maximum, or one of them can
+  /// be replaced.
   [[nodiscard]] bool has_place_for(const boost::asio::ip::address& address) const;
-  /// Takes over a connection whose response is a stream of events. Closes the connection if its client cannot be
-  /// accepted.
+  /// Adds a connection whose response is the stream of events. Closes the connection if the client cannot be accepted.
   void add(boost::asio::ip::tcp::socket socket);
-  /// Sends an event with `data`, which contains no line ends, to all clients.
+  /// Sends an event with `data` to all clients. `data` must not contain line ends.
   void send(const std::string& data);
 
  private:
   class Client;
   using Clients = std::set<std::shared_ptr<Client>>;
-  /// Returns the client that a new client with that address replaces, or end() if none may be replaced.
+  /// Returns the client to be replaced by a new client with this address, or end() if none may be replaced.
   [[nodiscard]] Clients::const_iterator victim_for(const boost::asio::ip::address& address) const;
 
   boost::asio::io_context& context_;

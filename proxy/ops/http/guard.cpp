@@ -27,14 +27,14 @@ std::string lower(std::string_view text) {
   return out;
 }
 
-/// Returns host and port of an origin such as "http://host:80" (RFC 6454), which follow its scheme.
+/// Returns the host and port of an origin such as "http://host:80" (RFC 6454), without the scheme.
 std::string_view host_of(std::string_view origin) {
   const std::size_t scheme = origin.find("://");
   return scheme == std::string_view::npos ? std::string_view() : origin.substr(scheme + 3);
 }
 
-/// True if no header of the request shows that a page of another site sent it. Browsers always send such a header;
-/// other clients need not send it.
+/// True if no header shows that a page of another site has sent the request. Browsers always send such a header; other
+/// clients need not send one.
 bool from_our_own_page(const http::Request& request) {
   const std::string& site = request.fetch_site;
   if (!site.empty() && site != "same-origin") return false;
@@ -68,7 +68,7 @@ std::optional<http::Response> Guard::refuse(const http::Request& request) const 
   return std::nullopt;
 }
 
-/// True if the host is an IP address, localhost or a configured name. An IP address is safe, because DNS rebinding
+/// True if the host is an IP address, localhost or a configured name. IP addresses are allowed, because DNS rebinding
 /// needs a name.
 bool Guard::knows_host(std::string_view host) const {
   const std::optional<http::Authority> authority = http::read_authority(host);
@@ -79,8 +79,8 @@ bool Guard::knows_host(std::string_view host) const {
   return !no_address || name == "localhost" || std::find(names_.begin(), names_.end(), name) != names_.end();
 }
 
-/// True if the header contains the token. Digests are compared, so that the time reveals neither length nor content of
-/// the token.
+/// True if the header Authorization contains the token. Digests are compared, so that the duration of the comparison
+/// reveals nothing about the token.
 bool Guard::has_token(std::string_view authorization) const {
   constexpr std::string_view scheme = "Bearer ";
   if (!authorization.starts_with(scheme)) return false;

@@ -10,26 +10,27 @@
 
 namespace sluice::page {
 
-/// States which clients may use the live page.
+/// Settings that determine which clients may use the live page.
 struct Access {
-  std::string token;             ///< secret with which a client may view the page and use its controls
-  bool beyond_loopback = false;  ///< true to accept clients on other machines
+  std::string token;  ///< secret token that a client needs to see the data of the page and to use its controls
+  bool beyond_loopback = false;  ///< true to accept clients on other machines too
 
-  /// host names of this machine that requests may contain, besides its addresses and localhost
+  /// host names of this machine that a request may contain; its addresses and localhost are always allowed
   std::vector<std::string> names{};
 };
 
-/// Rejects HTTP requests that do not come from the live page itself or lack its token.
+/// Rejects HTTP requests that have no token or do not come from the live page itself.
 class Guard {
  public:
   explicit Guard(Access access);
 
-  /// Returns the response that rejects a request for the page itself, or nothing if the page may be shown. Reasons: the
-  /// client is not on this machine, or Host is a foreign name, which DNS rebinding would use.
+  /// Returns the response that rejects a request for the page, or nothing if the page may be sent. A request is
+  /// rejected if the client is not on this machine, or if Host is an unknown name, as with DNS rebinding.
   [[nodiscard]] std::optional<http::Response> refuse_stranger(const http::Request& request) const;
-  /// Returns the response that rejects a request of the page's script, or nothing if it may be answered. Reasons
-  /// besides those of refuse_stranger(): a page of another site sent it, or `Authorization: Bearer …` lacks the token.
-  /// The time of the comparison does not depend on the token.
+  /// Returns the response that rejects a request of the page's script, or nothing if the request may be answered. A
+  /// request is rejected for the reasons of refuse_stranger(), or because a page of another site has sent it. A request
+  /// is also rejected if `Authorization: Bearer …` does not contain the token. The duration of the comparison does not
+  /// depend on the token.
   [[nodiscard]] std::optional<http::Response> refuse(const http::Request& request) const;
 
  private:

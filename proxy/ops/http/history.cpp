@@ -13,7 +13,7 @@
 namespace sluice::page {
 namespace {
 
-/// Appends a number as JSON, with the precision of `format` and `digits`, or null if it is not finite.
+/// Appends `value` as JSON number, formatted with `format` and `digits`. Appends null if it is not finite.
 void append_number(std::string& out, double value, std::chars_format format, int digits) {
   if (!std::isfinite(value)) {
     out += "null";
@@ -47,8 +47,8 @@ std::size_t History::bytes() const {
   return times_.size() * sizeof(double) + values_.size() * sizeof(float);
 }
 
-/// Appends the value of one cell as JSON, with four digits. These are more than a pixel shows, and they keep the text
-/// of an hour short.
+/// Appends the value of one cell as JSON with four digits. They are precise enough for a graph, and keep the text for
+/// an hour short.
 void History::append_value(std::string& out, std::size_t row, std::size_t column) const {
   constexpr int digits = 4;
   append_number(out, static_cast<double>(values_[row * columns_.size() + column]), std::chars_format::general, digits);

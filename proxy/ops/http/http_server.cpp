@@ -25,14 +25,14 @@ using boost::system::error_code;
 using WireRequest = wire::request<wire::string_body>;
 using WireResponse = wire::response<wire::string_body>;
 
-/// Delay of the next accept() after an error, because a missing resource is seldom available again at once.
+/// Delay before accept() is called again after an error. A missing resource is rarely available at once.
 constexpr auto pause_after_error = std::chrono::milliseconds(100);
 
 std::string text_of(beast::string_view text) {
   return {text.data(), text.size()};
 }
 
-/// True for a loopback address, also for an IPv4 loopback address mapped into IPv6.
+/// True for a loopback address, including an IPv4 loopback address that is mapped to IPv6.
 bool is_loopback(const boost::asio::ip::address& address) {
   if (!address.is_v6() || !address.to_v6().is_v4_mapped()) return address.is_loopback();
   return boost::asio::ip::make_address_v4(boost::asio::ip::v4_mapped, address.to_v6()).is_loopback();
@@ -40,8 +40,8 @@ bool is_loopback(const boost::asio::ip::address& address) {
 
 constexpr unsigned bad_request = 400;
 
-/// Returns an error response for a request that the parser accepts but that is ambiguous about its host or the end of
-/// its body. Returns nothing for a valid request.
+/// Returns an error response for a request that is ambiguous about its host or the end of its body, although the parser
+/// accepts it. Returns nothing for a valid request.
 std::optional<Response> refuse(const WireRequest& from) {
   constexpr unsigned not_implemented = 501;
   constexpr unsigned http_1_1 = 11;
@@ -58,8 +58,8 @@ std::optional<Response> refuse(const WireRequest& from) {
   return plain(not_implemented, "a Transfer-Encoding other than chunked\n");
 }
 
-/// Converts a request for which refuse() returned nothing. The authority of an absolute target replaces Host (RFC
-/// 9112 section 3.2.2).
+/// Converts a request that refuse() has accepted. If the target is absolute, its authority replaces the header Host
+/// (RFC 9112 section 3.2.2).
 Request to_request(const WireRequest& from, const boost::asio::ip::address& client) {
   Target target = read_target(text_of(from.target())).value_or(Target{});
   const std::string host = text_of(from[wire::field::host]);
@@ -118,8 +118,8 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
   }
 
   [[nodiscard]] const boost::asio::ip::address& client() const { return client_; }
-  /// Returns the sequence number of the connection's last progress, which is the start of waiting for a request, or a
-  /// written part of a response. Smaller numbers are older.
+  /// Returns the sequence number of the last progress of the connection. A connection makes progress when it starts to
+  /// wait for a request, or when a part of a response was written. Smaller numbers are older.
   [[nodiscard]] std::uint64_t turn() const { return turn_; }
 
  private:
@@ -131,7 +131,7 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
   /// Number of empty lines that are ignored before a request line; RFC 9112 section 2.2 requires at least one.
   static constexpr int max_empty_lines = 4;
 
-  /// Reads a request, after skipping up to `most` empty lines.
+  /// Reads a request. Ignores up to `most` empty lines before it.
   void read_behind_empty_lines(int most) {
     constexpr std::string_view empty_line = "\r\n";
     const auto begins = [this] {
@@ -172,8 +172,7 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
     leave();
   }
 
-  /// Sends a response. `headers_only` keeps the headers of the complete response without its body (RFC 9110 section
-  /// 9.3.2).
+  /// Sends a response. If `headers_only` is true, sends its headers unchanged but no body (RFC 9110 section 9.3.2).
   void write(Response response, bool keep_alive, bool headers_only) {
     response_ = to_wire(std::move(response));
     response_.keep_alive(keep_alive);
@@ -184,7 +183,7 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
     write_on(keep_alive);
   }
 
-  /// Writes the rest of the response in parts, so that each written part is recorded as the client's progress.
+  /// Writes the rest of the response in parts. Each written part counts as progress of the client.
   void write_on(bool keep_alive) {
     wire::async_write_some(stream_, *serializer_,
                            [self = shared_from_this(), keep_alive](const error_code& error, std::size_t) {
@@ -197,7 +196,7 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
                            });
   }
 
-  HttpServer* server_;  ///< server of this connection; null once the connection is closed
+  HttpServer* server_;  ///< server to which this connection belongs; null once the connection is closed
   boost::asio::ip::address client_;
   std::uint64_t turn_ = 0;
   beast::tcp_stream stream_;
@@ -205,7 +204,7 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
   std::optional<wire::request_parser<wire::string_body>> parser_;
   WireResponse response_;
 
-  /// writes `response_` in parts; set while a response is being sent
+  /// serializer that writes `response_` in parts; set while a response is being sent
   std::optional<wire::response_serializer<wire::string_body>> serializer_;
 };
 
@@ -243,9 +242,9 @@ void HttpServer::accept() {
   });
 }
 
-/// Closes one connection of the client address with the most connections, so that no address can exclude others. It is
-/// the connection whose last progress is oldest. A request that arrives complete is answered before many others can
-/// arrive, so it is not lost.
+/// Closes one connection of the client address that has the most connections, so that no address can exclude others. Of
+/// these connections, closes the one whose last progress is oldest. A complete request is not lost, because it is
+/// answered before its connection can become the oldest.
 void HttpServer::make_room() {
   std::map<boost::asio::ip::address, std::size_t> places;
   for (const auto& connection : connections_) ++places[connection->client()];

@@ -17,27 +17,27 @@
 
 namespace sluice::http {
 
-/// Bounds on the memory and time that HTTP clients may use.
+/// Limits of the memory and time that HTTP clients may use.
 struct HttpLimits {
-  /// maximum number of connections; a new one replaces a connection of the client address with the most connections
+  /// maximum number of connections; a further one replaces a connection of the client address that has the most
   std::size_t connections = 16;
   std::size_t header_bytes = 4096;             ///< maximum header length of a request in bytes
   std::size_t body_bytes = 256;                ///< maximum body length of a request in bytes
-  std::chrono::milliseconds patience{10'000};  ///< maximum time to receive a request, and to send its response
+  std::chrono::milliseconds patience{10'000};  ///< maximum time to receive a request, and also to send its response
 };
 
 /// HTTP server that passes requests to a handler. Thread: that of the io_context.
 class HttpServer {
  public:
   using Endpoint = boost::asio::ip::tcp::endpoint;
-  /// Response of a handler: a complete one, or an event stream that takes over the connection. The stream outlives
-  /// the server.
+  /// Response of a handler: a complete response, or an event stream to which the connection is added. The stream must
+  /// outlive the server.
   using Reply = std::variant<Response, EventStream*>;
-  /// Function that answers a request. The server omits the body of a response to HEAD.
+  /// Function that answers a request. The server itself omits the body of a response to HEAD.
   using Handler = std::function<Reply(const Request&)>;
 
-  /// Binds the address `listen` and listens. Throws std::runtime_error, with the name of the configuration `key`, if
-  /// the address is not available.
+  /// Binds the address `listen` and listens on it. Throws std::runtime_error if the address is not available; its text
+  /// contains the configuration key `key`.
   HttpServer(boost::asio::io_context& context, const Endpoint& listen, const std::string& key, Handler handler,
              HttpLimits limits = {});
   /// Closes every connection.
@@ -45,7 +45,7 @@ class HttpServer {
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
 
-  /// Returns the local address, with the assigned port if port 0 was requested.
+  /// Returns the local address. If port 0 was requested, it contains the port that the kernel has assigned.
   [[nodiscard]] Endpoint local() const { return acceptor_.local_endpoint(); }
 
  private:
@@ -59,10 +59,10 @@ class HttpServer {
   boost::asio::ip::tcp::acceptor acceptor_;
   boost::asio::steady_timer pause_;
   std::set<std::shared_ptr<Connection>> connections_;
-  std::uint64_t turns_ = 0;  ///< number of times that some connection made progress, see Connection::turn()
+  std::uint64_t turns_ = 0;  ///< number of times that any connection has made progress; see Connection::turn()
 };
 
-/// Returns the URL of an endpoint: "http://127.0.0.1:9838/" or "http://[::1]:9838/".
+/// Returns the URL of a local address, such as "http://127.0.0.1:9838/" or "http://[::1]:9838/".
 [[nodiscard]] std::string address_of(const HttpServer::Endpoint& endpoint);
 
 }  // namespace sluice::http

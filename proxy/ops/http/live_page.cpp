@@ -23,13 +23,13 @@ constexpr unsigned method_not_allowed = 405;
 constexpr unsigned unavailable = 503;
 constexpr auto look_period = std::chrono::milliseconds(500);
 
-/// Returns the part of page.html between two tags.
+/// Returns the part of page.html between the tags `begin` and `end`.
 std::string_view between(std::string_view begin, std::string_view end) {
   const std::size_t first = page_text.find(begin) + begin.size();
   return page_text.substr(first, page_text.find(end, first) - first);
 }
 
-/// Returns the source expression that allows a script or style by its hash (Content Security Policy level 3, section
+/// Returns the source expression that allows a script or style by its hash (Content Security Policy Level 3, section
 /// 2.3.1).
 std::string source_of(std::string_view text) {
   std::array<unsigned char, SHA256_DIGEST_LENGTH> digest{};
@@ -39,7 +39,8 @@ std::string source_of(std::string_view text) {
   return "'sha256-" + std::string(base64.begin(), base64.begin() + length) + "'";
 }
 
-/// Returns a policy that allows only the page's own script and style, and connections to this server only.
+/// Returns a Content Security Policy that allows only the page's own script and style, and connections only to this
+/// server.
 std::string content_security_policy() {
   return "default-src 'none'; script-src " + source_of(between("<script>", "</script>")) + "; style-src " +
          source_of(between("<style>", "</style>")) +
@@ -52,7 +53,7 @@ http::Response only(const std::string& method) {
   return refused;
 }
 
-/// True if `mode` consists of words in lower case, as a mode's name does.
+/// True if `mode` could be the name of a mode: it consists of words in lower case.
 bool is_plausible(const std::string& mode) {
   constexpr std::size_t longest = 64;
   return !mode.empty() && mode.size() <= longest &&

@@ -13,25 +13,26 @@
 
 namespace sluice::page {
 
-/// Functions of the program that the live page calls.
+/// Functions by which the live page gets data from the program and controls it.
 struct Program {
-  /// Collects all data of the page as one line of JSON, and passes it to `take`, now or later, at most once.
+  /// collects all data of the page and passes it to `take` as one line of JSON, at once or later; calls `take` at most
+  /// once
   std::function<void(std::function<void(const std::string&)> take)> look;
-  /// Activates a mode, given as in `sluicectl mode`. Returns an error message, or nothing on success. The function is
-  /// empty if the page must not switch modes.
+  /// Activates a mode, which is written as in `sluicectl mode`. Returns an error message, or nothing on success. Not
+  /// set if the page must not change the mode.
   std::function<std::optional<std::string>(const std::string& mode)> switch_mode;
-  /// Returns the values of the last hour, as History::json() does. The function is empty if none are kept.
+  /// returns the values of the last hour as History::json() does; not set if no history is kept
   std::function<std::string()> history{};
 };
 
-/// Live page of a program. GET / is the page, and GET /history the values of the last hour. GET /events is a stream
-/// with two events per second while a client watches. POST /mode switches the mode. All but GET / need the token.
-/// Thread: that of the io_context.
+/// Live page of a program. GET / returns the page, and GET /history the values of the last hour. GET /events returns a
+/// stream of two events per second while there are clients. POST /mode changes the mode. All requests except GET / need
+/// the token. Thread: that of the io_context.
 class LivePage {
  public:
   LivePage(boost::asio::io_context& context, Access access, Program program, http::EventLimits limits = {});
 
-  /// Answers an HTTP request. Returns nothing for paths that do not belong to the page.
+  /// Answers an HTTP request. Returns nothing if the path does not belong to the page.
   [[nodiscard]] std::optional<http::HttpServer::Reply> answer(const http::Request& request);
 
  private:
@@ -39,7 +40,7 @@ class LivePage {
   [[nodiscard]] http::HttpServer::Reply watch(const http::Request& request);
   [[nodiscard]] http::Response show_history(const http::Request& request) const;
   [[nodiscard]] http::Response switch_mode(const http::Request& request) const;
-  /// Sends the program's current state to all clients, and repeats that while there are any.
+  /// Sends the current state of the program to all clients. Repeats this while there are clients.
   void look();
   void min_window_check(std::chrono::milliseconds delay);
 
@@ -48,7 +49,8 @@ class LivePage {
   std::string policy_;  ///< value of the page's Content-Security-Policy header
   http::EventStream events_;
   boost::asio::steady_timer timer_;
-  bool looking_ = false;  ///< true while the program's state is being collected, or while its collection is scheduled
+  /// true while the state of the program is being collected, or while the next collection is scheduled
+  bool looking_ = false;
 };
 
 }  // namespace sluice::page

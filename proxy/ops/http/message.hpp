@@ -8,12 +8,11 @@
 
 namespace sluice::http {
 
-/// HTTP request in the form that handlers receive. The fields are not trusted, because the client may write anything
-/// into them.
+/// HTTP request that is passed to a handler. Its fields must not be trusted, because the client has written them.
 struct Request {
   std::string method;  ///< method of the request: "GET", "HEAD", "POST" …
   std::string path;    ///< path of the request's target, without the query
-  /// Host that the request names: authority of an absolute target, else the header Host; may be empty.
+  /// host that the request names: the authority of an absolute target, or else the header Host; may be empty
   std::string host;
   std::string origin;         ///< value of the header Origin; may be empty
   std::string fetch_site;     ///< value of the header Sec-Fetch-Site; may be empty
@@ -23,17 +22,17 @@ struct Request {
   boost::asio::ip::address client{};  ///< IP address of the client
   bool from_loopback = false;         ///< true if the client is on this machine
 
-  /// True if the request only reads: GET, or HEAD, which gets the same response without the body.
+  /// True if the request reads only: GET or HEAD. HEAD gets the response to GET without its body.
   [[nodiscard]] bool reads() const { return method == "GET" || method == "HEAD"; }
 };
 
-/// HTTP response of a handler.
+/// HTTP response that a handler returns.
 struct Response {
   unsigned status = 200;
   std::string type = "text/plain; charset=utf-8";
   std::string body;
 
-  /// headers of this response in addition to those that every response has
+  /// additional headers of this response, besides those that every response has
   std::vector<std::pair<std::string, std::string>> headers{};
 };
 

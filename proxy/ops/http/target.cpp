@@ -21,7 +21,7 @@ constexpr bool is_hex(char c) {
   return is_digit(c) || (lower(c) >= 'a' && lower(c) <= 'f');
 }
 
-/// True if `text` is a reg-name (RFC 3986), which an IPv4 address is too.
+/// True if `text` is a reg-name of RFC 3986. An IPv4 address is one, too.
 bool is_name(std::string_view text) {
   constexpr std::string_view marks = "-._~!$&'()*+,;=";
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -43,7 +43,7 @@ bool is_ipv6(std::string_view text) {
   return !no_address;
 }
 
-/// True if `text` may follow a host: nothing, or a colon and up to five digits of a port.
+/// True if `text` is what may follow a host: nothing, or a colon and up to five digits of a port number.
 bool is_port_part(std::string_view text) {
   constexpr std::size_t max_digits = 5;
   if (text.empty()) return true;

@@ -6,23 +6,24 @@
 
 namespace sluice::ipfix {
 
-/// Number of the private enterprise under which RFC 5103 defines the elements of the reverse direction.
+/// Private enterprise number under which RFC 5103 defines elements for the reverse direction.
 inline constexpr std::uint32_t reverse_enterprise = 29305;
-/// Private enterprise number that IANA reserves for documentation (RFC 5612). It marks the elements that IANA does not
-/// have, unless the operator configures another one.
+/// Private enterprise number that IANA has reserved for documentation (RFC 5612). It is the default for elements that
+/// IANA has not registered.
 inline constexpr std::uint32_t documentation_enterprise = 32473;
-/// Length in a template of a field whose records have their own length (RFC 7011 section 7).
+/// Length that a template states for a field of variable length, whose records contain the actual length (RFC 7011
+/// section 7).
 inline constexpr std::uint16_t variable_length = 65535;
 
-/// Registry that assigns the number of an information element.
+/// Selects who has assigned the number of an information element.
 enum class Space : std::uint8_t {
   iana,     ///< IANA's registry of IPFIX information elements
-  reverse,  ///< IANA's element for the direction from the responder to the initiator (RFC 5103)
-  own       ///< elements that are not in IANA's registry
+  reverse,  ///< IANA, for the opposite direction: from the responder to the initiator (RFC 5103)
+  own       ///< this project, because IANA has not registered the element
 };
 
-/// Table of the fields of a data record, in their order: X(name, element, space, length, text). The addresses come
-/// before them, and their elements and lengths differ between the templates of IPv4 and IPv6.
+/// Table of the fields of a data record in order: X(name, element, space, length, text). The fields of the addresses
+/// precede them, and differ between the templates for IPv4 and IPv6.
 #define SLUICE_IPFIX_FIELDS(X)                                                                             \
   X(sourceTransportPort, 7, iana, 2, "port of the initiator")                                              \
   X(destinationTransportPort, 11, iana, 2, "port of the responder")                                        \
@@ -51,13 +52,13 @@ struct Field {
   std::uint16_t length = 0;
   std::string_view text;
 };
-/// Fields of a data record after its addresses.
+/// Fields of a data record that follow the addresses.
 inline constexpr std::array field_table = {
 #define X(name, element, space, length, text) Field{#name, element, Space::space, length, text},
     SLUICE_IPFIX_FIELDS(X)
 #undef X
 };
-/// Fields of the addresses: initiator and responder, for IPv4 and IPv6.
+/// Address fields of a data record: initiator and responder. One array is for IPv4, the other for IPv6.
 inline constexpr std::array address_fields_v4 = {
     Field{"sourceIPv4Address", 8, Space::iana, 4, "address of the initiator"},
     Field{"destinationIPv4Address", 12, Space::iana, 4, "address of the responder"}};

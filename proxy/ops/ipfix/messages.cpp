@@ -20,7 +20,7 @@ constexpr std::uint8_t tcp = 6;
 
 using Octets = std::vector<std::uint8_t>;
 
-/// Appends a number in network byte order, in `size` octets.
+/// Appends a number in network byte order, in `size` bytes.
 void put(Octets& out, std::uint64_t value, std::size_t size) {
   for (std::size_t i = size; i > 0; --i) out.push_back(static_cast<std::uint8_t>(value >> (8 * (i - 1))));
 }
@@ -30,12 +30,12 @@ void set_length(Octets& out, std::size_t at, std::size_t length) {
   out[at + 1] = static_cast<std::uint8_t>(length);
 }
 
-/// Appends an address in 4 octets if `as_v4`, else in 16.
+/// Appends an address, in 4 bytes if `as_v4` is true, else in 16.
 void put_address(Octets& out, const IpAddress& address, bool as_v4) {
   out.insert(out.end(), address.octets.begin() + (as_v4 ? 12 : 0), address.octets.end());
 }
 
-/// Appends text with its length in one octet (RFC 7011 section 7). All texts are shorter than 255.
+/// Appends a text after its length in one byte (RFC 7011 section 7). All texts are shorter than 255 bytes.
 void put_text(Octets& out, std::string_view text) {
   const std::string_view part = text.substr(0, 254);
   out.push_back(static_cast<std::uint8_t>(part.size()));
@@ -65,7 +65,7 @@ bool is_v4(const proxy::ConnectionRecord& record) {
   return record.key.ue.is_v4() && record.key.server.is_v4();
 }
 
-/// Returns the record's octets: the addresses, then the fields of field_table.
+/// Returns the bytes of a data record: the addresses, then the fields of field_table.
 Octets octets_of(const proxy::ConnectionRecord& record, UnixMilliseconds first, UnixMilliseconds last) {
   const bool by_ue = record.initiator == proxy::Side::radio;
   const auto from = static_cast<std::size_t>(record.initiator);
@@ -109,7 +109,7 @@ std::uint8_t end_reason_of(std::string_view reason) {
   return reason.ends_with("_memory") ? no_resources : forced;
 }
 
-/// Returns a message header whose length is still missing (RFC 7011 section 3.1).
+/// Returns the header of a message (RFC 7011 section 3.1). The length in it is filled in later.
 Octets MessageWriter::header(std::uint32_t now_s) const {
   Octets out;
   put(out, version, 2);

@@ -10,15 +10,15 @@ namespace {
 constexpr std::uint32_t interface_statistics = 5;
 constexpr std::uint32_t enhanced_packet = 6;
 
-/// Offset of the options in a statistics block, after type, length, interface and time.
+/// Offset of the options in a statistics block. Before them are type, length, interface and time.
 constexpr std::size_t statistics_options_at = 20;
 constexpr std::uint16_t isb_ifrecv = 4;
 constexpr std::uint16_t isb_ifdrop = 5;
 constexpr std::size_t shortest_block = 12;
-/// Maximum length of a pcapng block; a frame with its options is shorter.
+/// Maximum length of a pcapng block that is accepted. A frame with its options is always shorter.
 constexpr std::size_t longest_block = 1U << 17U;
 
-/// Reads a number at an offset that lies within `bytes`.
+/// Reads a number at offset `at`, which must be within `bytes`.
 template <typename T>
 T read_at(std::string_view bytes, std::size_t at) {
   T value{};

@@ -10,15 +10,16 @@
 namespace sluice::manual {
 namespace {
 
-/// Words of a completion script that stand for values which the running program is asked for.
+/// Placeholders in a completion script. When the user completes a word, the script asks the running program for the
+/// actual values.
 constexpr std::string_view ues = "@ue";
 constexpr std::string_view counters = "@counter";
 
-/// Words that may follow the command words typed so far.
+/// Words that can follow the command words typed so far.
 struct Row {
-  std::string commands;              ///< command words typed so far: "nodeb trace"
+  std::string commands;              ///< command words typed so far, such as "nodeb trace"
   std::vector<std::string> options;  ///< options that may follow
-  std::vector<std::string> words;    ///< other words that may follow
+  std::vector<std::string> words;    ///< other words that can follow
 };
 using Table = std::vector<Row>;
 
@@ -32,8 +33,8 @@ bool is_placeholder(const std::string& word) {
   return std::any_of(word.begin(), word.end(), [](unsigned char c) { return std::isupper(c) != 0; });
 }
 
-/// Returns the words of a usage text that can be typed: "drain", "off" and "status" of "drain [off|status]". Words in
-/// upper case are placeholders, of which two are known to the running program.
+/// Returns the literal words of a usage text: "drain", "off" and "status" for "drain [off|status]". Words in upper case
+/// are placeholders. For two of them the values are known to the running program.
 std::vector<std::string> typed_words(const std::string& usage) {
   std::vector<std::string> words(1);
   for (const char c : usage) {
@@ -75,14 +76,14 @@ void add_verbs(Table& table, const std::vector<Verb>& verbs, const std::string& 
   }
 }
 
-/// Replaces every "@@" of a script by the program's name.
+/// Replaces every "@@" in a script by the name of the program.
 std::string named(std::string script, const std::string& name) {
   for (std::size_t at = 0; (at = script.find("@@", at)) != std::string::npos; at += name.size())
     script.replace(at, 2, name);
   return script;
 }
 
-/// Shell function of bash and zsh that prints the words that the running program knows, one a line.
+/// Shell function for bash and zsh. It asks the running program for words and prints them, one per line.
 constexpr const char* ask_program = R"sh(_@@_ask() {
   case $1 in
     @ue) @@ "${@:2}" --timeout 1 bearers 1000 2>/dev/null | awk 'NR > 1 && !seen[$1]++ { print $1 }' ;;

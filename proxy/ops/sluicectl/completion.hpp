@@ -9,12 +9,13 @@
 
 namespace sluice::manual {
 
-/// Declares the flag --completion, which prints a completion: `--completion` for bash, or `--completion=zsh`.
+/// Declares the option --completion, which prints a completion script: `--completion` for bash, `--completion=zsh` for
+/// zsh.
 void declare_completion(CLI::App& program, std::string& shell);
 
-/// Returns a script for a shell ("bash", "zsh" or "fish") that completes the command line of a program: its options,
-/// subcommands, `verbs` with their literal arguments, and otherwise file names. For the placeholders UE and NAME of a
-/// verb the script asks the running program for its UEs and counters.
+/// Returns a script that completes a program's command line in a shell ("bash", "zsh" or "fish"). It completes options,
+/// subcommands, `verbs` with their literal arguments, and otherwise file names. For the placeholders UE and NAME it
+/// asks the running program for its UEs and counters.
 [[nodiscard]] std::string completion(std::string_view shell, const CLI::App& program,
                                      const std::vector<Verb>& verbs = {});
 

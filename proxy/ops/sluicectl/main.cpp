@@ -35,7 +35,7 @@ namespace {
 constexpr int exit_refused = 1;
 constexpr int exit_usage = 2;
 
-/// Commands that sluicectl itself implements, using answers of the running proxy.
+/// Commands that sluicectl implements itself with answers of the running proxy.
 constexpr std::array own_verbs{
     sluice::admin::Verb{
         "top", "[--by rate|queue|delay] [--interval SECONDS] [--count N]",
@@ -48,7 +48,7 @@ constexpr std::array own_verbs{
                         0},
 };
 
-/// Returns all commands for the manual page and the completion.
+/// Returns all commands, for the manual page and the completion script.
 std::vector<sluice::manual::Verb> verbs() {
   std::vector<sluice::manual::Verb> all;
   std::vector<sluice::admin::Verb> known(sluice::admin::proxy_verbs.begin(), sluice::admin::proxy_verbs.end());
@@ -60,8 +60,8 @@ std::vector<sluice::manual::Verb> verbs() {
   return all;
 }
 
-/// Returns the commands for the shell completion: the names of the modes replace MODE, and UE stays a placeholder,
-/// which the completion replaces by the UEs of the running program.
+/// Returns all commands for the completion script. MODE is replaced by the names of the modes. UE remains a
+/// placeholder, for which the script inserts the UEs of the running program.
 std::vector<sluice::manual::Verb> completed_verbs() {
   std::string modes;
   for (const sluice::proxy::ModeText& mode : sluice::proxy::mode_table)
@@ -97,9 +97,9 @@ std::string joined(const std::vector<std::string>& words) {
 }
 
 enum class Form {
-  view,  ///< output format: the values that people need, as text
-  wide,  ///< output format: all values, as a table
-  json   ///< output format: all values, as JSON
+  view,  ///< output as text with only the values that people need
+  wide,  ///< output as a table with all values
+  json   ///< output as JSON with all values
 };
 
 std::string text_of(const std::string& command, const sluice::admin::Json& value, Form form) {
@@ -113,7 +113,7 @@ int print(const std::string& text) {
   return 0;
 }
 
-/// Admin socket of the program that gets the commands, and the format in which its answers are printed.
+/// Admin socket to which commands are sent, and the format in which answers are printed.
 struct Session {
   std::string socket = sluice::admin::default_socket;
   double timeout_s = 5;
@@ -122,8 +122,8 @@ struct Session {
   [[nodiscard]] std::chrono::milliseconds timeout() const {
     return std::chrono::milliseconds(static_cast<long>(timeout_s * 1000));
   }
-  /// Sends a command to the program and returns the answer. Throws std::runtime_error with the program's error message
-  /// if it refuses.
+  /// Sends a command to the program and returns the result. If the command fails, throws std::runtime_error with the
+  /// program's error message.
   [[nodiscard]] sluice::admin::Json ask(const std::vector<std::string>& words) const {
     const sluice::admin::Answer answer = sluice::admin::ask(socket, joined(words), timeout());
     if (!answer.ok) throw std::runtime_error(sluice::admin::printable(answer.value.get<std::string>(), true));

@@ -12,7 +12,7 @@ bool is_flag(const CLI::Option& option) {
   return option.get_items_expected_max() == 0;
 }
 
-/// Returns the term under which a manual page lists an option: "`-h`, `--help`", "`--out` TEXT" or "file".
+/// Returns the name of an option as a manual page shows it: "`-h`, `--help`", "`--out` TEXT" or "file".
 std::string term(const CLI::Option& option) {
   std::string names;
   const auto add = [&names](const std::string& name) { names += (names.empty() ? "`" : ", `") + name + "`"; };

@@ -6,14 +6,14 @@
 namespace sluice::manual {
 namespace {
 
-/// Returns a text quoted as an argument of a roff macro, with quotation marks escaped.
+/// Returns a text as a quoted argument of a roff macro. Quotation marks in the text are escaped.
 std::string macro_argument(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) out += c == '"' ? std::string("\\(dq") : std::string(1, c);
   return out + "\"";
 }
 
-/// Returns a text escaped so that it contains no roff commands. Text between backticks becomes bold.
+/// Returns a text in which roff commands are escaped. Text between backticks becomes bold.
 std::string escaped(std::string_view text) {
   std::string out;
   bool bold = false;

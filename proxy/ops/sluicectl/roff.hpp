@@ -13,7 +13,7 @@ struct Title {
   std::string version;
 };
 
-/// Writes a manual page in the language of man(7). Texts are plain, and backticks enclose literal text.
+/// Writes a manual page in the format of man(7). Arguments are plain text, in which backticks enclose literal text.
 class Roff {
  public:
   explicit Roff(const Title& title);
@@ -21,7 +21,7 @@ class Roff {
   void section(std::string_view name);
   void subsection(std::string_view name);
   void paragraph(std::string_view text);
-  /// Adds a term with its explanation to a list.
+  /// Adds a term and its explanation to a list.
   void item(std::string_view term, std::string_view text);
   [[nodiscard]] const std::string& text() const { return text_; }
 

@@ -29,15 +29,15 @@ std::string reason() {
 
 volatile std::sig_atomic_t asked_socket = -1;
 
-/// Signal handler that requests the end of the stream from the program. The handler itself sends the request, because a
-/// signal may arrive just before the next blocking read.
+/// Signal handler that requests the program to end the stream. It sends the request itself, because a signal may arrive
+/// just before a read that blocks.
 void end_asking(int) {
   const int before = errno;
   shutdown(asked_socket, SHUT_WR);
   errno = before;
 }
 
-/// Makes the first SIGINT or SIGTERM end the stream; a second one has its default effect.
+/// Makes the first SIGINT or SIGTERM end the stream. A second signal has its default effect.
 void catch_signals(int socket) {
   asked_socket = socket;
   struct sigaction action {};
@@ -62,7 +62,7 @@ int opened(const std::string& file) {
   return number;
 }
 
-/// Writes all bytes to the descriptor; the first signal does not interrupt it.
+/// Writes all bytes to the descriptor, even if the first signal arrives meanwhile.
 bool write_all(int number, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t written = write(number, bytes.data(), bytes.size());
@@ -95,7 +95,7 @@ void Connection::begin(const std::string& line, std::chrono::milliseconds timeou
   if (!answer.ok) throw std::runtime_error(admin::printable(answer.value.get<std::string>(), true));
 }
 
-/// Returns the first line of the answer; the bytes after it are kept.
+/// Returns the first line of the answer. Bytes received after it are kept for the stream.
 std::string Connection::first_line(std::chrono::milliseconds timeout) {
   const auto deadline = std::chrono::steady_clock::now() + timeout;
   std::size_t end = std::string::npos;
@@ -117,7 +117,7 @@ std::string Connection::next() {
   return std::exchange(input_, {});
 }
 
-/// Appends the next received bytes to `input_`. Returns false at the end of the stream.
+/// Appends further received bytes to `input_`. Returns false at the end of the stream.
 bool Connection::read_more() {
   std::array<char, 1U << 16U> bytes;
   while (true) {

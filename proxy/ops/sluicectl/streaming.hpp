@@ -6,7 +6,7 @@
 
 namespace sluice::sluicectl {
 
-/// Owns a file descriptor and closes it, unless it is a standard stream.
+/// Owns a file descriptor. The destructor closes the descriptor unless it is a standard stream.
 class Descriptor {
  public:
   explicit Descriptor(int number) : number_(number) {}
@@ -19,23 +19,23 @@ class Descriptor {
   int number_;
 };
 
-/// Opens an output file and returns its descriptor. The mode is 0600, because captures contain addresses and may
-/// contain payload. "-" is standard output. Throws std::runtime_error.
+/// Opens a file for output and returns its descriptor. A new file has mode 0600, because captures contain addresses and
+/// possibly payload. "-" stands for standard output. Throws std::runtime_error.
 [[nodiscard]] int opened(const std::string& file);
 
-/// Writes all bytes to the descriptor. Returns false if the reader has closed the output. Throws std::runtime_error on
-/// other errors.
+/// Writes all bytes to the descriptor. Returns false if the reader of the output has closed it. Throws
+/// std::runtime_error on other errors.
 [[nodiscard]] bool write_all(int number, std::string_view bytes);
 
-/// Connection to a program's admin socket on which a byte stream follows the answer.
+/// Connection to a program's admin socket for a command whose answer is followed by a byte stream.
 class Connection {
  public:
   /// Connects to the admin socket at `path`. Throws std::runtime_error if no program accepts the connection.
   explicit Connection(const std::string& path) : socket_(connected_to(path)) {}
 
-  /// Sends the command and waits for the answer. From now on a first SIGINT or SIGTERM makes the program send the
-  /// rest and end the stream. A second signal ends sluicectl. Throws std::runtime_error with the reason if the
-  /// program refuses or does not answer in time.
+  /// Sends the command `line` and waits for the answer. Afterwards the first SIGINT or SIGTERM makes the program send
+  /// the rest and end the stream. A second signal ends sluicectl. Throws std::runtime_error with the reason if the
+  /// command fails or the program does not answer in time.
   void begin(const std::string& line, std::chrono::milliseconds timeout);
   /// Returns the next received bytes of the stream, or an empty text at its end.
   [[nodiscard]] std::string next();

@@ -29,17 +29,17 @@ std::string word(const Json& item, const char* key) {
   return at != item.end() && at->is_string() ? at->get<std::string>() : "";
 }
 
-/// Returns the key that identifies a bearer or flow in two samples.
+/// Returns a text that identifies a bearer or flow, so that it is found again in the next sample.
 std::string name_of(const Json& item) {
   return word(item, "ue") + " " + word(item, "server") + " " + std::to_string(number(item, "policy"));
 }
 
-/// Returns a JSON whole number, because counts are shown without decimals.
+/// Returns the value as a whole number in JSON, because counts have no decimals.
 Json whole(double value) {
   return std::llround(value);
 }
 
-/// Computes the bit rate of a byte counter between two samples.
+/// Computes bit rates from the values that a byte counter has in two samples.
 class Rates {
  public:
   Rates(const Json& before, const char* counter, double seconds) : counter_(counter), seconds_(seconds) {
@@ -59,7 +59,7 @@ class Rates {
   std::map<std::string, double> before_;
 };
 
-/// Returns the value of a key, or null if the program does not report it.
+/// Returns the value of `key`, or null if the answer of the program does not contain it.
 Json known(const Json& item, const char* key) {
   const auto at = item.find(key);
   return at != item.end() && at->is_number() ? *at : Json();
@@ -102,8 +102,8 @@ Json rows_of(const Json& before, const Json& now, const char* counter, double se
   return rows;
 }
 
-/// Fills in the rate of bearers whose bytes are not counted, because no rate controller needs them: the sum of the
-/// rates of the UE's split connections.
+/// Adds missing rates of bearers. A bearer without rate controller has no byte count, so its rate is the sum of the
+/// rates of its UE's split connections.
 void complete_rates(const Json& bearers, Json& rows, const Json& flow_rows) {
   std::map<std::string, double> by_ue;
   for (const Json& flow : flow_rows) {
@@ -116,7 +116,7 @@ void complete_rates(const Json& bearers, Json& rows, const Json& flow_rows) {
   }
 }
 
-/// Sorts rows in descending order; null comes last, and equal rows keep their order.
+/// Sorts rows in descending order. Rows with null are last, and rows with equal values keep their order.
 void sort_by(Json& rows, Order order) {
   constexpr std::array keys{"rate_bps", "queue_bytes", "delay_ms"};  // indexed by Order
   const char* const key = keys.at(static_cast<std::size_t>(order));
@@ -124,14 +124,14 @@ void sort_by(Json& rows, Order order) {
   std::stable_sort(rows.begin(), rows.end(), [&](const Json& a, const Json& b) { return value(a) > value(b); });
 }
 
-/// Returns the sum of a key over all rows that have it.
+/// Returns the sum of the values of `key` in all rows that contain it.
 double sum(const Json& rows, const char* key) {
   double total = 0;
   for (const Json& row : rows) total += number(row, key);
   return total;
 }
 
-/// Formats the first `most` rows as a table in readable units, or returns `nothing` if there are no rows.
+/// Returns the first `most` rows as a table in readable units. Returns the text `nothing` if there are no rows.
 std::string table(const Json& rows, std::span<const admin::Column> columns, std::size_t most, const char* nothing) {
   if (rows.empty()) return nothing;
   Json shown = Json::array();
@@ -161,8 +161,8 @@ namespace {
 
 constexpr std::array handlings{"controlled", "split", "passed"};  // as in the answer of `traffic`
 
-/// Returns the share of each way in which frames were processed in the bytes between two samples; null if there were
-/// none or the program does not count them.
+/// Returns the share of each way of processing in the bytes between two samples. Returns null if there were no bytes,
+/// or if the program does not count them.
 Json shares(const Json& before, const Json& now) {
   if (!before.contains("traffic") || !now.contains("traffic")) return nullptr;
   Json object = Json::object();

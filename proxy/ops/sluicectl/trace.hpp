@@ -11,17 +11,17 @@ namespace sluice::sluicectl {
 
 /// Options of the command `sluicectl trace`.
 struct TraceCommand {
-  std::string line;        ///< command line that is sent to the program
+  std::string line;        ///< command line that is sent to the running program
   std::string file = "-";  ///< path of the output file; "-" is standard output
 
-  /// Parses the words after `trace`: -w is used here, the others are sent to the program. Throws
+  /// Parses the words after `trace`. -w is handled here, and other options are sent to the program. Throws
   /// std::invalid_argument with the error.
   [[nodiscard]] static TraceCommand take(std::vector<std::string> words);
 };
 
-/// Records a decision log until the program ends it, the reader of the output closes it, or SIGINT or SIGTERM arrives.
-/// Then prints the totals on standard error. `timeout` applies to the first answer. Throws std::runtime_error with the
-/// reason of a failure.
+/// Records a decision log. It ends when the program ends it, when the reader of the output closes it, or at SIGINT or
+/// SIGTERM. Then prints the totals on standard error. `timeout` is the maximum time for the first answer. Throws
+/// std::runtime_error with the reason of a failure.
 void run_trace(const TraceCommand& command, const std::string& socket, std::chrono::milliseconds timeout);
 
 /// Options of the command `sluicectl replay`.
@@ -33,11 +33,11 @@ struct ReplayCommand {
   [[nodiscard]] static ReplayCommand take(std::vector<std::string> words);
 };
 
-/// Replays the decision log `trace` and writes a summary to `messages`. Without changed parameters it writes the first
-/// differing decision to `out`, and returns false if there is one. With changed parameters it writes every differing
-/// decision and returns true. Throws std::runtime_error.
+/// Runs the controllers again with the inputs in the decision log `trace`, and writes a summary to `messages`. Without
+/// changed parameters, writes the first decision that differs to `out` and returns false if there is one. With changed
+/// parameters, writes every decision that differs and returns true. Throws std::runtime_error.
 [[nodiscard]] bool replay(std::istream& trace, const ReplayCommand& command, std::ostream& out, std::ostream& messages);
-/// Runs replay() with the command's file, standard output and standard error.
+/// Runs replay() on the file that the command names. Writes to standard output and standard error.
 [[nodiscard]] bool run_replay(const ReplayCommand& command);
 
 }  // namespace sluice::sluicectl
