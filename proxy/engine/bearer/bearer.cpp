@@ -200,8 +200,10 @@ void Bearer::select_controller() {
   if (rate_control_.needs_reports() || !rate_control_.uses_ack_feedback()) return;
   const AckController& controller = ack_controller();
   const Duration by_reports = 2 * settings_->smvs.parameters.one_way_delay + reports().last().period;
-  // Without connections there are no ACKs.
-  const Duration by_acks = in_use() ? controller.law().feedback_delay() : std::chrono::hours(1);
+  // Without bytes of connections in flight no ACKs come, so only reports can limit the cross traffic that waits.
+  const bool awaits_acks =
+      has_cross_traffic_queue_ ? controller.flight() > cross_traffic_queue().sent.total() : in_use();
+  const Duration by_acks = awaits_acks ? controller.law().feedback_delay() : std::chrono::hours(1);
   rate_control_.compare(*settings_, by_reports, by_acks, controller.suspects_reports());
 }
 

@@ -39,7 +39,21 @@ bool awaits_acks(const AckController& controller, const CrossTrafficQueue& cross
 
 /// True if reports limit the UE and none of its connections has data, so that cross traffic has the grants to itself.
 bool is_sole(const Bearer& bearer) {
-  return !bearer.rate_control().is_ack_based() && bearer.load.backlogged_flows == 0;
+  bool sole = !bearer.rate_control().is_ack_based();
+  const auto look = [&sole](const Bearer& each) {
+    sole = sole && each.load.backlogged_flows == 0 && each.end_to_end_count == 0;
+  };
+  look(bearer);
+  bearer.for_each_sibling(look);
+  return sole;
+}
+
+/// Removes the bytes of cross traffic from the ACK-based controller, because reports limit the UE now and no ACK would
+/// remove them.
+void forget_flight(Bearer& bearer) {
+  AckController& controller = bearer.ack_controller();
+  controller.add_flight(-bearer.cross_traffic_queue().sent.clear());
+  controller.cross_traffic_flows = 0;
 }
 
 /// Returns the parameters of CoDel for the flows of cross traffic. The interval covers a round trip to a distant server
@@ -78,7 +92,9 @@ bool is_handshake(const RxPacket& rx) {
 /// packet belongs to the flow's handshake.
 Bytes max_queued_of(const Bearer& bearer, bool handshake) {
   if (handshake) return max_handshake_queued;
-  const std::uint32_t flows = std::max(competitors_for(bearer).all, 1U);
+  const std::uint32_t own = bearer.has_cross_traffic_queue() ? bearer.cross_traffic_queue().queue.flows() : 0;
+  const std::uint32_t flows = std::max(
+      bearer.rate_control().is_ack_based() ? competitors_for(bearer).all : bearer.load.backlogged_flows + own, 1U);
   return std::max(bearer.mean_rate().in(is_sole(bearer) ? max_sole_queued_time : max_queued_time) / flows, min_queued);
 }
 
@@ -168,7 +184,11 @@ void CrossTrafficSender::serve(Bearer& bearer, Occasion occasion, Instant now) {
     return;
   }
   const bool is_ack_based = bearer.rate_control().is_ack_based();
-  if (is_ack_based) age_without_acks(bearer, now);
+  if (is_ack_based) {
+    age_without_acks(bearer, now);
+  } else if (bearer.rate_control().uses_ack_feedback()) {
+    forget_flight(bearer);
+  }
   SharedWindow shared = is_ack_based ? shared_window(bearer, now) : SharedWindow{};
   Bytes grant = is_ack_based ? Bytes{} : grant_left(bearer, occasion, now);
   FlowQueue& queue = bearer.cross_traffic_queue().queue;

@@ -207,6 +207,7 @@ void ReportDispatcher::on_omissions(std::span<const OmissionNotice> omissions, I
 /// bearers of the UE.
 bool ReportDispatcher::take(Bearer& bearer, const ReportArrival& report, Instant now) {
   const bool before = bearer.rate_control().is_rate_controlled();
+  const bool was_ack_based = bearer.rate_control().is_ack_based();
   const Bearer::Verdict verdict = bearer.on_report(report, now, share_of(bearer));
   if (verdict == Bearer::Verdict::stale) {
     shard_.counters.add(Counter::reports_stale);
@@ -223,8 +224,11 @@ bool ReportDispatcher::take(Bearer& bearer, const ReportArrival& report, Instant
     steer(bearer, now);
   }
   if (bearer.has_cross_traffic_queue()) {
+    CrossTrafficQueue& cross = bearer.cross_traffic_queue();
+    // After a switch to ACKs their first one may take a round trip.
+    if (!was_ack_based && bearer.rate_control().is_ack_based()) cross.ack_at = now;
+    if (!bearer.in_use() && (report.bearer.queue > Bytes{} || !cross.queue.empty())) bearer.empty_since = now;
     cross_traffic_.serve(bearer, CrossTrafficSender::Occasion::report, now);
-    if (!bearer.in_use() && !bearer.used()) bearer.empty_since = now;
   }
   serve(bearer.id, now);
   if (bearer.load.closed_window_flows > 0) [[unlikely]]

@@ -374,6 +374,23 @@ TEST_F(ShardCrossTrafficAlone, EndsSoonAfterTheLastPacketThatWaited) {
   EXPECT_EQ(bearers(), 0U) << "ten seconds, for it never had a connection";
 }
 
+TEST_F(ShardCrossTrafficAlone, EndsAlthoughReportsOfAnEmptyQueueGoOn) {
+  report_queue(0);
+  send(1);
+  for (int i = 0; i < 2200; ++i) report_queue(on_wire, 0);
+  EXPECT_EQ(bearers(), 0U) << "eleven seconds without data in the radio queue";
+}
+
+TEST_F(ShardCrossTrafficAlone, ManyFlowsShareTheBoundOfWhatWaits) {
+  report_queue(0);
+  for (int round = 0; round < 60; ++round) {
+    for (std::uint16_t from = 1000; from < 1016; ++from) send(1, 1000, from);
+  }
+  datagrams_sent();
+  EXPECT_GT(dropped(), 600U) << "of 960; each flow may hold 12 kB, not all that the link sends in 320 ms";
+  for (int i = 0; i < 400; ++i) report_queue(4 * on_wire);
+}
+
 TEST_F(ShardCrossTrafficAlone, AFailedHandshakeLosesNoPacketThatWaits) {
   report_queue(0);
   send(8);
