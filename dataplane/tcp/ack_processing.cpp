@@ -48,7 +48,7 @@ bool Sender::process_ack(const Segment& segment, Instant now, AckSample* ack_sam
   }
   event.delivered = event.acked - std::min(event.acked, delivery.known) + event.newly_sacked;
   if (ack_sample != nullptr && event.delivered != 0) *ack_sample = {event.delivered, event.rtt};
-  event.duplicate = uses_sack() ? event.newly_sacked != 0 && event.acked == 0 : repeats;
+  event.duplicate = uses_sack() && !distrusts_acks() ? event.newly_sacked != 0 && event.acked == 0 : repeats;
   if (event.duplicate) count(counters_.duplicate_acks);
   if (uses_sack() && reports_duplicate(segment)) {
     if (!bits_.tail_out) reordering_.on_duplicate();

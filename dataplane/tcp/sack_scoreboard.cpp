@@ -95,7 +95,8 @@ void SendQueue::mark_sacked(std::span<const SackBlock> blocks, SeqNum una, SeqNu
   for (const SackBlock& block : blocks) {
     // A block at or below SND.UNA is a D-SACK (RFC 2883); one beyond SND.NXT is invalid.
     if (block.left < una || block.left >= block.right || block.right > nxt) continue;
-    if (!mark_block(block, steps, event, delivery))
+    // Only the first block has new data (RFC 2018 section 4). The others repeat what earlier ACKs have reported.
+    if (!mark_block(block, steps, event, delivery) && &block == blocks.data())
       event.misplaced_sack = static_cast<std::uint32_t>(block.right - una);
   }
 }

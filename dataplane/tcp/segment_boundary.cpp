@@ -41,7 +41,7 @@ std::uint32_t secret_number(std::uint64_t secret, SeqNum seq, std::uint32_t limi
 
 }  // namespace
 
-/// Computes at which sequence number the next segment boundary is moved.
+/// Chooses the sequence number from which on the next boundary between two segments is placed elsewhere than usual.
 void Sender::plan_boundary() {
   const std::uint64_t secret = config().boundary_secret;
   postpone_boundary(secret == 0 ? far : spacing + secret_number(secret, snd_.nxt, 2 * spacing));

@@ -180,6 +180,27 @@ TEST(SegmentBoundary, SackBlocksOfAnHonestPeerEndAtBoundaries) {
   EXPECT_EQ(s.endpoint.misplaced_acks(), 0);
 }
 
+/// A router on the way may split one segment. Its receiver then repeats the odd block behind the first one.
+TEST(SegmentBoundary, AnOddBlockThatIsRepeatedIsNoLie) {
+  Sender s;
+  s.use_sack();
+  s.open();
+  s.transfer(100 * mss);
+  s.acked = s.end;
+  s.send();
+  s.send();
+  auto at = s.ends.upper_bound(s.acked);
+  const std::uint32_t begin = *at;
+  const std::uint32_t odd = begin + mss / 2;
+  at = std::next(at, 3);
+  const std::uint32_t left = *at;
+  int acks = 0;
+  for (++at; at != s.ends.end(); ++at, ++acks) s.receive_sack(s.acked, {{left, *at}, {begin, odd}});
+  EXPECT_GE(acks, 16) << "so many misplaced ACKs would be too many";
+  EXPECT_EQ(s.endpoint.misplaced_acks(), 0);
+  EXPECT_FALSE(s.endpoint.distrusts_acks());
+}
+
 TEST(SegmentBoundary, APeerThatReportsAheadBySackIsFound) {
   Sender s;
   s.use_sack();
