@@ -96,7 +96,7 @@ void MinRttEstimator::raise(Duration value) {
 }
 
 void MinRttEstimator::clamp(Duration excess) {
-  value_ = std::max(before_raise_, value_ - std::min(excess, value_));
+  value_ = std::min(value_, std::max(before_raise_, value_ - std::min(excess, value_)));
   before_raise_ = Duration::zero();
 }
 
