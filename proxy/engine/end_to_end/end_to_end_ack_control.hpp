@@ -38,7 +38,8 @@ class EndToEndAckControl {
 
   /// Processes a data segment to the UE whose payload ends at position `end`.
   void on_data(const EndToEndFlow& flow, Bearer& bearer, const packet::Parsed& data, Bytes end, Instant now);
-  /// Handles an ACK of the UE up to position `ack`. Returns true if no data is left in flight, which makes due()
+  /// Handles an ACK of the UE up to position `ack`. Returns true if no data is left in flight; due() is then
+  /// earlier than before.
   [[gnu::noinline]] bool on_ack(const EndToEndFlow& flow, Bearer& bearer, const tcp::Segment& segment, Bytes ack,
                                 Instant now);
   /// Returns the window to advertise to the server in payload bytes, counted from the position that the UE has
