@@ -194,7 +194,7 @@ ANNOTATIONS = ("spec", "template", "metadata", "annotations")
     ({"nodeSelector": {"sluice.wire": "there"}}, {(*POD, "nodeSelector", "sluice.wire"): "there"}),
     ({"tolerations": [{"operator": "Exists"}]}, {(*POD, "tolerations"): [{"operator": "Exists"}]}),
     ({"podAnnotations": {"a": "b"}}, {(*ANNOTATIONS, "a"): "b"}),
-], ids=str)
+], ids=lambda values: str(values) if isinstance(values, dict) and not any(isinstance(key, tuple) for key in values) else "")
 def test_a_value_changes_what_its_name_says_and_nothing_else(template, values, expected):
     before, after = compared(template()), compared(template(values))
     assert before.keys() == after.keys()
@@ -291,7 +291,7 @@ def test_a_second_release_has_names_of_its_own(template):
     ({"metrics": {"rules": {"on": True}}}, "on"),
     ({"secrets": {"token": "t"}}, "token"),
     ({"image": {"pullPolicy": "Sometimes"}}, "pullPolicy"),
-], ids=str)
+], ids=lambda values: str(values) if isinstance(values, dict) and not any(isinstance(key, tuple) for key in values) else "")
 def test_a_wrong_value_is_refused_by_its_name(template, values, expected):
     error = template(values)
     assert isinstance(error, str) and expected in error, error
