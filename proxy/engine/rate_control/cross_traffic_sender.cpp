@@ -248,7 +248,7 @@ void CrossTrafficSender::count_passed(FlowQueue::Popped& popped, Instant now) {
   passing_.sample({Side::core, popped.packet, result, parsed, flow::KeyTag{}, now}, reason);
 }
 
-/// Hands the packet to the radio port and counts it. Returns false if it is dropped, because the port's MTU has become
+/// Hands the packet to the radio port and counts it. Returns false if it is dropped, because the
 /// port's MTU has become smaller.
 bool CrossTrafficSender::transmit(FlowQueue::Popped&& popped, Instant now) {
   if (!shard_.queue.carries(Side::radio, popped.packet)) {

@@ -288,7 +288,8 @@ TEST_F(ShardCrossTrafficForwarded, PassesAtOnceIfTheConfigurationSelectsIt) {
 /// A UE whose Node-B reports an allowance every 5 ms.
 class ShardCrossTrafficReported : public ShardCrossTraffic {
  protected:
-  ShardCrossTrafficReported() : ShardCrossTraffic(shard_config(proxy::Mode::smvs)) {}
+  explicit ShardCrossTrafficReported(const proxy::ShardConfig& config = shard_config(proxy::Mode::smvs))
+      : ShardCrossTraffic(config) {}
   void report(std::int64_t allowance) {
     proxy::ReportArrival arrival = reports.next();
     arrival.bearer.allowance = Bytes(allowance);
@@ -401,6 +402,30 @@ TEST_F(ShardCrossTrafficAlone, AFailedHandshakeLosesNoPacketThatWaits) {
   ASSERT_EQ(lab.shard.flow_count(), 0U);
   lab.pass_time(2s);
   EXPECT_EQ(at_once + datagrams_sent() + static_cast<int>(dropped()), 8);
+}
+
+/// A shard with eight bearers.
+class ShardCrossTrafficFewBearers : public ShardCrossTrafficReported {
+ protected:
+  ShardCrossTrafficFewBearers() : ShardCrossTrafficReported(config()) {}
+  static proxy::ShardConfig config() {
+    proxy::ShardConfig config = shard_config(proxy::Mode::smvs);
+    config.limits.max_bearers = 8;
+    return config;
+  }
+};
+
+TEST_F(ShardCrossTrafficFewBearers, AnEighthIsLeftForConnections) {
+  for (std::uint8_t ue = 100; ue < 120; ++ue) {
+    proxy::ReportArrival arrival = reports.next();
+    arrival.bearer.ue = IpAddress::v4(10, 45, 0, ue);
+    arrival.bearer.queue = Bytes(20'000);
+    reports.send(arrival);
+  }
+  EXPECT_EQ(lab.shard.bearer_count(), 7U);
+  hosts.open();
+  EXPECT_EQ(lab.shard.bearer_count(), 8U);
+  EXPECT_EQ(lab.count(Counter::forward_flow_limit), 0U);
 }
 
 TEST_F(ShardCrossTrafficReported, PassesWhenReportsEnd) {
