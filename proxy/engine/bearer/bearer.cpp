@@ -201,8 +201,7 @@ void Bearer::select_controller() {
   const AckController& controller = ack_controller();
   const Duration by_reports = 2 * settings_->smvs.parameters.one_way_delay + reports().last().period;
   // Without bytes of connections in flight no ACKs come, so only reports can limit the cross traffic that waits.
-  const bool awaits_acks =
-      has_cross_traffic_queue_ ? controller.flight() > cross_traffic_queue().sent.total() : in_use();
+  const bool awaits_acks = has_cross_traffic_queue_ ? cross_traffic_queue().awaits_acks(controller.flight()) : in_use();
   const Duration by_acks = awaits_acks ? controller.law().feedback_delay() : std::chrono::hours(1);
   rate_control_.compare(*settings_, by_reports, by_acks, controller.suspects_reports());
 }

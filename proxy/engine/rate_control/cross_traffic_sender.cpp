@@ -32,11 +32,6 @@ constexpr Bytes min_queued{8 * 1500};
 /// Maximum number of waiting bytes of one flow when a packet of the flow's handshake arrives.
 constexpr Bytes max_handshake_queued{64 << 10};
 
-/// True if connections of the UE have bytes in flight. Their ACKs will show which cross traffic was delivered too.
-bool awaits_acks(const AckController& controller, const CrossTrafficQueue& cross) {
-  return controller.flight() > cross.sent.total();
-}
-
 /// True if reports limit the UE and none of its connections has data, so that cross traffic has the grants to itself.
 bool is_sole(const Bearer& bearer) {
   bool sole = !bearer.rate_control().is_ack_based();
@@ -117,7 +112,7 @@ bool CrossTrafficSender::is_limited(const Bearer& bearer, Instant now) {
   if (controller.law().base_delay() <= Duration::zero()) return false;
   if (!bearer.has_cross_traffic_queue()) return controller.flight() > Bytes{};
   const CrossTrafficQueue& cross = bearer.cross_traffic_queue();
-  return now - cross.ack_at < (awaits_acks(controller, cross) ? max_stall : max_silence);
+  return now - cross.ack_at < (cross.awaits_acks(controller.flight()) ? max_stall : max_silence);
 }
 
 bool CrossTrafficSender::offer(RxPacket& rx, Bearer& bearer, Counter reason) {
@@ -232,7 +227,7 @@ bool CrossTrafficSender::may_overdraw(const Bearer& bearer, Bytes bytes, Instant
 void CrossTrafficSender::age_without_acks(Bearer& bearer, Instant now) {
   AckController& controller = bearer.ack_controller();
   CrossTrafficQueue& cross = bearer.cross_traffic_queue();
-  if (awaits_acks(controller, cross)) return;
+  if (cross.awaits_acks(controller.flight())) return;
   controller.add_flight(-cross.sent.take_until(now - controller.law().srtt()));
 }
 
@@ -319,7 +314,7 @@ Instant CrossTrafficSender::deadline(const Bearer& bearer) {
   if (!bearer.has_cross_traffic_queue() || !bearer.rate_control().is_ack_based()) return never;
   const CrossTrafficQueue& cross = bearer.cross_traffic_queue();
   const AckController& controller = bearer.ack_controller();
-  if (awaits_acks(controller, cross)) return cross.ack_at + max_stall;
+  if (cross.awaits_acks(controller.flight())) return cross.ack_at + max_stall;
   const Instant ends = cross.ack_at + max_silence;
   if (cross.queue.empty() || cross.sent.total() == Bytes{}) return ends;
   return std::min(ends, cross.sent.oldest() + controller.law().srtt());
