@@ -47,6 +47,48 @@ def test_every_link_of_the_repository_leads_somewhere():
     assert not found
 
 
+def cells(row):
+    """The number of cells of a table's row. A vertical bar in code or after a backslash ends no cell."""
+    return len(re.sub(r"\\\||`[^`]*`", "", row.strip()).strip("|").split("|"))
+
+
+def table_faults(text):
+    """(line, message) of each table without the row of dashes below its header, and of each row that is longer or shorter."""
+    found, code, header = [], False, None
+    for number, line in enumerate((text + "\n").split("\n"), 1):
+        code ^= line.lstrip().startswith("```")
+        if code or not line.lstrip().startswith("|"):
+            if header is not None and number == header[0] + 1:
+                found.append((number, "a table has a header only"))
+            header = None
+        elif header is None:
+            header = (number, cells(line))
+        elif number == header[0] + 1 and not re.fullmatch(r"\s*\|(\s*:?-+:?\s*\|)+", line):
+            found.append((number, "a table's second row has dashes only"))
+        elif cells(line) != header[1]:
+            found.append((number, f"a row has {cells(line)} cells, the table's header {header[1]}"))
+    return found
+
+
+TABLE = "| a | b |\n| --- | --- |\n"
+
+
+@pytest.mark.parametrize("text", [TABLE + "| 1 | 2 |", TABLE + "| `x|y` | 2 |\n\n| a |\n|---|", TABLE + r"| x\|y | 2 |", "```\n| a\n| b\n```"])
+def test_tables_with_a_header_pass(text):
+    assert table_faults(text) == []
+
+
+@pytest.mark.parametrize(("text", "line"), [("| 1 | 2 |\n| 3 | 4 |", 2), (TABLE + "| 1 |", 3), (TABLE + "| 1 | 2 | 3 |", 3), ("| a | b |\n| --- |", 2), ("| a | b |", 2)])
+def test_tables_without_a_header_or_with_odd_rows_are_found(text, line):
+    assert [number for number, _ in table_faults(text)] == [line]
+
+
+def test_every_table_of_the_repository_has_a_header_and_even_rows():
+    found = [f"{path.relative_to(ROOT)}:{line}: {message}" for path in links.documents(ROOT)
+             for line, message in table_faults(path.read_text(encoding="utf-8"))]
+    assert not found
+
+
 def test_every_document_is_a_page_or_is_left_out_on_purpose():
     left_out = re.compile(r"^(README\.md|\.github/SECURITY\.md|emulator/[a-z]+/README\.md|control/[a-z_]+/README\.md)$")
     paths = docs.site_paths()
