@@ -28,6 +28,9 @@ class ActivePolicies {
   /// True if a controller may prefer short flows, under the active or an earlier set of policies. Short flows are then
   /// counted.
   [[nodiscard]] bool prioritizes_short_flows() const { return prioritizes_short_flows_; }
+  /// True if at least one of the active policies forwards cross traffic at once. If not, no policy need be looked up
+  /// for a datagram.
+  [[nodiscard]] bool passes_cross_traffic() const { return passes_cross_traffic_; }
   /// Returns the endpoint configuration for new connections. A connection keeps it when policies are replaced.
   /// Generation numbers repeat after 65 535 replacements; a connection that is older then uses the configuration of the
   /// newer generation.
@@ -43,6 +46,7 @@ class ActivePolicies {
   std::uint64_t boundary_secret_;
   std::uint16_t generation_ = 1;
   bool prioritizes_short_flows_ = false;
+  bool passes_cross_traffic_ = false;
 
   /// endpoint configurations, indexed by the generation of the policies under which a connection began
   flow::LazyArray<tcp::EndpointConfig> legs_;

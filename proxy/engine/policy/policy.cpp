@@ -45,6 +45,12 @@ bool Policies::needs_feedback() const {
          });
 }
 
+bool Policies::passes_cross_traffic() const {
+  return !queues_cross_traffic(otherwise) || std::any_of(list.begin(), list.end(), [](const Policy& policy) {
+    return !queues_cross_traffic(policy.settings);
+  });
+}
+
 bool Policies::prioritizes_short_flows() const {
   return otherwise.prioritizes_short_flows() || std::any_of(list.begin(), list.end(), [](const Policy& policy) {
            return policy.settings.prioritizes_short_flows();

@@ -17,7 +17,7 @@ struct PortRange {
   bool operator==(const PortRange&) const = default;
 };
 
-/// Properties of a connection's SYN by which a policy is chosen.
+/// Properties of a SYN or a datagram by which a policy is chosen.
 struct ConnectionView {
   IpAddress ue;
   IpAddress server;
@@ -64,6 +64,8 @@ struct Policies {
   [[nodiscard]] bool needs_feedback() const;
   /// True if at least one policy selects a controller that prefers short flows.
   [[nodiscard]] bool prioritizes_short_flows() const;
+  /// True if at least one policy forwards cross traffic (packets that belong to no split connection) at once.
+  [[nodiscard]] bool passes_cross_traffic() const;
   /// True if no policy intercepts connections, so that every connection is forwarded unchanged.
   [[nodiscard]] bool only_bypass() const { return list.empty() && otherwise.mode == Mode::bypass; }
 

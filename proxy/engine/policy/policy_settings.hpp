@@ -180,4 +180,10 @@ struct PolicySettings {
   [[nodiscard]] bool splits() const { return can_split(mode) && !regulates(); }
 };
 
+/// True if packets that match a policy with these settings, and belong to no split connection, may wait for the UE's
+/// window.
+[[nodiscard]] constexpr bool queues_cross_traffic(const PolicySettings& settings) {
+  return settings.mode == Mode::smvs && settings.smvs.cross_traffic == CrossTraffic::queue;
+}
+
 }  // namespace sluice::proxy

@@ -9,9 +9,10 @@
 namespace sluice::proxy {
 namespace {
 
-/// True if the packet may wait for the UE's window. A packet may not wait if the order of packets matters to a split
-/// connection, a handshake or a handback. ICMP messages do not wait either, because they report about other packets.
-bool may_wait(packet::ParseResult result, Counter reason) {
+/// True if a packet of this kind may wait for the UE's window. A packet may not wait if the order of packets matters to
+/// a split connection, a handshake or a handback. ICMP messages do not wait either, because they report about other
+/// packets.
+bool may_wait_by_kind(packet::ParseResult result, Counter reason) {
   switch (result) {
     case packet::ParseResult::udp:
     case packet::ParseResult::not_tcp:
@@ -70,6 +71,12 @@ void Forwarder::forward_unusual(RxPacket& rx, Counter reason, Checksum checksum)
   shard_.queue.push(out, std::move(rx.packet), rx.now);
 }
 
+/// True if the packet may wait for the UE's window, by its kind and by the policy that matches it.
+bool Forwarder::may_wait(const RxPacket& rx, Counter reason) {
+  return may_wait_by_kind(rx.result, reason) &&
+         cross_traffic_policies_.may_wait(shard_.registry.policies(), rx.key(), view_of(rx));
+}
+
 /// Returns true if the packet was queued by the UE's bearer, because its controller limits cross traffic (packets that
 /// belong to no split connection). Otherwise counts the packet in the bearer, because it occupies the radio queue too.
 bool Forwarder::pass_to_ue(RxPacket& rx, Counter reason) {
@@ -77,7 +84,7 @@ bool Forwarder::pass_to_ue(RxPacket& rx, Counter reason) {
   if (id == flow::no_flow) return false;
   Bearer& bearer = shard_.registry.bearer(id);
   if (!bearer.counts()) return false;
-  if (may_wait(rx.result, reason) && cross_traffic_.offer(rx, bearer, reason)) return true;
+  if (may_wait(rx, reason) && cross_traffic_.offer(rx, bearer, reason)) return true;
   bearer.on_sent(rx.now, Bytes(rx.parsed.ip_length), Bearer::Traffic::cross);
   return false;
 }

@@ -4,6 +4,7 @@
 #include "proxy/engine/flow_table/context.hpp"
 #include "proxy/engine/flow_table/passing_traffic.hpp"
 #include "proxy/engine/flow_table/rx_packet.hpp"
+#include "proxy/engine/policy/cross_traffic_policies.hpp"
 #include "proxy/engine/rate_control/cross_traffic_sender.hpp"
 #include "proxy/engine/relay/relay_buffer_quota.hpp"
 
@@ -46,6 +47,7 @@ class Forwarder {
   [[nodiscard]] bool is_too_long(RxPacket& rx);
   [[gnu::cold, gnu::noinline]] void drop_too_long(RxPacket& rx);
   [[nodiscard, gnu::noinline]] bool pass_to_ue(RxPacket& rx, Counter reason);
+  [[nodiscard]] bool may_wait(const RxPacket& rx, Counter reason);
 
   const ShardContext shard_;
   EndToEndFlows& end_to_end_;
@@ -53,6 +55,7 @@ class Forwarder {
   const RelayBufferQuota& buffer_quota_;
   bool radio_counted_ = false;
   PassingTraffic& passing_;
+  CrossTrafficPolicies cross_traffic_policies_;
 };
 
 }  // namespace sluice::proxy

@@ -30,6 +30,9 @@ class ShardCrossTraffic : public ShardAcks {
   /// full and the server's next segments wait.
   void fill_window() {
     hosts.open();
+    acknowledge_a_round_trip();
+  }
+  void acknowledge_a_round_trip() {
     offer(hosts, offered, 60);
     in_flight += static_cast<std::uint32_t>(data_sent() / on_wire) * segment_size;
     lab.pass_time(20ms);
@@ -283,6 +286,83 @@ TEST_F(ShardCrossTrafficForwarded, PassesAtOnceIfTheConfigurationSelectsIt) {
   fill_window();
   send(50);
   EXPECT_EQ(datagrams_sent(), 50);
+}
+
+/// Policies by which port 5004, the DSCP 46 and the port 5005 in mode i-tcp do not wait.
+proxy::ShardConfig excepting_config() {
+  proxy::ShardConfig config = acks_config();
+  proxy::Policy calls;
+  calls.ports = {{5004, 5004}};
+  calls.settings = config;
+  calls.settings.smvs.cross_traffic = proxy::CrossTraffic::forward;
+  proxy::Policy voice;
+  voice.dscp = {46};
+  voice.settings = config;
+  voice.settings.mode = proxy::Mode::bypass;
+  proxy::Policy plain;
+  plain.ports = {{5005, 5005}};
+  plain.settings = config;
+  plain.settings.mode = proxy::Mode::i_tcp;
+  config.policies = {calls, voice, plain};
+  return config;
+}
+
+class ShardCrossTrafficByPolicy : public ShardCrossTraffic {
+ protected:
+  explicit ShardCrossTrafficByPolicy() : ShardCrossTraffic(excepting_config()) {}
+  /// Sends `count` datagrams with this DSCP from the server's port `from`.
+  void send_with_dscp(int count, std::uint16_t from, std::uint8_t dscp) {
+    for (int i = 0; i < count; ++i) {
+      packet::Packet packet = pool().allocate();
+      std::fill_n(packet.append(1000), 1000, std::uint8_t{0});
+      packet.data()[999] = ++serial;
+      auto header = packet::make_template(ScriptedHosts::server_mac, ScriptedHosts::ue_mac, 4);
+      header.tos = static_cast<std::uint8_t>(dscp << 2U);
+      packet::Addresses addresses = hosts.ue_to_server.reversed();
+      addresses.src_port = from;
+      packet::write_udp_headers(packet, header, addresses, 7);
+      lab.put(Side::core, std::move(packet));
+    }
+  }
+};
+
+TEST_F(ShardCrossTrafficByPolicy, OnlyWhatAPolicyQueuesWaits) {
+  fill_window();
+  send(30, 1000, 5004);
+  EXPECT_EQ(datagrams_sent(), 30) << "cross_traffic: forward";
+  send_with_dscp(30, 7001, 46);
+  EXPECT_EQ(datagrams_sent(), 30) << "mode: bypass";
+  send(30, 1000, 5005);
+  EXPECT_EQ(datagrams_sent(), 30) << "mode: i-tcp";
+  EXPECT_EQ(lab.count(Counter::cross_traffic_queued), 0U);
+  send(60, 1000, 7000);
+  EXPECT_LT(datagrams_sent(), 50) << "no policy matches";
+  EXPECT_GT(lab.count(Counter::cross_traffic_queued), 0U);
+}
+
+TEST_F(ShardCrossTrafficByPolicy, AFlowWhoseDscpChangesStaysInOrder) {
+  fill_window();
+  send(60, 1000, 7000);
+  int sent = datagrams_sent();
+  send_with_dscp(3, 7000, 46);
+  for (int i = 0; i < 60; ++i) {
+    lab.pass_time(5ms);
+    acknowledge(std::min(in_flight, 4 * segment_size));
+    sent += datagrams_sent();
+  }
+  EXPECT_EQ(sent + static_cast<int>(dropped()), 63);
+}
+
+TEST_F(ShardCrossTrafficByPolicy, OtherPoliciesDecideAnew) {
+  fill_window();
+  send(30, 1000, 5004);
+  EXPECT_EQ(datagrams_sent(), 30);
+  const proxy::ShardConfig same_for_all = acks_config();
+  const proxy::Policies policies = same_for_all.policy_set();
+  lab.shard.apply(policies, lab.now);
+  acknowledge_a_round_trip();
+  send(60, 1000, 5004);
+  EXPECT_LT(datagrams_sent(), 50);
 }
 
 /// A UE whose Node-B reports an allowance every 5 ms.
