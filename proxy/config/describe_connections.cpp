@@ -129,7 +129,8 @@ void describe(Section& s, Policy& policy) {
   s.list("ue", policy.ue, {0, 1024}, "prefixes of UEs; empty: every UE");
   s.list("server", policy.server, {0, 1024}, "prefixes of servers; empty: every server");
   s.list("ports", policy.ports, {0, 256}, "server ports; empty: every port");
-  s.list("dscp", policy.dscp, {0, 64}, {0, 63}, "DSCP values of the SYN, or of a flow's first datagram; empty: every value");
+  s.list("dscp", policy.dscp, {0, 64}, {0, 63},
+         "DSCP values of the SYN, or of a flow's first datagram; empty: every value");
   s.choice("mode", settings.mode, modes, "TCP handling mode of these connections");
   s.choice("intercept", settings.intercept, intercepts, "interception of these connections");
   s.choice("observed", settings.observed, modes, "mode whose decisions are computed in mode observe");
