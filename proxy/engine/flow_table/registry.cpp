@@ -130,8 +130,7 @@ BearerId Registry::bearer_of(const IpAddress& of, PolicyIndex policy, Instant no
   if (const BearerId known = bearer_under(*this, entry, policy); known != flow::no_flow) return known;
   const bool moving = entry != flow::no_flow && is_outdated(bearers_[entry]);
   if (bearers_.size() >= config_.limits.max_bearers && !moving) return no_id;
-  const BearerId id =
-      bearers_.emplace(policies_.current().settings(policy), ue, pools_, policies_.current().in_control_group(ue));
+  const BearerId id = bearers_.emplace(policies_.current().settings(policy), ue, pools_, in_control_group(ue));
   if (id == flow::Slab<Bearer>::none) return no_id;
   if (entry == flow::no_flow && !entry_table_.insert(entry_key(ue), id)) {
     bearers_.erase(id);

@@ -140,6 +140,12 @@ class Registry {
   /// Returns the comparison of decisions in mode observe with the actual traffic, summed over all bearers.
   [[nodiscard]] const Observed& observed() const { return pools_.observed; }
 
+  /// True if a UE with the address `ue` is in the control group, whose connections no rate controller limits. UEs that
+  /// share a queue are all in the group, or none of them is.
+  [[nodiscard]] bool in_control_group(const IpAddress& ue) const {
+    return policies_.current().in_control_group(queue_of(ue));
+  }
+
  private:
   /// Scans the next send histories, and frees those of UEs to which nothing was sent for a long time.
   [[gnu::noinline]] void look_for_silent(Instant now);

@@ -508,6 +508,41 @@ TEST_F(ShardCrossTrafficFewBearers, AnEighthIsLeftForConnections) {
   EXPECT_EQ(lab.count(Counter::forward_flow_limit), 0U);
 }
 
+/// Prefixes of UEs that share a queue each, half of them in the control group.
+class ShardCrossTrafficSharedQueues : public ShardCrossTrafficReported {
+ protected:
+  static constexpr std::uint8_t prefixes = 16;
+  ShardCrossTrafficSharedQueues() : ShardCrossTrafficReported(config()) {}
+  static IpAddress address(std::uint8_t prefix, std::uint8_t host) {
+    return IpAddress::v4(10, 46, 0, static_cast<std::uint8_t>(16 * prefix + host));
+  }
+  static proxy::ShardConfig config() {
+    proxy::ShardConfig config = shard_config(proxy::Mode::smvs);
+    config.control_group = 0.5;
+    config.limits.max_bearers = 64;
+    for (std::uint8_t i = 0; i < prefixes; ++i) config.shared_queues.push_back(IpPrefix{address(i, 0), 96 + 28});
+    return config;
+  }
+};
+
+TEST_F(ShardCrossTrafficSharedQueues, BelongToTheControlGroupTogether) {
+  proxy::Policies policies;
+  policies.control_group = 0.5;
+  std::size_t outside = 0;
+  for (std::uint8_t i = 0; i < prefixes; ++i) {
+    outside += policies.in_control_group(address(i, 0)) ? 0U : 1U;
+    for (std::uint8_t host = 0; host < 16; ++host) {
+      proxy::ReportArrival arrival = reports.next();
+      arrival.bearer.ue = address(i, host);
+      arrival.bearer.queue = Bytes(20'000);
+      reports.send(arrival);
+    }
+  }
+  EXPECT_GT(outside, 0U);
+  EXPECT_LT(outside, prefixes);
+  EXPECT_EQ(lab.shard.bearer_count(), outside);
+}
+
 TEST_F(ShardCrossTrafficReported, PassesWhenReportsEnd) {
   hosts.open();
   report(0);
