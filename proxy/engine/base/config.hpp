@@ -32,23 +32,24 @@ struct ShardLimits {
   /// limits these bytes.
   std::optional<Bytes> exposure_per_flow;
   std::optional<Bytes> exposure_per_bearer;
-  /// Share of the packet buffers that held payload never occupies. With these, segments can always be received,
-  /// acknowledged and forwarded.
+  /// Share (0 … 1) of the packet buffers that is kept free of relayed payload, so that segments can always be received,
+  /// acknowledged and forwarded. The buffers in port_buffers do not count.
   double reserve = 0.0625;
-  /// Number of packet buffers that the queues of the ports may occupy. Windows are advertised only for the other
-  /// buffers.
+  /// Number of packet buffers that the receive and transmit queues of the ports may occupy. Payload cannot use them, so
+  /// the proxy advertises no window for them.
   std::uint32_t port_buffers = 0;
   /// number of shards that share one packet pool; each may use an equal part of it
   std::uint32_t pool_sharers = 1;
-  /// Share of the payload buffers (pool minus port_buffers and reserve) for one UE. All its connections together may
-  /// hold and advertise this much.
+  /// Share (0 … 1) of the payload buffers (pool minus port_buffers and reserve) that all connections of one UE together
+  /// may hold and advertise as windows.
   double ue_share = 0.6;
-  /// Usage of the payload buffers, as a share, up to which the window of a connection may exceed its measured demand.
+  /// Usage of the payload buffers (0 … 1) up to which a connection may advertise a larger window than its measured
+  /// demand needs.
   double shrink_windows_at = 0.5;
-  /// Usage of all packet buffers, as a share, above which new connections are not split.
+  /// Usage (0 … 1) of the packet buffers, without port_buffers, above which new connections are not split.
   double refuse_flows_at = 0.75;
-  /// Usage of all packet buffers, as a share, above which split connections without queued packets are handed back to
-  /// their hosts.
+  /// Usage (0 … 1) of the packet buffers, without port_buffers, above which split connections without queued packets
+  /// are handed back to their hosts.
   double release_flows_at = 0.875;
 };
 
@@ -56,14 +57,14 @@ struct ShardLimits {
 struct ShardTimeouts {
   Duration handshake = std::chrono::seconds(75);  ///< time for a handshake to complete
 
-  /// Time without packets after which a split connection that holds no bytes is handed back to its hosts, and passes
-  /// unchanged.
+  /// Time without packets after which a split connection that holds no bytes is handed back to its hosts. From then on
+  /// its packets are forwarded unchanged.
   Duration idle = std::chrono::seconds(300);
   /// Time after which a connection is reset because a host has acknowledged nothing of the data held for it; at most 4
   /// h.
   Duration stalled = std::chrono::hours(1);
 
-  /// time that replaces `stalled` if the sending host has reset the connection or is gone
+  /// Time that replaces `stalled` for the receiving host, if the sending host has reset the connection or is gone.
   Duration orphaned = std::chrono::minutes(3);
 
   /// time after which out-of-order segments are dropped if the gap before them is not filled
@@ -73,21 +74,22 @@ struct ShardTimeouts {
 /// Configuration with which a shard starts. The base class PolicySettings applies to connections that match no policy.
 struct ShardConfig : PolicySettings {
   std::vector<Policy> policies;  ///< policies in order of precedence: the first one that matches a connection applies
-  double control_group = 0;      ///< share of the UEs, the control group, whose connections no rate controller limits
+  double control_group = 0;      ///< share (0 … 1) of the UEs that form the control group, which no rate controller
+                                 ///< limits
   tcp::EndpointConfig tcp;
   ShardLimits limits;
   ShardTimeouts timeouts;
 
   /// prefixes of UE addresses; if empty, every source address on the radio port is a UE
   std::vector<IpPrefix> ue_prefixes;
-  /// Prefixes of UEs that share one queue, for example that of an access point. All UEs of such a prefix are controlled
-  /// together, like a single UE.
+  /// Prefixes of UE addresses. The UEs of one prefix share one radio queue, for example that of an access point, and
+  /// are controlled together like a single UE.
   std::vector<IpPrefix> shared_queues;
   /// True to accept segments whose checksum the sender's kernel left unfinished for an offload (veth, TAP). Indexed by
   /// the Side on which they arrive. Such segments are accepted only from a host whose SYN had an unfinished checksum
   /// too.
   std::array<bool, 2> accept_partial_checksums{};
-  /// Maximum frame length of the port to each Side; see Shard::set_port().
+  /// Maximum frame length of each port, indexed by the Side of the port; see Shard::set_port().
   std::array<packet::LinkLimit, 2> ports{};
   /// True to forward in-order data of loss-free connections at once in the frame in which it was received
   /// (cut-through). If false, the proxy receives each segment and builds a new one, as a reference for tests and
@@ -97,7 +99,7 @@ struct ShardConfig : PolicySettings {
   [[nodiscard]] bool accepts_partial_checksums(Side in) const {
     return accept_partial_checksums[static_cast<std::size_t>(in)];
   }
-  /// Returns the part of the configuration that can be replaced while the shard is running.
+  /// Returns the policies, which can be replaced while the shard is running, unlike the rest of the configuration.
   [[nodiscard]] Policies policy_set() const {
     const PolicySettings& by_default = *this;
     tcp::EndpointConfig legs = tcp;

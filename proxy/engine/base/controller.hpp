@@ -5,13 +5,14 @@
 
 namespace sluice::proxy {
 
-/// Properties of a Controller. Their bits form its value, so one bit test answers each question about it.
+/// Properties of a Controller, one bit each. The value of a Controller is the set of its properties, so that one bit
+/// test checks a property.
 struct ControllerProperty {
   static constexpr std::uint8_t none = 0;
-  static constexpr std::uint8_t computes = 1;    ///< a controller has input and computes decisions
-  static constexpr std::uint8_t limits = 2;      ///< these decisions limit what the radio leg sends
-  static constexpr std::uint8_t ack_based = 4;   ///< the ACK-based controller computes them
-  static constexpr std::uint8_t per_flow = 8;    ///< a per-flow window controller computes them for each connection
+  static constexpr std::uint8_t computes = 1;    ///< a controller has input (reports or ACKs) and computes decisions
+  static constexpr std::uint8_t limits = 2;      ///< the controller's decisions limit what the radio leg sends
+  static constexpr std::uint8_t ack_based = 4;   ///< the ACK-based controller computes the decisions
+  static constexpr std::uint8_t per_flow = 8;    ///< a per-flow window controller computes a window for each connection
   static constexpr std::uint8_t both_ways = 16;  ///< the per-flow window is also written into ACKs towards the UE
   static constexpr std::uint8_t budget = 32;     ///< a send budget that all flows share limits the bytes in flight
   static constexpr std::uint8_t inflight = 64;   ///< the per-flow window limits the bytes in flight
@@ -26,8 +27,9 @@ struct ControllerProperty {
   static constexpr std::uint8_t limits_flows = limits | inflight;
 };
 
-/// Table of what controls the radio leg of a UE bearer: X(name, word, kind, applied). `word` names in status displays
-/// what limits sending. The decisions of an observed controller are not applied, so congestion control limits sending.
+/// Table of what controls the radio leg of a UE bearer: X(name, word, kind, applied). Status displays show `word` for
+/// what limits sending. `kind` and `applied` are sets of ControllerProperty; `applied` is empty for an observed
+/// controller, because only congestion control then limits sending.
 #define SLUICE_CONTROLLERS(X)                                             \
   X(congestion_control, "congestion control", none, none)                 \
   X(reports, "feedback", by_reports, limits_bearer)                       \
@@ -57,7 +59,7 @@ inline constexpr std::array controller_table = {
     SLUICE_CONTROLLERS(X)
 #undef X
 };
-/// Returns the word for what limits sending.
+/// Returns the word that status displays show for what limits sending under this controller.
 [[nodiscard]] constexpr const char* to_string(Controller controller) {
   for (const ControllerText& text : controller_table) {
     if (text.controller == controller) return text.word;
@@ -65,7 +67,7 @@ inline constexpr std::array controller_table = {
   return "?";
 }
 
-/// True if the controller has a property of ControllerProperty.
+/// True if the controller has the given property (a bit of ControllerProperty).
 [[nodiscard]] constexpr bool has(Controller controller, std::uint8_t property) {
   return (static_cast<std::uint8_t>(controller) & property) != 0;
 }

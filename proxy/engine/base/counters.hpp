@@ -197,7 +197,8 @@ class Counters {
     if (handling != Handling::passed) return controlled_bytes_[static_cast<std::size_t>(handling)];
     return std::accumulate(passed_bytes_.begin(), passed_bytes_.end(), std::uint64_t{0});
   }
-  /// Returns the bytes of the frames that were forwarded without control and that the counter with this index counts.
+  /// Returns the bytes of frames that were forwarded without control for one reason. `index` is that of the forward_*
+  /// counter of the reason.
   [[nodiscard]] std::uint64_t passed_bytes_at(std::size_t index) const { return passed_bytes_.at(index); }
   [[nodiscard]] std::uint64_t operator[](Counter counter) const { return values_[static_cast<std::size_t>(counter)]; }
   [[nodiscard]] std::uint64_t at(std::size_t index) const { return values_.at(index); }

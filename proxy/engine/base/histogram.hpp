@@ -31,8 +31,8 @@ class Histogram {
   [[nodiscard]] std::uint64_t count() const { return count_; }
   [[nodiscard]] std::uint32_t largest() const { return largest_; }
   [[nodiscard]] std::uint64_t at(std::size_t bucket) const { return buckets_.at(bucket); }
-  /// Returns an upper bound of the smallest `share` (0 … 1) of the recorded values, that is, their percentile. The
-  /// result is the upper end of a bucket, or 0 if the histogram is empty.
+  /// Returns the percentile for `share` (0 … 1): at least that share of the recorded values is at or below the result.
+  /// The result is the upper end of a bucket, at most the largest value; 0 if the histogram is empty.
   [[nodiscard]] std::uint32_t percentile(double share) const {
     std::uint64_t below = 0;
     for (std::size_t i = 0; i < bucket_count; ++i) {

@@ -33,7 +33,8 @@ struct FlowInfo {
   Bytes peer_window[2];
   Duration srtt[2]{};
   Duration rto[2]{};
-  /// bytes that the proxy has acknowledged to the other host and that this host has not acknowledged yet
+  /// Bytes that the host of the leg has not acknowledged yet, although the proxy has acknowledged them to the other
+  /// host.
   Bytes held[2];
   std::uint64_t retransmissions[2] = {0, 0};
 
@@ -69,10 +70,10 @@ struct Observed {
   std::uint64_t decisions = 0;
   double decided_bytes = 0;    ///< sum of the windows or allowances that the controller computed
   double actual_bytes = 0;     ///< sum of the actual values: bytes in flight for a window, bytes sent for an allowance
-  std::uint64_t waits = 0;     ///< number of ACKs that the controller would have delayed
-  std::uint64_t delays = 0;    ///< number of times that both queueing delays, decided and actual, were known and added
-  double decided_delay_s = 0;  ///< sum of the queueing delays that the computed windows would have caused
-  double actual_delay_s = 0;   ///< sum of the queueing delays that the measured round trips contained
+  std::uint64_t waits = 0;     ///< number of ACKs that the controller would have delayed if its decisions were applied
+  std::uint64_t delays = 0;    ///< number of samples in decided_delay_s and actual_delay_s
+  double decided_delay_s = 0;  ///< sum, in seconds, of the queueing delays that the computed windows would have caused
+  double actual_delay_s = 0;   ///< sum, in seconds, of the queueing delays that the measured round trips contained
 
   /// Adds one decision in mode observe. `decided` is the window or allowance that the controller computed. `actual` is
   /// the number of bytes in flight (window) or sent (allowance). `waited` is true if the controller would have delayed
@@ -83,8 +84,8 @@ struct Observed {
     actual_bytes += static_cast<double>(actual.count());
     if (waited) ++waits;
   }
-  /// Adds two queueing delays: `decided`, which the computed window would cause, and `actual`, which the measured round
-  /// trips contain.
+  /// Adds one sample of the queueing delay. `decided` is the delay that the computed window would cause; `actual` is
+  /// the delay that the measured round trip contains.
   void add_delays(Duration decided, Duration actual) {
     ++delays;
     decided_delay_s += to_seconds(decided);
@@ -113,7 +114,8 @@ struct GroupTotals {
   std::uint64_t transmitted = 0;  ///< bytes that left the radio queues
   std::uint64_t dropped = 0;
   double queue_bytes = 0;  ///< sum over all samples of the queue length in bytes
-  /// sum over all samples of the queueing delay: queue length divided by mean rate, if a rate is known
+  /// Sum, in seconds, over all samples of the queueing delay: queue length divided by mean rate. A sample without a
+  /// known rate adds zero.
   double queue_delay_s = 0;
   Observed observed;  ///< comparison of the controllers' decisions in mode observe with the actual traffic
 
@@ -132,8 +134,9 @@ struct GroupTotals {
 /// never limit.
 using GroupStatistics = std::array<GroupTotals, 2>;
 
-/// Numbers of connections that are split or being handed back to their hosts, by what prevents the handback. `none`
-/// counts connections for which no handback was requested, or whose handback completes at their next packet.
+/// Numbers of connections that are split or being handed back to their hosts, by the condition (HandbackBlocker) that
+/// delays the handback. `none` counts connections for which no handback was requested, or whose handback completes at
+/// their next packet.
 struct StayingFlows {
   std::array<std::uint32_t, blocker_count> by_blocker{};
   std::uint32_t total = 0;
@@ -153,21 +156,23 @@ struct BearerInfo {
   Observed observed;      ///< comparison of the controllers' decisions in mode observe with the actual traffic
   std::uint32_t flows = 0;
   Controller controller = Controller::congestion_control;  ///< what controls the radio leg
-  Bytes allowance;                                         ///< bytes that the controller's last step granted
+  Bytes allowance;                                         ///< bytes that the report-based controller allowed to send
+                                                           ///< at its last step
   Bytes congestion_window;  ///< sum of the congestion windows of the bearer's radio legs in bytes
-  Bytes in_flight;  ///< bytes in flight, summed over the radio legs; with the ACK-based controller IP bytes of all
-                    ///< connections
-  /// Bytes that may be in flight now: those in flight, and what a controller's allowance, or else the congestion
-  /// windows, permit beyond them. Nothing if the proxy splits no connection and no controller runs.
+  Bytes in_flight;  ///< bytes in flight: payload summed over the radio legs, or IP bytes of all connections if the
+                    ///< bearer has an ACK-based controller
+  /// Bytes that may be in flight now: the bytes in flight plus those that the allowance, or else the congestion
+  /// windows, still permit. Not set if the proxy splits no connection and no controller runs.
   std::optional<Bytes> window;
   Bytes held;                     ///< bytes held for the UE: unsent, or sent and not acknowledged
   Bytes unsent;                   ///< bytes held for the UE and not yet sent
-  std::uint32_t waiting = 0;      ///< number of flows that have data but no budget of the ACK-based controller
+  std::uint32_t waiting = 0;      ///< number of flows that have data to send but must wait for the ACK-based
+                                  ///< controller's window
   Bytes cross_traffic_waiting;    ///< IP bytes of cross traffic that wait for the UE's window
   std::uint64_t injected = 0;     ///< cumulative IP bytes sent towards the radio
   Bytes queue;                    ///< bytes in the radio queue by the last Node-B report
   Instant reported_at{};          ///< time when the last Node-B report was received; 0 before the first
-  bool report_trusted = true;     ///< true if ACKs did not contradict the last Node-B report
+  bool report_trusted = true;     ///< true if the UE's ACKs did not contradict the last Node-B report
   Bytes queue_by_acks;            ///< bytes in the radio queue as estimated by the ACK-based controller, if it runs
   bool measured_by_acks = false;  ///< true if the ACK-based controller measures the queue, even if it does not limit
 
@@ -177,8 +182,9 @@ struct BearerInfo {
   std::optional<Duration> observed_delay{};
   Rate service_rate;           ///< service rate of the radio queue, according to the last Node-B report
   Rate mean_rate;              ///< mean service rate b̄ of the radio queue
-  double predicted_error = 0;  ///< prediction error ŝ of the queue length in bytes, if the proxy computes SMVS
-  std::uint64_t falls = 0;     ///< number of times that reports became late and congestion control took over
+  double predicted_error = 0;  ///< prediction error ŝ of the queue length in bytes, if the proxy computes SMVS (the
+                               ///< sliding-mode controller)
+  std::uint64_t falls = 0;     ///< number of times that congestion control took over because Node-B reports were late
 };
 
 /// Maximum age of a Node-B report that status displays use. If the last report is older, they show the queue length

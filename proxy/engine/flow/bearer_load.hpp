@@ -8,18 +8,21 @@
 namespace sluice::proxy {
 
 /// Values that one split connection contributes to the sums of its bearer (all connections of a UE under one policy).
-/// The values are those at the connection's last service.
+/// They are updated when the connection is served, that is, when its pending events are processed.
 struct FlowShare {
   std::uint32_t backlog = 0;   ///< bytes to the UE that the flow has received but not sent yet
   std::uint32_t reserved = 0;  ///< bytes that the flow holds and has advertised, in both directions together
 
-  /// bytes acknowledged to one host but not by the other, in both directions together; 0 if they are not limited
+  /// Bytes acknowledged to one host but not by the other, in both directions together; 0 if no limit on such bytes is
+  /// configured.
   std::uint32_t exposed : 29 = 0;
 
-  /// true if a rate controller determines the server's window and the UE has not acknowledged all data yet
+  /// True if a rate controller determines the window advertised to the server, and the UE has not acknowledged all data
+  /// yet.
   bool moving : 1 = false;
 
-  /// true if the next Node-B report must update the server's window, because it is closed or is set once per report
+  /// True if the next Node-B report must update the window advertised to the server, because that window is closed or
+  /// is set once per report.
   bool window_closed : 1 = false;
 
   /// true if the flow is short: it is open and has sent less than SmvsMode::short_flow bytes
@@ -35,14 +38,15 @@ struct BearerLoad {
   Bytes reserved{};
   Bytes exposed{};
   std::uint32_t backlogged_flows = 0;  ///< number of flows with data to the UE that is not sent yet
-  /// number of flows that hold data for the UE and whose server's window a rate controller determines
+  /// Number of flows that hold data for the UE, and for which a rate controller determines the window advertised to the
+  /// server.
   std::uint32_t moving_flows = 0;
-  std::uint32_t long_moving_flows = 0;  ///< number of those flows in moving_flows that are not short, such as downloads
-  std::uint32_t short_flows = 0;        ///< number of short flows
+  std::uint32_t long_moving_flows = 0;    ///< number of flows in moving_flows that are not short, such as downloads
+  std::uint32_t short_flows = 0;          ///< number of short flows
   std::uint32_t closed_window_flows = 0;  ///< flows with FlowShare::window_closed
 
-  /// Updates the flow's values in `share` and the bearer's sums after a normal service. Updates unsent bytes, held and
-  /// advertised bytes, and `moving`; other values stay unchanged.
+  /// Sets three values of the flow in `share`, and updates the bearer's sums: the unsent bytes, the bytes held and
+  /// advertised, and `moving`. The other values stay unchanged.
   void update(FlowShare& share, std::uint32_t unsent, std::uint32_t held_and_advertised, bool is_moving) {
     reserved += Bytes(held_and_advertised) - Bytes(share.reserved);
     share.reserved = held_and_advertised;
@@ -55,7 +59,8 @@ struct BearerLoad {
       set_moving(share, is_moving);
   }
 
-  /// Changes `moving` of a flow's share, and the bearer's sums. Requires that the flag changes.
+  /// Sets `moving` in a flow's share to `is_moving` and updates the bearer's sums. Requires that the value differs from
+  /// the old one.
   void set_moving(FlowShare& share, bool is_moving) {
     const std::uint32_t change = is_moving ? 1U : UINT32_MAX;
     moving_flows += change;

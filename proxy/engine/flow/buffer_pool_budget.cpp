@@ -10,10 +10,10 @@ namespace {
 
 /// Minimum number of buffers that are kept free for receiving and forwarding, even in a small pool.
 constexpr std::uint32_t min_reserve = 64;
-/// Divisor: memory counts as low if at most the budget divided by this number is left.
+/// Divisor of the budget: memory is low if at most budget / low_share is left.
 constexpr std::int64_t low_share = 8;
 
-/// Returns the number of buffers in the pool that the ports cannot occupy.
+/// Returns how many of the pool's `buffers` buffers the ports cannot occupy.
 std::uint32_t left_of(const ShardLimits& limits, std::uint32_t buffers) {
   return std::max(buffers - std::min(limits.port_buffers, buffers), 1U);
 }

@@ -67,9 +67,9 @@ class BufferPoolBudget {
   /// Returns the maximum bytes that one direction of a connection may hold and have advertised. `own` is what it holds
   /// and has advertised now.
   [[nodiscard]] Bytes max_quota(Bytes own) const { return two_thirds(free() + own); }
-  /// Returns the maximum bytes that a direction without measured demand may hold and have advertised. Such a direction
-  /// may use only the first part of the budget (limits.shrink_windows_at). `own` is what it holds and has advertised
-  /// now.
+  /// Returns the maximum bytes that a direction without measured demand may hold and have advertised. The part 1 −
+  /// limits.shrink_windows_at of the budget is kept for directions with a measured demand. `own` is what the direction
+  /// holds and has advertised now.
   [[nodiscard]] Bytes max_without_demand(Bytes own) const { return two_thirds(free() - reserved_for_demand_ + own); }
   /// Returns the maximum bytes that one direction of a connection may hold and have advertised because of the limit of
   /// its UE. `reserved` is the total of the UE's connections, and `own` the direction's part of it.
@@ -87,10 +87,10 @@ class BufferPoolBudget {
   [[nodiscard]] bool is_low() const { return spare_ <= low_watermark_; }
   /// True if nothing of the budget is left, and only the reserve is. Payload is then refused.
   [[nodiscard]] bool is_exhausted() const { return spare_ <= 0; }
-  /// True if half of the reserve is used as well. Payload is then refused even for connections that hold almost
-  /// nothing.
+  /// True if the budget is used up and payload also occupies half of the reserve. Payload is then refused even for
+  /// connections that hold almost nothing.
   [[nodiscard]] bool reserve_touched() const { return spare_ <= -half_pool_reserve_; }
-  /// Returns the share in use of those buffers that the ports cannot occupy.
+  /// Returns the share (0 … 1) of buffers in use, among those buffers that the ports cannot occupy.
   [[nodiscard]] double used() const { return used_; }
 
  private:
@@ -129,7 +129,7 @@ class BufferPoolBudget {
   std::array<std::int64_t, epochs> by_epoch_{};
   std::uint16_t epoch_ = 0;
   double used_ = 0;
-  Instant next_look_{};  ///< time of the next reading of the number of free buffers, unless few are left before
+  Instant next_look_{};  ///< time of the next reading of the number of free buffers; it is read earlier if few are free
 };
 
 }  // namespace sluice::proxy

@@ -69,8 +69,8 @@ struct Leg {
   packet::HeaderTemplate headers;
   std::uint16_t ip_id = 0;  ///< next value of the IPv4 identification field for packets with DF set
 
-  /// Time of the host's last progress in tick::ms268. The host makes progress by an ACK of new data. Data that arrives
-  /// while nothing is held for the host also counts. See relay::stall_time().
+  /// Time of the host's last progress, in tick::ms268: when it last acknowledged new data, or when data for it arrived
+  /// while the proxy held none. See relay::stall_time().
   std::uint16_t progress = 0;
 
   /// true if the host must get a RST after it has received every byte that was acknowledged to the other host
@@ -144,15 +144,15 @@ struct Flow {
 
   /// reason why the proxy resets the connection; `none` if it does not
   ResetReason reset_reason : 4 = ResetReason::none;
-  /// true if the flow's journal entry has state `exposed`: bytes are acknowledged that the other host has not
-  /// acknowledged
+  /// True if the flow's journal entry has state `exposed`: the proxy has acknowledged bytes to one host that the other
+  /// host has not acknowledged.
   bool journaled : 1 = false;
 
   /// true if both hosts have closed the connection, so that it is in TIME-WAIT (see TimeWaitQueue)
   bool in_time_wait : 1 = false;
   /// number of times that the connection was handed back because of a segment that a split does not support
   std::uint8_t unsplittable_seen : 4 = 0;
-  /// index of the receive-window controller for the server's window; no_id if there is none
+  /// Index of the controller that computes the window advertised to the server; no_id if there is none.
   std::uint32_t window_loop = no_id;
   std::uint32_t controller = no_id;  ///< index of the per-flow window controller; no_id if there is none
 
@@ -168,8 +168,8 @@ struct Flow {
     return tcp::SeqNum(side == initiator ? handshake.initiator_isn.raw() : handshake.responder_isn.raw()) + 1;
   }
 
-  /// Returns how many bytes the host behind `side` has sent before sequence number `up_to`. The result is modulo 4 GiB;
-  /// the subtraction of sequence numbers alone is negative from 2 GiB on.
+  /// Returns how many bytes the host behind `side` has sent before sequence number `up_to`, modulo 4 GiB. Unlike a
+  /// difference of sequence numbers, the result is not negative from 2 GiB on.
   [[nodiscard]] Bytes sent_from(Side side, tcp::SeqNum up_to) const {
     return Bytes(static_cast<std::uint32_t>(up_to - first_byte_from(side)));
   }

@@ -5,7 +5,7 @@
 namespace sluice::proxy {
 namespace {
 
-/// Divisor for the decrease of the demand: at most 1/8 per round trip.
+/// Divisor for the decrease of the demand: per round trip it decreases by at most demand / fall.
 constexpr std::int64_t fall = 8;
 
 }  // namespace

@@ -8,11 +8,11 @@
 
 namespace sluice::proxy {
 
-/// Receive-buffer demand of one direction of a connection. It is the number of bytes that the proxy must hold and
-/// advertise so that neither leg waits for the other. It is twice the data delivered in one round trip over both legs,
-/// as in dynamic right-sizing (Fisk and Feng, LACSI 2001). In slow start the delivered data doubles during the
-/// measurement, and again until a wider window takes effect. Therefore twice its growth since the round trip before is
-/// added. The demand decreases by at most 1/8 per round trip.
+/// Receive-buffer demand of one direction of a connection: the number of bytes that the proxy must hold and advertise
+/// so that neither leg waits for the other. It is twice the data delivered in one round trip over both legs, as in
+/// dynamic right-sizing (Fisk and Feng, LACSI 2001). Twice the growth of the delivered data since the round trip before
+/// is added. In slow start the data doubles while it is measured, and doubles again before a wider window takes effect.
+/// The demand decreases by at most 1/8 per round trip.
 class ReceiveBufferDemand {
  public:
   /// Demand before the first measurement: the largest window that needs no window scaling.

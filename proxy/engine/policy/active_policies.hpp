@@ -13,20 +13,20 @@ namespace sluice::proxy {
 /// began under earlier policies. Thread: the shard's.
 class ActivePolicies {
  public:
-  /// Activates `first`, which must exist until other policies are active and no bearer refers to it. `recovery_states`
-  /// must outlive this object.
+  /// Activates `first`. The caller must keep `first` until exchange() has replaced it and no bearer refers to it any
+  /// more. `recovery_states` must outlive this object.
   ActivePolicies(const Policies& first, tcp::RecoveryStatePool& recovery_states);
 
-  /// Activates other policies. The caller must then move all flows away from the bearers of the old policies. Until
-  /// then there may be twice as many bearers. A flow keeps its old bearer if no new one is available.
+  /// Activates other policies. The caller must then move all flows from bearers of the old policies to new bearers.
+  /// Until then there may be twice as many bearers; a flow keeps its old bearer if no new one is available.
   void exchange(const Policies& policies);
   /// Returns the active policies.
   [[nodiscard]] const Policies& current() const { return *current_; }
   /// Returns the generation number of the active policies. Bearers that were created under earlier policies have a
   /// different one.
   [[nodiscard]] std::uint16_t generation() const { return generation_; }
-  /// True if a controller may prefer short flows, under the active or an earlier set of policies. Short flows are then
-  /// counted.
+  /// True if a controller may give short flows priority, under the active policies or earlier ones. The proxy then
+  /// counts the short flows.
   [[nodiscard]] bool prioritizes_short_flows() const { return prioritizes_short_flows_; }
   /// True if at least one of the active policies forwards cross traffic at once. If not, no policy need be looked up
   /// for a datagram.
@@ -37,12 +37,13 @@ class ActivePolicies {
   [[nodiscard]] const tcp::EndpointConfig& legs() const { return legs_[generation_]; }
 
  private:
-  /// Activates the policies under the generation number in generation_.
+  /// Makes `policies` the active ones and stores their endpoint configuration under generation_.
   void enforce(const Policies& policies);
 
   const Policies* current_ = nullptr;
   tcp::RecoveryStatePool& recovery_states_;
-  /// secret of the first policies; it is reused for later ones, because a configuration file contains no secret
+  /// Secret from which the positions of segment boundaries are computed. Later policies reuse it, because a
+  /// configuration file contains no secret.
   std::uint64_t boundary_secret_;
   std::uint16_t generation_ = 1;
   bool prioritizes_short_flows_ = false;

@@ -53,7 +53,8 @@ struct Policies {
   [[nodiscard]] PolicyIndex choose(const ConnectionView& connection) const {
     return list.empty() ? PolicyIndex{0} : first_match(connection);
   }
-  /// Returns the settings of the policy with this index.
+  /// Returns the settings of the policy with this index, or the default settings if the index is the length of the
+  /// list.
   [[nodiscard]] const PolicySettings& settings(PolicyIndex index) const {
     return index < list.size() ? list[index].settings : otherwise;
   }

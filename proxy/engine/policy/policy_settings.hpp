@@ -74,7 +74,7 @@ enum class ControllerLocation : std::uint8_t {
   acks
 };
 
-/// Properties of a controller that depend on its location. The controller itself is in AllowanceLaw.
+/// Properties of a controller that depend on its location.
 struct ControllerLocationTraits {
   /// true if the controller needs Node-B reports, which contain the allowance or measurements
   bool needs_reports = true;
@@ -139,15 +139,16 @@ struct PolicySettings {
   Mode mode = Mode::i_tcp;
   Intercept intercept = Intercept::automatic;
   Mode observed = Mode::smvs;  ///< mode whose decisions are computed in mode observe
-  SmvsMode smvs;  ///< settings of mode smvs; every controller uses their path delay, receive window and fallback
+  /// Settings of mode smvs. The path delay, the receive window and the fallback in them apply to every controller.
+  SmvsMode smvs;
   control::LawParameters laws;  ///< parameters of the per-flow window controllers
 
   /// True in mode observe, in which a controller computes decisions that are not applied.
   [[nodiscard]] bool observes() const { return mode == Mode::observe; }
   /// Returns the mode whose controller runs: in mode observe the one in `observed`, else `mode`.
   [[nodiscard]] Mode law() const { return observes() ? observed : mode; }
-  /// True if the controller that runs needs Node-B reports. A controller that only divides a buffer of configured size
-  /// needs none.
+  /// True if the controller that runs needs Node-B reports. A per-flow window controller needs none if it only divides
+  /// a buffer whose size is configured.
   [[nodiscard]] bool needs_reports() const {
     if (law() == Mode::smvs) return traits_of(smvs.law).needs_reports;
     const auto flow_controller = flow_controller_of(law());
@@ -155,8 +156,8 @@ struct PolicySettings {
         flow_controller && control::text_of(*flow_controller).needs_buffer_only && laws.buffer > Bytes{};
     return needs_feedback(mode) && !told_all;
   }
-  /// True if the ACK-based controller gets the UE's ACKs as input. It limits the sending always, or only while Node-B
-  /// reports are late.
+  /// True if the ACK-based controller gets the UE's ACKs as input. It then limits the sending either always, or only
+  /// while Node-B reports are late.
   [[nodiscard]] bool uses_ack_feedback() const {
     return law() == Mode::smvs && (!traits_of(smvs.law).needs_reports || smvs.without_reports == WithoutReports::acks);
   }
