@@ -18,8 +18,8 @@ class LawTrace;
 namespace sluice::proxy {
 
 /// ACK-based controller of one bearer, that is, of all connections of a UE under one policy. It needs no Node-B
-/// reports. It stores the bytes that these connections have in flight to the UE, and computes their common window.
-/// Thread: the shard's.
+/// reports. It counts the bytes that these connections have in flight to the UE, and computes the window that they
+/// share. Thread: the shard's.
 class AckController {
  public:
   /// Creates a controller that has measured nothing yet. `trace` points to the owner's pointer to the decision log;
@@ -77,8 +77,8 @@ class AckController {
   /// During slow start, raises the window to at least `in_flight`: the bytes that a newly tracked connection may
   /// already have in flight.
   void adopt_in_flight(Bytes in_flight);
-  /// Copies the measured values of the controller `before` of the same UE. Has no effect if the parameters of the two
-  /// controllers differ.
+  /// Copies the measured values of `before`, an earlier controller of the same UE. Has no effect if the parameters of
+  /// the two controllers differ.
   void adopt(const AckController& before) {
     if (before.law_.parameters() == law_.parameters()) law_ = before.law_;
   }
@@ -89,8 +89,8 @@ class AckController {
   /// Returns by how many bytes the data in flight to the UE exceeds the window; negative if more may be sent.
   [[nodiscard]] Bytes excess() const { return flight_ - law_.window(); }
   [[nodiscard]] const control::DelayBasedController& law() const { return law_; }
-  /// Returns how many bytes have left the radio queue for the UE since the last call. A byte counts when it was sent
-  /// and is no longer in flight. `sent` is the number of bytes sent so far. The first call returns zero.
+  /// Returns how many bytes to the UE have left the radio queue since the last call: bytes that were sent and are no
+  /// longer in flight. `sent` is the total number of bytes sent so far. The first call returns zero.
   [[nodiscard]] Bytes take_arrived(Bytes sent) {
     const Bytes arrived = std::max(sent - flight_, Bytes{});
     const Bytes before = std::exchange(arrived_, std::max(arrived, arrived_));

@@ -41,7 +41,8 @@ auto AllowanceLaw::ask(control::Smvs& law, const Arguments&... arguments) {
   return control::traced<Call>(*trace_, law, identify, arguments...);
 }
 
-/// Removes the controller from the decision log, because it is about to be destroyed or replaced.
+/// Ends the recording of this controller in the decision log, because the controller is about to be destroyed or
+/// replaced. Entries already written stay.
 void AllowanceLaw::leave_trace() const {
   if (*trace_ == nullptr) return;
   if (const auto* const here = std::get_if<ProxyController>(&controller_)) (*trace_)->left(&here->law);

@@ -32,7 +32,7 @@ class AllowanceLaw {
 
   /// Returns the number of IP bytes that may be sent until the next Node-B report, which is due after `period`.
   /// `in_flight` is the number of IP bytes between the proxy and the radio queue. `reference_factor` multiplies the
-  /// target queue if the proxy computes SMVS.
+  /// target queue length; it has no effect if the Node-B computes the allowance.
   [[nodiscard]] Bytes on_report(const ReportArrival& report, Bytes in_flight, Duration period,
                                 double reference_factor = 1);
   /// Runs one controller step for the time in which the Node-B omitted the unchanged UE from its reports. `until` is
@@ -44,14 +44,16 @@ class AllowanceLaw {
   void seed(Rate rate);
   /// Copies from another bearer of the same UE the sequence number of the newest report whose allowance was applied.
   void inherit(const AllowanceLaw& before) { applied_sequence_ = before.applied_sequence_; }
-  /// Returns the mean rate of the radio link: the controller's estimate if the proxy computes SMVS, else `reported`.
+  /// Returns the mean rate of the radio link: the controller's own estimate if the proxy computes the allowance by SMVS
+  /// (the sliding-mode controller), else `reported`.
   [[nodiscard]] Rate mean_rate(Rate reported) const {
     const auto* const here = std::get_if<ProxyController>(&controller_);
     return here != nullptr && here->law.state().steps > 0 ? here->law.state().mean_rate : reported;
   }
   /// Returns the sequence number of the newest Node-B report whose allowance was applied; 0 if there is none.
   [[nodiscard]] std::uint64_t applied_sequence() const { return applied_sequence_; }
-  /// Returns the queue prediction error ŝ of SMVS in bytes if the proxy computes SMVS, else 0. Only for display.
+  /// Returns the prediction error ŝ of the queue length in bytes if the proxy computes the allowance by SMVS (the
+  /// sliding-mode controller), else 0. Only for display.
   [[nodiscard]] double predicted_error() const;
 
  private:
@@ -59,20 +61,20 @@ class AllowanceLaw {
 
   /// controller for an allowance that the Node-B computes and reports
   using NodeBController = control::NodeBAllowance;
-  /// Controller for SMVS at the proxy. A Node-B report contains measurements, from which the proxy computes the
-  /// allowance.
+  /// Controller that computes the allowance at the proxy by SMVS (the sliding-mode controller), from measurements in
+  /// the Node-B reports.
   struct ProxyController {
     control::Smvs law;
-    /// Configured parameters, from which fit() derives those for the current report period. Null if the configured step
-    /// applies to every period.
+    /// Configured parameters if the controller step must equal the report period; fit() derives the parameters in use
+    /// from them. Null if the step is configured.
     const control::SmvsParameters* fits = nullptr;
     Duration period{};  ///< report period of the last call of fit(), even if no parameters could be derived for it
   };
   using Controller = std::variant<NodeBController, ProxyController>;
   /// Creates the controller that the mode and smvs.law select.
   [[nodiscard]] static Controller make_controller(const PolicySettings& settings);
-  /// Replaces SMVS by a controller whose step equals `period`, the period of the Node-B reports. Does nothing if that
-  /// step violates the rules of SMVS.
+  /// Replaces the SMVS controller by one whose step equals `period`, the period of the Node-B reports, limited to 1 ms
+  /// … 2 s. Keeps the controller if SMVS does not allow that step.
   void fit(ProxyController& controller, Duration period);
 
   /// Returns the allowance (bytes to send) that the Node-B report contains.
@@ -81,7 +83,8 @@ class AllowanceLaw {
   /// Runs one SMVS step with the measurements in a Node-B report, and returns the resulting allowance (bytes to send).
   [[nodiscard]] Bytes granted(ProxyController& controller, const ReportArrival& report, Bytes in_flight,
                               Duration period, double reference_factor);
-  /// Removes the controller from the decision log, because it is about to be destroyed or replaced.
+  /// Ends the recording of this controller in the decision log, because the controller is about to be destroyed or
+  /// replaced. Entries already written stay.
   void leave_trace() const;
   /// Calls the controller and records the call in the decision log, if there is one.
   template <typename Call, typename... Arguments>

@@ -206,7 +206,8 @@ void Bearer::select_controller() {
   rate_control_.compare(*settings_, by_reports, by_acks, controller.suspects_reports());
 }
 
-/// Runs one step of the report-based controller, and grants this bearer its share of the allowance.
+/// Runs one step of the report-based controller. Grants this bearer the part `share` of the allowance less
+/// `in_advance`.
 void Bearer::grant_by(const ReportArrival& report, Bytes bytes_in_flight, Bytes in_advance, double share, Instant now) {
   ReportState& own = *report_state_;
   if (settings_->observes() && !rate_control_.is_ack_based())

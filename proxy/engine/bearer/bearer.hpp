@@ -102,16 +102,16 @@ class Bearer : public CircularListHook<Bearer> {
   /// rate times `srtt`, and at least the initial window.
   [[nodiscard]] Bytes seed_window(Duration srtt) const;
 
-  /// Returns the sequence of the Node-B reports about the UE. Before on_report() is called, ReportSequencer::accepts()
-  /// must accept the report.
+  /// Returns the Node-B reports received about the UE. The caller checks a new report with their accepts() before it
+  /// calls on_report().
   [[nodiscard]] const ReportSequencer& reports() const;
-  /// Returns the state derived from Node-B reports. Returns null before the first report, or before the first decision
-  /// in mode observe.
+  /// Returns the state derived from Node-B reports. Null as long as no report was applied and mode observe has recorded
+  /// no decision.
   [[nodiscard]] const ReportState* report_state() const { return report_state_ ? &*report_state_ : nullptr; }
   [[nodiscard]] ReportState* report_state() { return report_state_ ? &*report_state_ : nullptr; }
-  /// Applies a Node-B report that was accepted: runs the controller, or uses the allowance that the Node-B has
-  /// computed. `share` is the part of the allowance for this bearer (0 < share ≤ 1). The UE's bearers under SMVS divide
-  /// the allowance, because they share one queue.
+  /// Applies a Node-B report that was accepted: runs the controller, or uses the allowance (bytes to send) that the
+  /// Node-B has computed. This bearer gets the part `share` (0 < share ≤ 1) of the allowance. Several bearers of a UE
+  /// divide the allowance, because they share one radio queue.
   Verdict on_report(const ReportArrival& report, Instant now, double share = 1);
   /// Handles a notice of the Node-B `sender` that its datagram omits unchanged UEs. The last report about this UE may
   /// therefore still be valid.
@@ -160,7 +160,7 @@ class Bearer : public CircularListHook<Bearer> {
     return has_cross_traffic_queue_ ? cross_traffic_queue().share : 0;
   }
   /// Starts to limit cross traffic (packets to the UE that belong to no split connection) by the bearer's window.
-  /// Requires !has_cross_traffic_queue() and a valid `id`.
+  /// Requires !has_cross_traffic_queue() and a valid index Bearer::id.
   CrossTrafficQueue& make_cross_traffic_queue();
   /// Stops limiting cross traffic. Packets that are still waiting are dropped.
   void drop_cross_traffic_queue();
@@ -204,7 +204,7 @@ class Bearer : public CircularListHook<Bearer> {
   Instant wheel_deadline = never;       ///< expiry time of the bearer's timer in the timer wheel
   /// sums over the split connections of the bearer; each contributes its values as of its last service
   BearerLoad load;
-  /// payload share of data packets of split connections; measured while bytes to the UE are counted
+  /// Share of payload in the IP bytes of data packets of split connections; measured while bytes to the UE are counted.
   control::Framing framing;
   Instant empty_since{};  ///< time at which the last flow ended
 
@@ -239,8 +239,8 @@ class Bearer : public CircularListHook<Bearer> {
   /// Restarts counters, clock and queue after a handover, because their values came from the old Node-B. The estimated
   /// rate is kept.
   void change_reporter(const ReportArrival& report);
-  /// Runs one step of the report-based controller with `report`. The grant is `share` of its allowance, after
-  /// `in_advance` is subtracted: bytes already granted by steps that replaced this report.
+  /// Runs one step of the report-based controller with `report`. Grants this bearer the part `share` of the allowance
+  /// less `in_advance`: bytes that were already granted while this report was missing.
   void grant_by(const ReportArrival& report, Bytes bytes_in_flight, Bytes in_advance, double share, Instant now);
   /// True if the missing-report timer may be suspended, because the bearer has sent nothing since the last controller
   /// step and has nothing to send.

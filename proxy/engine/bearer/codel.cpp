@@ -5,8 +5,8 @@
 namespace sluice::proxy {
 namespace {
 
-/// Maximum number of bytes behind the first packet with which a queue does not count as a standing queue: one full
-/// packet.
+/// Bytes of one full packet. A queue with fewer bytes behind its first packet is no standing queue, however long the
+/// packet has waited.
 constexpr Bytes one_packet{1500};
 
 }  // namespace

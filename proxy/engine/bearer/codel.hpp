@@ -9,13 +9,13 @@ namespace sluice::proxy {
 
 /// Parameters of CoDel (RFC 8289) for one flow of a CrossTrafficQueue.
 struct CodelParameters {
-  Duration target;    ///< target sojourn time (RFC 8289): longer sojourn times count as a standing queue; > 0
+  Duration target;    ///< target sojourn time (RFC 8289), > 0; a longer one indicates a standing queue
   Duration interval;  ///< time for which the sojourn time must exceed `target` before a packet is dropped; > 0
 };
 
-/// CoDel's state machine for one flow (RFC 8289 section 5). Names are those of the RFC. Reads no clock. The emulator's
-/// class (emulator/aqm/codel.hpp) is a separate implementation, so that a fault of this one shows in networks of the
-/// emulator.
+/// State machine of CoDel for one flow (RFC 8289 section 5), with the names of the RFC. Reads no clock. The emulator
+/// has an implementation of its own (emulator/aqm/codel.hpp), because a common one would hide its faults in emulated
+/// networks.
 class Codel {
  public:
   /// Returns true if the packet at the head of the queue must be dropped or marked. `sojourn` is the time for which the

@@ -19,8 +19,8 @@ struct CrossTrafficQueue {
     if (all > 0) share += weight * (static_cast<double>(own.count()) / all - share);
   }
 
-  /// True if connections of the UE have bytes in flight, whose ACKs will show which cross traffic was delivered.
-  /// `flight` is the number of bytes in flight to the UE, with those of cross traffic.
+  /// True if connections of the UE have bytes in flight. Their ACKs then show which cross traffic was delivered before.
+  /// `flight` is the number of bytes in flight to the UE, including those of cross traffic.
   [[nodiscard]] bool awaits_acks(Bytes flight) const { return flight > sent.total(); }
 
   double share = 0;  ///< mean share of cross traffic in the delivered bytes, 0 … 1
@@ -28,7 +28,8 @@ struct CrossTrafficQueue {
   DeliveryLedger sent;        ///< bytes that were sent and are not known to be delivered yet
   Instant overdrawn_since{};  ///< start of the round trip in which the bytes of `overdrawn` were sent
   Bytes overdrawn;            ///< bytes that sparse flows have sent beyond the window during this round trip
-  Instant ack_at{};           ///< time of the newest ACK that showed deliveries, or of the switch to ACKs
+  Instant ack_at{};           ///< time of the newest ACK that showed deliveries, or of the switch from reports to ACKs
+                              ///< as the controller's input
 };
 
 }  // namespace sluice::proxy

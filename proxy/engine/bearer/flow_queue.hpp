@@ -61,7 +61,8 @@ class FlowQueue {
   /// Drops the oldest packet of the flow to which the packet described by `about` belongs. Requires that bytes of that
   /// flow wait.
   void drop_oldest(const QueuedPacket& about);
-  /// Removes and returns the packet that the round robin selects next, without asking CoDel. Requires !empty().
+  /// Removes and returns the packet that the round robin selects next. CoDel does not test the packet. Requires
+  /// !empty().
   [[nodiscard]] Popped pop_untested();
 
  private:

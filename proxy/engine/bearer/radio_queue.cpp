@@ -57,7 +57,8 @@ void RadioQueue::on_report(const control::feedback::BearerReport& queue, std::ui
   find_price(queue, now);
 }
 
-/// Sets the price that the controller CLAMP uses: the price in the Node-B report, or else that of a local price agent.
+/// Sets the congestion price that CLAMP (a per-flow window controller) uses: the price in the Node-B report, or else
+/// the price that this object computes from the queue length.
 void RadioQueue::find_price(const control::feedback::BearerReport& queue, Instant now) {
   if (queue.clamp) {
     view_.price = queue.clamp->price;

@@ -43,29 +43,33 @@ class RadioQueue {
   /// report.
   [[nodiscard]] std::uint64_t left_total() const { return left_total_; }
   /// Records a packet of a flow. The flow then counts as one of the N active flows that the controller GWA needs.
-  /// `taken` is the number of the flow's bytes that left the queue since its last packet.
+  /// `mark` is the flow's counting state. `taken` is the number of the flow's bytes that left the queue since its last
+  /// packet.
   void seen(Instant now, control::GwaFlowCount::Mark& mark, Bytes taken) {
     count_.seen(now, mark, taken, view_.best_rate);
     counted_ = never;
   }
-  /// Removes a flow that has ended from the number N of active flows.
+  /// Stops counting a flow that has ended among the N active flows. `mark` is the flow's counting state.
   void left(control::GwaFlowCount::Mark& mark) {
     count_.left(mark);
     counted_ = never;
   }
 
  private:
-  /// Sets the price that the controller CLAMP uses: from the Node-B report, or else by computing it.
+  /// Sets the congestion price that CLAMP (a per-flow window controller) uses: the price in the Node-B report, or else
+  /// the price that this object computes from the queue length.
   void find_price(const control::feedback::BearerReport& queue, Instant now);
 
   const PolicySettings* settings_;
-  std::optional<control::ClampPriceAgent> price_;  ///< price agent of CLAMP, used if the Node-B reports no price
-  control::GwaFlowCount count_;                    ///< estimator of the number N of active flows, by equation 9 of GWA
+  std::optional<control::ClampPriceAgent> price_;  ///< computes the congestion price of CLAMP if the Node-B reports
+                                                   ///< none
+  control::GwaFlowCount count_;                    ///< estimator of the number N of active flows (Generalized Window
+                                                   ///< Advertising, eq. 9)
   /// time at which the active flows were last counted; `never` if they must be counted again
   Instant counted_ = never;
   control::QueueView view_;
   control::WindowedRange rates_;  ///< service rate, bytes/s
-  /// total number of IP bytes that had reached the radio queue at the last Node-B report
+  /// Total number of IP bytes that had reached the radio queue when the Node-B sent its last report.
   std::uint64_t arrived_total_ = 0;
   std::uint64_t left_total_ = 0;
   std::uint64_t dropped_ = 0;  ///< value of the Node-B's cumulative drop counter in the last report

@@ -9,7 +9,8 @@
 
 namespace sluice::proxy {
 
-/// Input that may control a UE bearer, by its policy and its group. Those that use ACKs are last.
+/// Inputs of the controllers that may limit a UE bearer; the policy and the UE's group select one. The inputs that
+/// include ACKs come last, because uses_ack_feedback() compares values.
 enum class FeedbackInput : std::uint8_t {
   none,               ///< no controller: the mode has none, or the UE is in the control group
   configured_buffer,  ///< a per-flow window controller, which divides a buffer of configured size and needs no input
@@ -18,8 +19,8 @@ enum class FeedbackInput : std::uint8_t {
   acks_or_reports     ///< the UE's ACKs, or Node-B reports while these have less feedback delay
 };
 
-/// Selects what controls the radio leg of a UE bearer: congestion control, Node-B reports or the UE's ACKs. A pure
-/// state machine. The controller is selected when an input changes, because every segment reads it.
+/// Selects what controls the radio leg of a UE bearer: congestion control, Node-B reports or the UE's ACKs. Reads no
+/// clock. The selection is made when an input changes and is stored, because it is read for every segment.
 class RateControlMode {
  public:
   /// Starts from the policy's settings. `ordinary` is true if the UE is in the control group, which no rate controller
@@ -28,9 +29,9 @@ class RateControlMode {
 
   /// Records whether Node-B reports arrive in time.
   void set_timely_reports(const PolicySettings& settings, bool in_time);
-  /// Compares the feedback delay of reports (`by_reports`) and of ACKs. If reports are optional, the input with the
-  /// shorter delay is used. While `by_acks` is zero (unknown), nothing changes. `doubted`: true if ACKs contradict the
-  /// reports, which are then not used.
+  /// Selects between reports and ACKs by their feedback delays `by_reports` and `by_acks`; 0 means unknown. Reports
+  /// replace ACKs if they are a third faster, and stay while a fifth faster. They are not used if `doubted`, that is,
+  /// if ACKs contradict them. No effect if reports are not optional.
   void compare(const PolicySettings& settings, Duration by_reports, Duration by_acks, bool doubted);
 
   /// Returns what controls the radio leg now.
@@ -60,13 +61,14 @@ class RateControlMode {
   }
   /// True if the ACK-based controller currently sets the send budget.
   [[nodiscard]] bool is_ack_based() const { return has(controller_, ControllerProperty::ack_based); }
-  /// Returns what limits the bytes in flight to the UE. Per-flow window controllers limit them in addition to the
-  /// congestion window, as the receive window does in their papers.
+  /// Returns what limits the bytes in flight to the UE: the allowance, or the congestion window. A per-flow window
+  /// controller limits them in addition to the congestion window, as the receive window does in the papers about such
+  /// controllers.
   [[nodiscard]] tcp::WindowSource window_source() const {
     return has(controller_, ControllerProperty::budget) ? tcp::WindowSource::allowance
                                                         : tcp::WindowSource::congestion_control;
   }
-  /// True if each flow has a window of its own, by a per-flow window controller that has feedback, instead of a common
+  /// True if a per-flow window controller that has feedback computes a window for each flow, so that the flows share no
   /// send budget.
   [[nodiscard]] bool has_flow_windows() const { return has(controller_, ControllerProperty::per_flow); }
   /// True if the window of a per-flow controller is also written into ACKs towards the UE.
@@ -75,13 +77,13 @@ class RateControlMode {
   [[nodiscard]] bool limits_inflight() const { return has(controller_, ControllerProperty::inflight); }
 
  private:
-  /// Returns what the inputs select.
+  /// Returns the controller that the current inputs select.
   [[nodiscard]] Controller select(const PolicySettings& settings) const;
 
   Controller controller_;
   FeedbackInput input_;
   bool has_timely_reports_ = false;
-  bool reports_are_faster_ = false;  ///< reports are optional and have less feedback delay than ACKs
+  bool reports_are_faster_ = false;  ///< true if reports are optional and have less feedback delay than ACKs
 };
 static_assert(sizeof(RateControlMode) == 4, "part of each bearer");
 

@@ -10,8 +10,8 @@
 
 namespace sluice::proxy {
 
-/// Sequence of the Node-B reports about one UE. Decides from which Node-B reports are accepted and whether a report is
-/// new, and stores the newest one. Thread: the shard's.
+/// Node-B reports about one UE in the order of their arrival. Decides from which Node-B reports are accepted and
+/// whether a report is new, and stores the newest one. Thread: the shard's.
 class ReportSequencer {
  public:
   /// Starts without a report. `longest_silence` is the upper limit of the report period, whatever period a Node-B

@@ -58,19 +58,20 @@ class MissingReportExtrapolator {
   }
   /// True if suspend() was called and expect() has not been called since.
   [[nodiscard]] bool is_suspended() const { return suspended_; }
-  /// Counts one controller step that replaces a missing Node-B report. Sets the missing-report timer one period later.
+  /// Counts one controller step that was made in place of a missing Node-B report, and postpones the missing-report
+  /// timer by one period.
   void extrapolate(Duration period) {
     at_ += period;
     ++extrapolated_;
   }
-  /// Handles a Node-B report before which `lost` reports were lost. Returns how many of the steps without a report
-  /// replaced reports that were late and not lost, including this report.
+  /// Handles a Node-B report before which `lost` reports were lost. Returns how many extrapolated steps replaced a
+  /// report that was only late, such as this one. Resets the number of extrapolated steps.
   [[nodiscard]] std::uint64_t take_late(std::uint64_t lost) {
     const std::uint64_t late = extrapolated_ > lost ? extrapolated_ - lost : 0;
     extrapolated_ = 0;
     return late;
   }
-  /// Resets the number of replaced reports to zero, because another Node-B now sends reports and the missing ones never
+  /// Resets the number of extrapolated steps, because another Node-B now sends the reports and the missing ones never
   /// arrive.
   void restart() { extrapolated_ = 0; }
 

@@ -20,8 +20,9 @@ class ShortFlowTimer {
   [[nodiscard]] bool lasts(Instant now) const { return until_ - tcp::tick::ms(now) <= tcp::tick::ms(patience); }
 
  private:
-  /// Time for which short flows keep their priority after their last activity. A sender that gets no answer retransmits
-  /// after 1 s (RFC 6298 section 2). A longer wait is therefore not caused by the radio queue.
+  /// Time for which short flows keep their priority after their last activity. It is the retransmission timeout of a
+  /// sender that gets no answer (RFC 6298 section 2). If a flow is silent for longer, the reason is not the radio
+  /// queue.
   static constexpr Duration patience = std::chrono::seconds(1);
 
   std::uint32_t until_ = 0;  ///< end of the priority in tick::ms; the value wraps around

@@ -41,7 +41,8 @@ class UeSendHistory {
     recent_->bytes.on_sent(now, bytes);
     return true;
   }
-  /// Adds `bytes` to the values in this object if one recent packet suffices, else creates a history in the pool.
+  /// Records `bytes` for a UE without a history in the pool. Stores them in this object if no older packet is in flight
+  /// to the Node-B, else creates a history.
   void start_history(Instant now, Bytes bytes, const RecentSendsPool& place);
   /// Returns the estimator of the bytes in flight to the Node-B. Creates it on first use.
   [[nodiscard]] control::InFlight& in_flight(const RecentSendsPool& place) {

@@ -8,8 +8,9 @@
 namespace sluice::proxy {
 
 /// True if a segment that arrived on `in` may be accepted with this checksum state. An unfinished checksum is accepted
-/// only if `shown` is true, that is, if a SYN of the host had one too. Otherwise a damaged segment could contain that
-/// checksum value by chance. If the device vouches for the data, only the configuration of the port decides.
+/// only if the port is configured to accept such checksums. In addition `shown` must be true (the host's SYN had one
+/// too), because a damaged segment could contain that value by chance. If the device has verified the data, `shown`
+/// does not matter.
 [[nodiscard]] inline bool is_acceptable(const ShardConfig& config, Side in, packet::ChecksumState state, bool shown) {
   switch (state) {
     case packet::ChecksumState::good:
@@ -24,8 +25,8 @@ namespace sluice::proxy {
   return false;
 }
 
-/// Counts a segment whose checksum is not correct. Returns true if the segment is accepted nevertheless, because its
-/// checksum is only unfinished.
+/// Counts a segment whose checksum is wrong or unfinished. Returns true if the segment is accepted nevertheless,
+/// because is_acceptable() allows its unfinished checksum.
 [[nodiscard, gnu::cold, gnu::noinline]] inline bool accept_unfinished(const ShardConfig& config, Counters& counters,
                                                                       Side in, packet::ChecksumState state,
                                                                       bool shown) {
@@ -39,8 +40,7 @@ namespace sluice::proxy {
 }
 
 /// True if a segment of a split connection is accepted with this checksum state. Counts a segment that is rejected, or
-/// accepted with an unfinished checksum. `shown` is the handshake, in which the host may have left checksums
-/// unfinished.
+/// that is accepted with an unfinished checksum. `shown` records whether the host's SYN had an unfinished checksum.
 [[nodiscard]] inline bool accept_checksum(const ShardConfig& config, Counters& counters, Side in,
                                           packet::ChecksumState state, const Handshake& shown) {
   if (state == packet::ChecksumState::good) [[likely]]
@@ -48,9 +48,9 @@ namespace sluice::proxy {
   return accept_unfinished(config, counters, in, state, shown.leaves_unfinished(in));
 }
 
-/// True if a forwarded segment is damaged, so that its contents must not change any state. `shown` is true if the
-/// host's SYN had an unfinished checksum. For a SYN itself, `shown` does not matter. If the port refuses unfinished
-/// checksums, such a segment counts as damaged, and its connection is not split.
+/// True if a forwarded segment counts as damaged, so that its contents must not change any state. A segment with an
+/// unfinished checksum counts as damaged if the port refuses such checksums, or if `shown` is false and it is no SYN.
+/// `shown` is true if the host's SYN had an unfinished checksum.
 [[nodiscard]] inline bool is_damaged(const ShardConfig& config, Side in, const packet::Packet& packet,
                                      const packet::Parsed& parsed, bool shown) {
   const packet::ChecksumState state = packet::verify_tcp_checksum(packet, parsed);

@@ -24,7 +24,8 @@ struct ConnectionRecord {
   /// number of segments that were retransmitted to the host behind each side
   std::array<std::uint32_t, 2> retransmissions{};
   std::array<Duration, 2> rtt{};  ///< round-trip time to the host behind each side; zero while unknown
-  Duration queueing_delay{};      ///< smoothed minus minimum round-trip time to the UE, at the end; zero while unknown
+  Duration queueing_delay{};      ///< smoothed minus minimum round-trip time to the UE when the connection ended; zero
+                                  ///< while unknown
 };
 
 /// Receiver of the records of connections that have ended.
@@ -42,7 +43,7 @@ class ConnectionSink {
 /// segment is made. Thread: the shard's.
 class ConnectionRecords {
  public:
-  /// Table that assigns the id of a connection.
+  /// Table in which the id of a connection is an index: split connections, or end-to-end connections.
   enum class Table : std::uint8_t { split, end_to_end };
 
   /// Reserves address space for `max_flows` connections in each table.

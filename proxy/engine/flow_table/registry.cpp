@@ -10,8 +10,8 @@
 namespace sluice::proxy {
 namespace {
 
-/// Returns the key under which a UE's bearers are stored in the bearer table. Both addresses in the key have the same
-/// family, so that the key of an IPv4 UE has the short form.
+/// Returns the key under which a UE's bearers are stored in the bearer table. The server address is unused, but has the
+/// family of the UE's address. The key of an IPv4 UE thus has the short form.
 flow::FlowKey entry_key(const IpAddress& ue) {
   flow::FlowKey key;
   key.ue = ue;

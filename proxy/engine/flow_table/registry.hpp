@@ -75,8 +75,8 @@ class Registry {
   static constexpr std::size_t max_found_at_once = flow::KeyBurst::most;
   /// Returns the version number of the bearer table. While it is unchanged, earlier results of find_bearer() are valid.
   [[nodiscard]] std::uint32_t bearer_changes() const { return entry_table_.changes(); }
-  /// Returns the UE's bearer for a policy. If there is none, creates it with the measurements of the UE's other
-  /// bearers. Returns no_id if the maximum number of bearers is reached.
+  /// Returns the bearer of the UE `of` under a policy. If there is none, creates it with the measurements of the UE's
+  /// other bearers. Returns no_id if the maximum number of bearers is reached.
   BearerId bearer_of(const IpAddress& of, PolicyIndex policy, Instant now);
   /// Sets the decision log, which names the UE whose controllers are recorded. With null, ends the recording.
   void trace(control::LawTrace* trace);
@@ -106,7 +106,7 @@ class Registry {
   void take_changed(Visit&& visit) {
     changed_bearers_.drain([&](BearerId id) { visit(bearers_[id], id); });
   }
-  /// Withdraws the record that the status of the bearer has changed.
+  /// Removes the bearer from the set of bearers whose status has changed, so that no status is sent for it.
   void forget_change(BearerId id) { changed_bearers_.erase(id); }
 
   /// Records that an ACK has arrived for the bearer, so that waiting cross traffic may be sent.

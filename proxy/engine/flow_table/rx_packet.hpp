@@ -22,7 +22,7 @@ struct RxPacket {
   [[nodiscard]] const tcp::Segment& segment() const { return parsed.segment; }
   /// Returns the key of the connection to which the frame belongs.
   [[nodiscard]] flow::FlowKey key() const { return key_of(in, parsed); }
-  /// True if the frame contains a complete TCP segment. Its options may be ones that a split does not support.
+  /// True if the frame contains a complete TCP segment, even one with options that a split connection does not support.
   [[nodiscard]] bool is_tcp() const {
     return result == packet::ParseResult::tcp || result == packet::ParseResult::tcp_options_unknown;
   }

@@ -23,7 +23,8 @@ constexpr Duration queued_elsewhere = std::chrono::milliseconds(20);
 constexpr double gain_elsewhere = 1.25;
 constexpr std::int64_t segments_elsewhere = 2;
 
-/// Restarts the estimate of the peer's timestamp clock. Returns the ACK delay according to the new estimate.
+/// Restarts the estimate of the peer's timestamp clock at the tick count `ticks` of an ACK that arrived at `now`.
+/// Returns the ACK delay according to the new estimate.
 [[gnu::noinline, gnu::cold]] Duration begin_again(control::TimestampOneWayDelay& clock, Instant now,
                                                   std::uint32_t ticks, Duration most) {
   clock.reject();
@@ -66,7 +67,7 @@ control::AckSample make_ack_sample(const Bearer& bearer, Instant now) {
   return ack_sample;
 }
 
-/// Updates the bytes in flight to the UE by those of this flow. Mostly there is no change.
+/// Updates the UE's bytes in flight by the change in the bytes in flight of this flow. Mostly there is no change.
 inline void BudgetSharing::follow_flight(Share& share, const Flow& flow, AckController& controller) {
   const Leg& radio = flow.leg(Side::radio);
   const auto payload = static_cast<std::uint32_t>(radio.endpoint.in_flight().count());
@@ -99,7 +100,8 @@ inline Bytes BudgetSharing::budget_elsewhere(const Share& share, const Flow& flo
   return budget_beside_others(share, flow, controller);
 }
 
-/// Returns budget_elsewhere() of a flow if several flows of its UE are active.
+/// Returns budget_elsewhere() of a flow that shares its UE with other active flows: how many more bytes its own
+/// bottleneck allows in flight.
 Bytes BudgetSharing::budget_beside_others(const Share& share, const Flow& flow, const AckController& controller) {
   const tcp::Endpoint& endpoint = flow.leg(Side::radio).endpoint;
   const control::DelayBasedController& law = controller.law();
@@ -119,8 +121,8 @@ Bytes BudgetSharing::budget_beside_others(const Share& share, const Flow& flow, 
   return std::max(most - Bytes(share.flight), Bytes{});
 }
 
-/// Updates the flow's values in its UE's controller, and returns budget_elsewhere(). If that is zero, the flow does not
-/// count as waiting for the window.
+/// Updates the flow's bytes in flight and whether it waits for the window. Returns how many more bytes its own
+/// bottleneck allows in flight; with zero the flow does not count as waiting.
 inline Bytes BudgetSharing::follow(Share& share, const Flow& flow, const Bearer& bearer, AckController& controller) {
   follow_flight(share, flow, controller);
   const Bytes elsewhere = budget_elsewhere(share, flow, bearer, controller);
@@ -186,9 +188,9 @@ void BudgetSharing::record_passed(const Flow& flow, FlowId id, Bearer& bearer) {
   follow_waits(shares_[id], false, flow, bearer, controller);
 }
 
-/// Returns how much of the common budget one flow may send. It is at least one segment, because less is never sent.
-/// During a drain, which empties the queue to measure the path, segments are sent in pairs. The UE may delay the ACK of
-/// a single segment, which would spoil the measurement.
+/// Returns how many bytes of the UE's common `budget` the flow may send. Its part is at least one segment, because less
+/// is never sent. It is at least two during a drain (a pause that empties the radio queue to measure the path). The UE
+/// may delay the ACK of a single segment, which would spoil the measurement.
 Bytes BudgetSharing::part_of_budget(const Share& share, Bytes budget, Competitors competitors, std::uint32_t waiting,
                                     const Flow& flow, const AckController& controller, Instant now) {
   const bool in_pairs = controller.law().draining();

@@ -39,10 +39,10 @@ struct Competitors {
 /// rate_control().uses_ack_feedback().
 [[nodiscard]] control::AckSample make_ack_sample(const Bearer& bearer, Instant now);
 
-/// Returns the delay of the peer's newest ACK, derived from its timestamp; negative while unknown (see
-/// TimestampOneWayDelay::excess_delay()). A delay longer than the round trip that contains it is impossible. It shows
-/// that the peer's clock was set back, so the estimate of that clock restarts. Otherwise a constant false delay would
-/// make the controller fill the radio queue for minutes. `round_trip` is zero while unknown.
+/// Returns the delay of the peer's newest ACK, derived from its timestamp; negative while unknown. A delay longer than
+/// the round trip that contains it is impossible and shows that the peer's clock was set back. The estimate of that
+/// clock then restarts, because a constant false delay would make the controller fill the radio queue for minutes.
+/// `round_trip` is zero while unknown.
 [[nodiscard]] Duration possible_ack_delay(control::TimestampOneWayDelay& clock,
                                           const control::DelayBasedController& law, Instant now, std::uint32_t ticks,
                                           Duration round_trip);
@@ -57,7 +57,8 @@ class BudgetSharing {
 
   /// Updates the flow's bytes in flight. Called after an ACK, a loss, a timeout or a transmission.
   [[gnu::noinline]] void update_inflight(const Flow& flow, FlowId id, Bearer& bearer);
-  /// Processes an ACK from the UE. Requires that a controller of the bearer gets ACKs as input.
+  /// Processes an ACK from the UE. Requires that the bearer has a controller to which ACKs are input
+  /// (uses_ack_feedback()).
   [[gnu::noinline]] void on_ack(Flow& flow, FlowId id, Bearer& bearer, const tcp::AckSample& ack_sample, Instant now);
   /// Returns how many IP bytes the flow may send now. If `beyond_its_part` is true, it may also send what other flows
   /// leave unused.
@@ -85,7 +86,7 @@ class BudgetSharing {
     std::uint32_t payload = 0;               ///< payload bytes in flight for which `flight` was computed
     control::TimestampOneWayDelay clock;
   };
-  /// Updates the bytes in flight to the UE by those of this flow.
+  /// Updates the UE's bytes in flight by the change in the bytes in flight of this flow.
   static void follow_flight(Share& share, const Flow& flow, AckController& controller);
   /// Updates whether the flow has data that waits for the window, and whether it is short.
   static void follow_waits(Share& share, bool waits, const Flow& flow, const Bearer& bearer, AckController& controller);
@@ -93,16 +94,20 @@ class BudgetSharing {
   /// Bytes::max() if the radio link is its bottleneck.
   [[nodiscard]] static Bytes budget_elsewhere(const Share& share, const Flow& flow, const Bearer& bearer,
                                               const AckController& controller);
-  /// Returns budget_elsewhere() of a flow if several flows of its UE are active.
+  /// Returns budget_elsewhere() of a flow that shares its UE with other active flows: how many more bytes its own
+  /// bottleneck allows in flight.
   [[nodiscard, gnu::noinline]] static Bytes budget_beside_others(const Share& share, const Flow& flow,
                                                                  const AckController& controller);
-  /// Updates the flow's bytes in flight and whether it waits, and returns budget_elsewhere().
+  /// Updates the flow's bytes in flight and whether it waits for the window. Returns how many more bytes its own
+  /// bottleneck allows in flight (budget_elsewhere()).
   static Bytes follow(Share& share, const Flow& flow, const Bearer& bearer, AckController& controller);
-  /// Returns how much of `budget` the flow may send while `competitors` share the window.
+  /// Returns how many bytes of the UE's common `budget` the flow may send. `waiting` of the `competitors` wait for the
+  /// window.
   [[nodiscard]] static Bytes part_of_budget(const Share& share, Bytes budget, Competitors competitors,
                                             std::uint32_t waiting, const Flow& flow, const AckController& controller,
                                             Instant now);
-  /// values of each flow, indexed by FlowId; uses no memory if no bearer gets ACKs as input
+  /// What the ACK-based controllers count for each flow (Share), indexed by FlowId; uses no memory without such
+  /// controllers.
   flow::LazyArray<Share> shares_;
 };
 

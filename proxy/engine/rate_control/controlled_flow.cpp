@@ -54,8 +54,8 @@ void ControlledFlow::carried(Bytes payload, Bytes packet) {
   packet_ = packet;
 }
 
-/// Returns the state of the radio queue in the flow's unit of positions (payload or IP bytes). If the unit is payload,
-/// a buffer of 20 packets thus corresponds to 20 segments without headers.
+/// Returns the state of the radio queue in the unit of this flow, payload or IP bytes. With payload, the bytes of
+/// headers are left out: a buffer of 20 packets appears as the payload of 20 segments.
 control::QueueView ControlledFlow::queue(Bearer& bearer, Instant now) const {
   control::QueueView view = bearer.queue().view(now);
   if (packet_ == payload_) return view;
@@ -70,8 +70,8 @@ control::QueueView ControlledFlow::queue(Bearer& bearer, Instant now) const {
   return view;
 }
 
-/// Returns the flow's positions in the radio queue. Bytes that the UE has acknowledged count as having left the queue,
-/// even if the last Node-B report is older.
+/// Returns the stream positions up to which the flow's data was sent, has reached and has left the radio queue. Bytes
+/// that the UE has acknowledged count as having left the queue, even if the last Node-B report is older.
 control::FlowView ControlledFlow::view(Bearer& bearer) {
   control::FlowView view;
   view.sent = std::max(sent_, acked_);

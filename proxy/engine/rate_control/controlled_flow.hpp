@@ -26,12 +26,12 @@ class ControlledFlow {
   /// Records that data up to position `end` was sent to the UE. bearer.sent() must already include it.
   void on_sent(const Bearer& bearer, Bytes end);
   /// Records that a packet with `payload` payload bytes occupies `packet` bytes in the radio queue. The largest packet
-  /// determines the ratio. Only for positions in payload bytes.
+  /// determines the ratio of payload to IP bytes. Only for flows whose positions are payload bytes.
   void carried(Bytes payload, Bytes packet);
-  /// Processes an acknowledgement of the UE. Returns which delayed ACKs may be forwarded.
+  /// Processes an acknowledgement of the UE. Returns which of the delayed ACKs may now be forwarded to the server.
   control::AckRelease on_ack(Bearer& bearer, const control::AckView& ack);
-  /// Processes the last Node-B report if it is new. Returns which delayed ACKs may be forwarded; none without a new
-  /// report.
+  /// Processes the last Node-B report if it is new. Returns which of the delayed ACKs may now be forwarded to the
+  /// server; none without a new report.
   control::AckRelease on_report(Bearer& bearer, Instant now);
   /// Records that an ACK of position `ack` with the window `window` was forwarded to the server.
   void on_released(const Bearer& bearer, Bytes ack, Bytes window);
@@ -53,9 +53,9 @@ class ControlledFlow {
   [[nodiscard]] control::FlowControllerKind law() const { return law_.which(); }
 
  private:
-  /// Returns the flow's positions in the radio queue.
+  /// Returns the stream positions up to which the flow's data was sent, has reached and has left the radio queue.
   [[nodiscard]] control::FlowView view(Bearer& bearer);
-  /// Returns the state of the radio queue in the flow's unit of positions.
+  /// Returns the state of the radio queue in the unit of this flow, payload or IP bytes.
   [[nodiscard]] control::QueueView queue(Bearer& bearer, Instant now) const;
 
   /// Calls the controller and records the call in the bearer's decision log, if there is one.
@@ -64,8 +64,9 @@ class ControlledFlow {
 
   control::FlowController law_;
   flow::FlowKey whose_;               ///< key of the connection
-  control::QueueMarks marks_;         ///< converts counts of all bytes sent to the UE to positions of this flow
-  control::GwaFlowCount::Mark mark_;  ///< data by which the estimator of active flows recognizes this flow
+  control::QueueMarks marks_;         ///< converts a number of IP bytes sent to the UE in all flows to a position in
+                                      ///< this flow's stream
+  control::GwaFlowCount::Mark mark_;  ///< state of this flow in the estimator that counts the active flows
   Bytes acked_;
   Bytes sent_;
   Duration round_trip_;  ///< minimum round-trip time of the flow; zero while unknown

@@ -20,19 +20,20 @@ constexpr Duration max_stall = std::chrono::seconds(10);
 constexpr Duration max_silence = std::chrono::seconds(1);
 /// Bytes that all sparse flows together may send beyond the UE's window per round trip.
 constexpr Bytes sparse_overdraft{2 * 1500};
-/// Minimum period for `sparse_overdraft`. It replaces a shorter round trip, and one that is unknown with Node-B
-/// reports.
+/// Minimum period in which `sparse_overdraft` may be used once. It applies if the round trip is shorter, or unknown
+/// because the UE is controlled by Node-B reports.
 constexpr Duration min_overdraft_period = std::chrono::milliseconds(20);
-/// Time for which a flow's queued bytes may last at its share of the link's rate. Where no connection has data, only
-/// these bytes keep the link busy after a loss, so they may last longer (`max_sole_queued_time`).
+/// Maximum time that a flow's queued bytes take at its part of the link's rate. If no connection has data, only queued
+/// bytes keep the link busy after a loss; max_sole_queued_time, which is longer, then applies.
 constexpr Duration max_queued_time = std::chrono::milliseconds(80);
 constexpr Duration max_sole_queued_time = 4 * max_queued_time;
-/// Fewest bytes that may wait.
+/// Minimum of the bytes that one flow may always queue, even on a slow link.
 constexpr Bytes min_queued{8 * 1500};
-/// Maximum number of waiting bytes of one flow when a packet of the flow's handshake arrives.
+/// Maximum number of queued bytes of one flow at which a packet of the flow's handshake is still queued.
 constexpr Bytes max_handshake_queued{64 << 10};
 
-/// True if reports limit the UE and none of its connections has data, so that cross traffic has the grants to itself.
+/// True if Node-B reports limit the UE and no connection of the UE has data to send. Cross traffic then gets the whole
+/// grants.
 bool is_sole(const Bearer& bearer) {
   bool sole = !bearer.rate_control().is_ack_based();
   const auto look = [&sole](const Bearer& each) {
@@ -43,8 +44,8 @@ bool is_sole(const Bearer& bearer) {
   return sole;
 }
 
-/// Removes the bytes of cross traffic from the ACK-based controller, because reports limit the UE now and no ACK would
-/// remove them.
+/// Removes cross traffic from the bytes in flight of the ACK-based controller. Called when Node-B reports limit the UE,
+/// because no ACK would then remove these bytes.
 void forget_flight(Bearer& bearer) {
   AckController& controller = bearer.ack_controller();
   controller.add_flight(-bearer.cross_traffic_queue().sent.clear());
@@ -60,9 +61,9 @@ CodelParameters codel_of(const Bearer& bearer) {
   return {interval / 4, interval};
 }
 
-/// True for a UDP payload that begins with the long header of a QUIC handshake (RFC 8999 section 5.1). The version must
-/// be 1, 2 (RFC 9369) or that of a version negotiation. RTP packets also set the first bit of the header, but have no
-/// such version.
+/// True if a UDP payload begins with the long header of QUIC (RFC 8999 section 5.1), which handshakes use. The version
+/// must be 1, 2 (RFC 9369) or that of a version negotiation. RTP packets also set the first bit of the header, but have
+/// no such version.
 bool is_quic_handshake(std::span<const std::uint8_t> payload) {
   constexpr std::uint8_t long_header = 0xc0;
   constexpr std::array<std::uint32_t, 3> versions = {0, 1, 0x6b3343cf};
@@ -149,9 +150,9 @@ CrossTrafficSender::SharedWindow CrossTrafficSender::shared_window(const Bearer&
   return {controller.law().window(now), competitors.all - controller.cross_traffic_flows, competitors.short_flows};
 }
 
-/// Returns the part of cross traffic in the window, minus its bytes in flight. Its flows have equal parts with the
-/// connections that wait, and the whole window if none does. The part is kept even if connections exceed their own,
-/// because the servers of end-to-end connections respond a round trip later.
+/// Returns how many bytes of cross traffic the bearer's window still allows. Each flow of cross traffic has the same
+/// part of the window as a connection that waits; without such connections cross traffic may use all of it. The part is
+/// not reduced if connections exceed theirs, because servers of end-to-end connections respond a round trip later.
 Bytes CrossTrafficSender::window_left(const Bearer& bearer, const SharedWindow& shared) {
   const CrossTrafficQueue& cross = bearer.cross_traffic_queue();
   const std::uint32_t own = cross.queue.flows();
@@ -162,9 +163,9 @@ Bytes CrossTrafficSender::window_left(const Bearer& bearer, const SharedWindow& 
   return std::max(left_of_part, shared.window - bearer.ack_controller().flight());
 }
 
-/// Returns how many bytes of cross traffic may be sent from the grant of a Node-B report. When a report arrives, the
-/// flows of cross traffic and the waiting connections get equal parts. Later, cross traffic may use the grant only if
-/// no connection waits.
+/// Returns how many bytes of cross traffic may be sent from the grant of a Node-B report. If a report has just arrived,
+/// each flow of cross traffic gets the same part as each waiting connection. At other times, cross traffic may use the
+/// grant only if no connection waits.
 Bytes CrossTrafficSender::grant_left(const Bearer& bearer, Occasion occasion, Instant now) {
   const Bytes left = bearer.allowance(now);
   const std::uint32_t others = bearer.load.backlogged_flows;
@@ -205,8 +206,9 @@ void CrossTrafficSender::serve(Bearer& bearer, Occasion occasion, Instant now) {
   update(bearer, now);
 }
 
-/// True if the next packet of cross traffic may exceed the window, because the packet's flow is sparse. The packet's
-/// bytes are then recorded. A call or game beside a download therefore need not wait while the window is full.
+/// True if the next packet of cross traffic may exceed the window: its flow is sparse (has sent little) and the
+/// overdraft is not used up. Counts the packet in the overdraft. A call or game beside a download thus need not wait
+/// while the window is full.
 bool CrossTrafficSender::may_overdraw(const Bearer& bearer, Bytes bytes, Instant now) {
   CrossTrafficQueue& cross = bearer.cross_traffic_queue();
   if (!cross.queue.next_is_sparse()) return false;
@@ -231,7 +233,8 @@ void CrossTrafficSender::age_without_acks(Bearer& bearer, Instant now) {
   controller.add_flight(-cross.sent.take_until(now - controller.law().srtt()));
 }
 
-/// Counts the packet and its bytes as passed. This is done when it leaves, because a packet that waits may be dropped.
+/// Counts the packet and its bytes as forwarded without control. Called when the packet leaves the queue, because a
+/// waiting packet may still be dropped.
 void CrossTrafficSender::count_passed(FlowQueue::Popped& popped, Instant now) {
   const auto reason = static_cast<Counter>(popped.about.reason);
   shard_.counters.add(reason);

@@ -6,9 +6,9 @@
 
 namespace sluice::proxy {
 
-/// Counts cross traffic (packets that belong to no split connection) as delivered after an ACK. Delivered is what was
-/// sent before the acknowledged segment, that is, more than `round_trip` ago. Subtracts the delivered bytes from the
-/// bytes in flight, and returns them as IP bytes. `acked` is the number of IP bytes that the ACK acknowledges. Requires
+/// Counts cross traffic (packets that belong to no split connection) as delivered after an ACK. Packets sent more than
+/// `round_trip` ago were sent before the acknowledged segment and are therefore delivered. Subtracts their IP bytes
+/// from the bytes in flight and returns them. `acked` is the number of IP bytes that the ACK acknowledges. Requires
 /// bearer.has_cross_traffic_queue().
 [[nodiscard, gnu::noinline]] Bytes take_delivered_cross_traffic(Bearer& bearer, Bytes acked, Duration round_trip,
                                                                 Instant now);
@@ -53,11 +53,13 @@ class CrossTrafficSender {
   /// True if the bearer's controller knows the length of the radio queue, because Node-B reports or ACKs arrive in
   /// time.
   [[nodiscard]] static bool is_limited(const Bearer& bearer, Instant now);
-  /// Window of a bearer and the other flows that share it, as of one release of packets.
+  /// Snapshot of a bearer's window and of the other flows that share it. It is used while one series of waiting packets
+  /// is sent.
   struct SharedWindow {
     Bytes window;
-    std::uint32_t others = 0;       ///< flows of connections that compete for the window
-    std::uint32_t short_flows = 0;  ///< number of short flows among all that compete
+    std::uint32_t others = 0;       ///< number of connections that compete with cross traffic for the window
+    std::uint32_t short_flows = 0;  ///< number of short flows among the connections and cross-traffic flows that
+                                    ///< compete
   };
   [[nodiscard]] static SharedWindow shared_window(const Bearer& bearer, Instant now);
   [[nodiscard]] static Bytes window_left(const Bearer& bearer, const SharedWindow& shared);
@@ -68,7 +70,8 @@ class CrossTrafficSender {
   void count_passed(FlowQueue::Popped& popped, Instant now);
   /// Sends a packet that the fair queue has released.
   void send(Bearer& bearer, FlowQueue::Popped&& popped, Instant now);
-  /// Records how many flows wait, and sets the bearer's timer to the time at which the window will next grow.
+  /// Records how many flows of cross traffic wait. Sets the bearer's timer to the time at which the window will next
+  /// grow.
   void update(Bearer& bearer, Instant now);
 
   const ShardContext shard_;

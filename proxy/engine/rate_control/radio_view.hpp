@@ -7,8 +7,7 @@
 
 namespace sluice::proxy {
 
-/// Inputs of the second loop, the controller of the server's receive window. The inputs are derived from the UE's
-/// bearer.
+/// Inputs of the controller that computes the window advertised to the server. They are derived from the UE's bearer.
 struct RadioView {
   control::OnWire<Bytes> error;  ///< error of the radio queue: bytes in it and in flight to it, minus the target
   control::OnWire<Rate> mean;    ///< mean rate of the radio link, see Bearer::mean_rate()
@@ -21,8 +20,8 @@ struct RadioView {
 /// Node-B, plus the target queue of SMVS. Returns zero if SMVS does not run.
 [[nodiscard]] Bytes reported_error(const Bearer& bearer);
 
-/// Returns the inputs of the second loop, the controller of the server's receive window. The inputs come from ACKs if
-/// the ACK-based controller runs, else from Node-B reports.
+/// Returns the inputs of the controller that computes the window advertised to the server. They come from ACKs if the
+/// ACK-based controller runs, else from Node-B reports.
 [[nodiscard]] inline RadioView radio_view_of(const Bearer& bearer) {
   if (!bearer.rate_control().is_ack_based())
     return {control::OnWire(reported_error(bearer)), control::OnWire(bearer.mean_rate()), {}};

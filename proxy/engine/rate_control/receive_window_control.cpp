@@ -32,42 +32,45 @@ bool window_matters(const Flow& flow, Side from) {
 }
 
 /// Returns the window to advertise to the host behind `in`, at most `most`. While the host has sent little data, the
-/// window is also limited to what the other host accepts. The connection can then be handed back to its hosts at any
+/// window is at most the one that the other host advertises. The connection can then be handed back to its hosts at any
 /// time.
 Bytes advertise_to(const Flow& flow, Side in, Bytes most) {
   const Bytes sent = flow.sent_from(in, flow.leg(in).endpoint.rcv_nxt());
   return lesser(most, greater(sent, flow.leg(opposite(in)).endpoint.snd_window()));
 }
 
-/// Returns how large a change of the server's window must be to be advertised by a separate ACK. Under the ACK-based
-/// controller it may be large without loss of throughput. With Node-B reports, large changes cost up to 0.7 % of the
-/// link if the server is 120 ms away. Changes of two segments cost 0.1 %.
+/// Returns how large a change of the window towards the server must be to be advertised by a separate ACK. Under the
+/// ACK-based controller it may be large without loss of throughput. With Node-B reports, large changes cost up to 0.7 %
+/// of the link if the server is 120 ms away. Changes of two segments cost 0.1 %.
 tcp::WindowUpdates updates_of(const Bearer& bearer) {
   return bearer.rate_control().is_ack_based() ? tcp::WindowUpdates::prompt_for_its_size : tcp::WindowUpdates::prompt;
 }
 
-/// Records in the flow whether the server's window is closed, and updates the sums of its bearer.
+/// Records in the flow whether the window advertised to the server is closed, and updates the sums of the bearer.
 [[gnu::cold, gnu::noinline]] void change_window_closed(Flow& flow, Bearer& bearer, bool window_closed) {
   const FlowShare before = flow.share;
   flow.share.window_closed = window_closed;
   bearer.load.change(before, flow.share);
 }
 
-/// Records whether the server's window is closed. The next Node-B report updates a closed window.
+/// Records whether the window advertised to the server is closed. The next Node-B report then updates it.
 void record_window_closed(Flow& flow, Bearer& bearer, bool window_closed) {
   if (flow.share.window_closed != window_closed) [[unlikely]]
     change_window_closed(flow, bearer, window_closed);
 }
 
-/// Minimum time that the held data for the UE must last so that the server's restart with ten segments does no harm.
+/// Minimum time for which unsent data for the UE must last: a server that restarts with ten segments after an idle time
+/// then loses no throughput.
 constexpr Duration plenty = std::chrono::seconds(1);
 
-/// Factor applied to the share of cross traffic. The data between server and proxy is reduced by this product. The
-/// factor is below 1, because senders of cross traffic react to drops and then send less than on average.
+/// Factor on the share of cross traffic in the delivered bytes. The product is the part by which the data between
+/// server and proxy is reduced. The factor is below 1, because senders of cross traffic react to drops and then send
+/// less than on average.
 constexpr double kept_beside_cross_traffic = 0.8;
 
-/// True if the held data for the UE lasts long enough, at the rate of the link, for the server to restart. The server
-/// then gets no minimum window: on a slow link, two segments per interval would exceed the rate.
+/// True if the unsent data for the UE lasts longer than `plenty` at the flow's part of the link's rate. A restart of
+/// the server then costs nothing. The server gets no minimum window, because on a slow link two segments per interval
+/// would exceed the rate.
 bool holds_plenty(const Flow& flow, const Bearer& bearer) {
   const Bytes held = flow.leg(Side::radio).endpoint.unsent() * std::max(bearer.load.moving_flows, 1U);
   const Rate rate = bearer.mean_rate();
@@ -127,7 +130,8 @@ void ReceiveWindowControl::update_of_server(Flow& flow, Bearer& bearer, Instant 
   record_window_closed(flow, bearer, sliding || room < Bytes(flow.leg(Side::core).endpoint.effective_mss()));
 }
 
-/// Returns the window `room`. If it is closed, returns two segments instead at certain intervals.
+/// Returns the window `room`. If it is less than two segments and was so for `closed_for`, returns two segments (at
+/// most `most`), provided that gets_min_window() allows this.
 Bytes ReceiveWindowControl::grant_min_window(const Flow& flow, const Bearer& bearer, Loop& loop, Bytes room, Bytes most,
                                              Instant now) {
   const Bytes few = few_segments(flow);
@@ -140,8 +144,8 @@ Bytes ReceiveWindowControl::grant_min_window(const Flow& flow, const Bearer& bea
   return room;
 }
 
-/// Creates the second loop, the controller of the server's window. Returns null while the connection has carried little
-/// data, because its first window suffices until then.
+/// Creates the controller of the window advertised to the server (the second control loop). Returns null while the
+/// connection has carried little data, because its first window suffices until then.
 ReceiveWindowControl::Loop* ReceiveWindowControl::make_loop(Flow& flow, const Bearer& bearer, Bytes held) {
   const control::SecondLoopParameters& parameters = bearer.settings().smvs.receive_window;
   const Bytes received = flow.sent_from(Side::core, flow.leg(Side::core).endpoint.rcv_nxt());
@@ -154,7 +158,7 @@ ReceiveWindowControl::Loop* ReceiveWindowControl::make_loop(Flow& flow, const Be
   return &loop;
 }
 
-/// Returns the server's window, computed by the balance controller. It is the default controller of the second loop.
+/// Returns the window to advertise to the server, computed by the balance controller, which is the default one.
 Bytes ReceiveWindowControl::balance_window(const Flow& flow, const Bearer& bearer,
                                            control::ReceiveWindowLoop& loop) const {
   const tcp::Endpoint& server = flow.leg(Side::core).endpoint;
@@ -185,8 +189,8 @@ Bytes ReceiveWindowControl::traced_advance(const Flow& flow, const Bearer& beare
   return control::traced<LoopCalls::Advance>(bearer.trace, loop, identify, seen);
 }
 
-/// Returns the server's window, computed by the sliding-mode controller of the second loop. Its right edge advances
-/// only when a step is due.
+/// Returns the window to advertise to the server, computed by the sliding-mode controller. The right edge of the window
+/// advances only when a controller step is due.
 Bytes ReceiveWindowControl::slide(const Flow& flow, const Bearer& bearer, Sliding& sliding, Instant now) const {
   const tcp::Endpoint& server = flow.leg(Side::core).endpoint;
   const Bytes advertised = advertised_to_server(flow);

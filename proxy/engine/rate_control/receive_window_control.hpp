@@ -29,58 +29,60 @@ class ReceiveWindowControl {
   void update_of_ue(Flow& flow, const Bearer& bearer, Instant now);
   /// Updates the window advertised to the server.
   void update_of_server(Flow& flow, Bearer& bearer, Instant now);
-  /// True if data from the server may change the server's window. Under the ACK-based controller this is rarely so. The
-  /// window then depends on the sum of advertised, held and in-flight bytes, which arriving data does not change. Data
-  /// matters only in three cases. With several active connections, the others change each one's part. Without data
-  /// towards the UE, no ACK follows. The third case is a closed window.
+  /// True if data from the server may change the window that the proxy advertises to it. Under the ACK-based controller
+  /// this is so only in three cases: other connections of the UE have data too, no data is in flight to the UE (so no
+  /// ACK follows), or the window is closed. Otherwise the window depends on the sum of advertised, held and in-flight
+  /// bytes, which arriving data does not change.
   [[nodiscard]] static bool data_opens(const Flow& flow, const Bearer& bearer) {
     return !bearer.rate_control().is_ack_based() || data_opens_if_ack_based(flow, bearer);
   }
-  /// True if data from the server may change the server's window. Requires that the ACK-based controller runs.
+  /// True if data from the server may change the window that the proxy advertises to it. Requires that the ACK-based
+  /// controller runs.
   [[nodiscard]] static bool data_opens_if_ack_based(const Flow& flow, const Bearer& bearer) {
     return flow.share.window_closed || !flow.share.moving || bearer.load.moving_flows != 1;
   }
-  /// True if the server has used up its window and may get two segments from time to time. A server that cannot send
-  /// during its retransmission timeout restarts with ten segments (RFC 5681 section 4.1), and the link idles meanwhile.
-  /// Two segments are given, because the window scale may round one to none.
+  /// True if the window advertised to the server is used up, and the proxy may open it by two segments from time to
+  /// time. Otherwise the server cannot send for its retransmission timeout, restarts with ten segments (RFC 5681
+  /// section 4.1), and the link idles meanwhile. One segment is not enough, because the window scale may round it to
+  /// zero.
   [[nodiscard]] static bool gets_min_window(const Flow& flow, const Bearer& bearer, Instant now) {
     return window_nearly_closed(flow) && bearer.rate_control().is_ack_based() &&
            relay::stall_time(flow, Side::radio, now) <= min_window_granted_for;
   }
-  /// True if less than two segments of the server's window are left and a controller determines that window.
+  /// True if a controller determines the window advertised to the server, and less than two segments of it are left.
   [[nodiscard]] static bool window_nearly_closed(const Flow& flow) {
     return flow.window_loop != no_id && advertised_to_server(flow) < few_segments(flow);
   }
   /// Interval at which a flow is served while gets_min_window() is true for it.
   static constexpr Duration min_window_check = std::chrono::milliseconds(50);
-  /// Destroys the controller of the server's window, because the flow ends.
+  /// Destroys the controller of the window advertised to the server, because the flow ends.
   void forget(Flow& flow, const Bearer& bearer);
 
  private:
-  /// Controller of the server's window of one connection. The policy that applied when the connection had carried much
-  /// data has selected its kind.
+  /// Controller of the window that the proxy advertises to the server of one connection. The policy at the time of
+  /// creation selects its kind; it is created once the connection has carried enough data.
   struct Loop {
     explicit Loop(const control::ReceiveWindowLoop& law) : balance(law) {}
     control::ReceiveWindowLoop balance;
     /// index of the sliding-mode controller in `sliding_`; no_id if another kind is used
     std::uint32_t sliding = no_id;
-    Instant open_at{};  ///< last time at which the server's window was open
+    Instant open_at{};  ///< last time at which the window advertised to the server was open
   };
-  /// Sliding-mode controller of the server's window. It is called at every event, but changes the window only in time
-  /// steps.
+  /// Sliding-mode controller of the window that the proxy advertises to the server. Many events call it, but it changes
+  /// the window only when a time step is due.
   struct Sliding {
     explicit Sliding(const control::SmvsParameters& parameters) : law(parameters) {}
     control::Smvs law;
     Instant next{};  ///< time of the next step
   };
 
-  /// Time with a closed window after which the server gets two segments. It is shorter than a retransmission timeout
-  /// (at least 200 ms plus a round trip), because the proxy's timer may be late.
+  /// Time for which the window advertised to the server must be closed before the proxy opens it by two segments. It is
+  /// shorter than a retransmission timeout (at least 200 ms plus a round trip), because the proxy's timer may be late.
   static constexpr Duration closed_for = std::chrono::milliseconds(100);
-  /// Time without an ACK of new data from the UE after which the server gets no minimum window any more. A restart of
-  /// the server is then a small additional loss.
+  /// Time without an ACK of new data from the UE after which a closed window is no longer opened by two segments. A
+  /// restart of the server then costs little compared with the pause.
   static constexpr Duration min_window_granted_for = std::chrono::seconds(5);
-  /// Returns how much of the window advertised to the server is still unused.
+  /// Returns how many bytes of the window advertised to the server are still unused.
   [[nodiscard]] static Bytes advertised_to_server(const Flow& flow) {
     const tcp::Endpoint& server = flow.leg(Side::core).endpoint;
     return Bytes(server.rcv_adv() - server.rcv_nxt());
@@ -89,25 +91,25 @@ class ReceiveWindowControl {
   [[nodiscard]] static Bytes few_segments(const Flow& flow) {
     return Bytes(flow.leg(Side::core).endpoint.effective_mss()) * 2;
   }
-  /// Returns the window `room`. If `room` is less than two segments and a minimum window is due, returns two segments,
-  /// but at most `most`.
+  /// Returns the window `room`. If `room` is less than two segments and a minimum window is due (see
+  /// gets_min_window()), returns two segments instead, but at most `most`.
   [[nodiscard]] static Bytes grant_min_window(const Flow& flow, const Bearer& bearer, Loop& loop, Bytes room,
                                               Bytes most, Instant now);
 
-  /// Opens the window as far as memory allows, because no controller limits it. `held` is the number of held bytes from
-  /// the host behind `in`; `limit` is their quota.
+  /// Opens the window advertised to the host behind `in` as far as memory allows, because no controller limits it.
+  /// `held` is the number of bytes from that host that the proxy holds; `limit` is the quota of these bytes.
   void open_window_without_law(Flow& flow, Side in, Bytes limit, Bytes held) const;
-  /// Returns the connection's second loop, the controller of the server's window. Creates it once the connection
-  /// carries enough data; returns null before.
+  /// Returns the connection's second control loop, which computes the window advertised to the server. Creates it once
+  /// the connection has carried enough data; returns null before.
   [[nodiscard]] Loop* loop_of(Flow& flow, const Bearer& bearer, Bytes held) {
     return flow.window_loop != no_id ? &loops_[flow.window_loop] : make_loop(flow, bearer, held);
   }
-  /// Creates the second loop, the controller of the server's window, if the connection carries enough data. Otherwise
-  /// returns null.
+  /// Creates the second control loop, which computes the window advertised to the server, if the connection has carried
+  /// enough data. Otherwise returns null.
   [[nodiscard, gnu::noinline]] Loop* make_loop(Flow& flow, const Bearer& bearer, Bytes held);
-  /// Returns the server's window, computed by the sliding-mode controller.
+  /// Returns the window to advertise to the server, computed by the sliding-mode controller.
   [[nodiscard, gnu::noinline]] Bytes slide(const Flow& flow, const Bearer& bearer, Sliding& sliding, Instant now) const;
-  /// Returns the server's window, computed by control::ReceiveWindowLoop.
+  /// Returns the window to advertise to the server, computed by control::ReceiveWindowLoop, the balance controller.
   [[nodiscard]] Bytes balance_window(const Flow& flow, const Bearer& bearer, control::ReceiveWindowLoop& loop) const;
   /// Runs one step of control::ReceiveWindowLoop and records it in the decision log.
   [[nodiscard, gnu::cold, gnu::noinline]] Bytes traced_advance(const Flow& flow, const Bearer& bearer,

@@ -25,7 +25,7 @@ bool RelayBufferQuota::look(Instant now) {
 }
 
 /// Returns the quota of the direction whose data arrives on `in`: the maximum bytes that it may hold and have
-/// advertised. While memory is plentiful, every direction gets the same quota, and no shares are computed.
+/// advertised. While memory is plentiful, every direction gets the largest default quota.
 Bytes RelayBufferQuota::limit(Flow& flow, const Bearer& bearer, Side in, Bytes held, Instant now) {
   const Bytes shown = need_of(flow, bearer, in, now);
   if (shown <= quota_cap_ && budget_.is_ample(quota_cap_, bearer.load.reserved)) return quota_cap_;
@@ -40,8 +40,9 @@ Bytes RelayBufferQuota::need(Flow& flow, const Bearer& bearer, Side in, Bytes he
   return bounded_need(own, need_of(flow, bearer, in, now), budget_.max_without_demand(own));
 }
 
-/// Returns the larger of the measured demand `shown` and an initial burst, limited by the buffer budget. The burst is
-/// allowed while memory is plentiful, because hosts send in bursts.
+/// Returns the larger of the measured demand `shown` and an initial burst, limited by the buffer budget. `own` is what
+/// the direction holds and has advertised, and `without_demand` its maximum without a measured demand, which limits the
+/// burst.
 inline Bytes RelayBufferQuota::bounded_need(Bytes own, Bytes shown, Bytes without_demand) const {
   const Bytes burst = lesser(ReceiveBufferDemand::first, without_demand);
   return lesser(lesser(greater(shown, burst), config_.limits.relay_buffer), budget_.max_quota(own));
@@ -51,8 +52,8 @@ Bytes RelayBufferQuota::first_limit(const Bearer& bearer) const {
   return std::clamp(budget_.max_quota_of_ue(bearer.load.reserved, Bytes{}), relay::min_window, default_quota_);
 }
 
-/// Returns the measured demand for receive buffer. The measurement starts when the direction has carried more than
-/// ReceiveBufferDemand::first.
+/// Updates and returns the receive-buffer demand in bytes of the direction whose data arrives on `in`. Until the
+/// direction has delivered ReceiveBufferDemand::first bytes, this constant is the demand.
 Bytes RelayBufferQuota::need_of(Flow& flow, const Bearer& bearer, Side in, Instant now) {
   const Leg& to = flow.leg(opposite(in));
   const tcp::SeqNum delivered = to.endpoint.snd_una();
@@ -75,8 +76,8 @@ Bytes RelayBufferQuota::need_of(Flow& flow, const Bearer& bearer, Side in, Insta
   return demand.bytes();
 }
 
-/// Returns the bytes that the direction whose data arrives on `in` holds and has advertised. If `fed` is true, data has
-/// arrived, and the advertised window is recorded in the buffer budget.
+/// Returns the bytes that the direction whose data arrives on `in` holds and has advertised. If `fed` is true (data has
+/// arrived or was acknowledged), records the advertised window in the buffer budget.
 template <Side in>
 inline std::uint32_t RelayBufferQuota::record_direction(Flow& flow, bool fed) {
   Leg& leg = flow.leg(in);

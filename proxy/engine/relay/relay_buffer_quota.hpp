@@ -57,7 +57,8 @@ class RelayBufferQuota {
 
   /// True if received payload may be kept. If packet buffers are scarce, out-of-order data is refused, because it may
   /// be held for long. If the budget is used up, connections that already hold two segments are refused too. If half of
-  /// the reserve is used, all payload is refused. Refused payload is not acknowledged, so its sender retransmits it.
+  /// the reserve is also used, all payload is refused. Refused payload is not acknowledged, so its sender retransmits
+  /// it.
   [[nodiscard]] bool accepts_payload(const Flow& flow, Side in, const tcp::Segment& segment) const {
     return !budget_.is_low() || accepts_payload_though_low(flow, in, segment);
   }
@@ -71,17 +72,18 @@ class RelayBufferQuota {
   [[nodiscard]] const ReceiveBufferDemand& demand_of(const Flow& flow, Side in) const {
     return demands_[flow.demands][static_cast<std::size_t>(opposite(in))];
   }
-  /// Returns the quota of a direction. `own` is what it holds and has advertised now. `shown` is its measured demand,
-  /// and `without_demand` its quota without one.
+  /// Returns the larger of the measured demand `shown` and an initial burst, limited by the buffer budget. `own` is
+  /// what the direction holds and has advertised now. `without_demand` is its maximum without a measured demand, which
+  /// limits the burst.
   [[nodiscard]] Bytes bounded_need(Bytes own, Bytes shown, Bytes without_demand) const;
-  /// Updates and returns the measured demand of the direction whose data arrives on `in`. The update uses the bytes
-  /// that its receiver has acknowledged.
+  /// Updates and returns the receive-buffer demand in bytes of the direction whose data arrives on `in`. The update
+  /// measures how fast the receiving host acknowledges this data.
   [[nodiscard]] Bytes need_of(Flow& flow, const Bearer& bearer, Side in, Instant now);
-  /// Returns the bytes that the direction whose data arrives on `in` holds and has advertised. If `fed` is true, data
-  /// has arrived, and its window is recorded in the budget.
+  /// Returns the bytes that the direction whose data arrives on `in` holds and has advertised. If `fed` is true (data
+  /// has arrived or was acknowledged), records the advertised window in the buffer budget.
   template <Side in>
   [[nodiscard]] std::uint32_t record_direction(Flow& flow, bool fed);
-  /// Returns accepts_payload() while packet buffers are scarce.
+  /// Decides about received payload while packet buffers are scarce; see accepts_payload().
   [[nodiscard, gnu::cold, gnu::noinline]] bool accepts_payload_though_low(const Flow& flow, Side in,
                                                                           const tcp::Segment& segment) const;
 

@@ -11,8 +11,8 @@ namespace sluice::proxy {
 
 /// Queue of split connections in TIME-WAIT (RFC 9293 section 3.6.1), ordered by age. In this state only a retransmitted
 /// FIN is answered. The queue has space for a quarter of limits.max_flows connections, but at least for 16. The oldest
-/// is removed when a new connection needs its place. Later segments of a removed connection are forwarded to its hosts,
-/// whose own sequence numbers they have. Thread: the shard's.
+/// is removed when a new connection needs its place. Later segments of a removed connection are forwarded unchanged,
+/// which is correct because the proxy uses the hosts' own sequence numbers. Thread: the shard's.
 class TimeWaitQueue {
  public:
   /// Reserves places for a quarter of `max_flows` connections, but at least 16.
@@ -25,8 +25,8 @@ class TimeWaitQueue {
     flow.handshake.ticket = ++last_ticket_;
     return still_in_time_wait(ages_.push(id, last_ticket_), registry);
   }
-  /// Removes and returns the oldest flow in TIME-WAIT, which the caller must close. Returns no_id if the few oldest
-  /// entries are all outdated.
+  /// Removes and returns the oldest flow in TIME-WAIT, which the caller must close. Returns no_id if none of the four
+  /// oldest entries refers to such a flow any more.
   FlowId oldest(Registry& registry) {
     constexpr int attempts = 4;
     for (int i = 0; i < attempts; ++i) {
