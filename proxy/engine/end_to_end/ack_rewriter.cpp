@@ -78,16 +78,17 @@ bool AckRewriter::has_law(const EndToEndFlow& flow, const Bearer& bearer) {
 }
 
 /// Returns the controller's window for an ACK with position `ack`. The window is at least two segments, because
-/// receivers delay the ACK of a single segment. This minimum is rounded up to the unit of the window scale, because the
-/// window field is rounded down.
+/// receivers delay the ACK of a single segment. These two segments are rounded up to the unit of the window scale,
+/// because the window field is rounded down.
 Bytes AckRewriter::law_window(EndToEndFlow& flow, Bearer& bearer, Side in, Bytes ack, Instant now) {
   const Bytes least = flow.towards(in).window.rounded_up(Bytes(flow.segment) * min_window_segments);
   const bool controlled = EndToEndAckControl::watches(flow);
   return std::max(controlled ? ack_control_.window(flow, bearer) : flow.controller->window(bearer, ack, now), least);
 }
 
-/// Returns the window for an ACK with position `ack` to the server. Without a controller, or shortly after it has
-/// started, the window grows only by the acknowledged data.
+/// Returns the window, in bytes after position `ack`, for an ACK to the server. The controller limits it. While reports
+/// are late or after a change of controller, it also grows only by the acknowledged bytes or by 1/8 of them. `offered`
+/// is the UE's own window.
 Bytes AckRewriter::window_towards_radio(EndToEndFlow& flow, Bearer& bearer, Bytes ack, Bytes offered, Instant now) {
   const bool law = has_law(flow, bearer);
   if (law && flow.opening == Opening::reports_late) flow.opening = Opening::no;

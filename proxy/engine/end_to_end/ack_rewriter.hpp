@@ -37,8 +37,8 @@ class AckRewriter {
   [[nodiscard]] static bool has_law(const EndToEndFlow& flow, const Bearer& bearer);
   /// Returns the controller's window for an ACK with position `ack` that arrived on `in`. It is at least two segments.
   [[nodiscard]] Bytes law_window(EndToEndFlow& flow, Bearer& bearer, Side in, Bytes ack, Instant now);
-  /// Returns the window for an ACK with position `ack` to the server. After a change of controller the window grows
-  /// gradually.
+  /// Returns the window, in bytes after position `ack`, for an ACK to the server. While reports are late or after a
+  /// change of controller, the window grows only gradually.
   [[nodiscard]] Bytes window_towards_radio(EndToEndFlow& flow, Bearer& bearer, Bytes ack, Bytes offered, Instant now);
 
   EndToEndParts parts_;

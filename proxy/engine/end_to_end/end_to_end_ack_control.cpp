@@ -10,7 +10,7 @@
 namespace sluice::proxy {
 namespace {
 
-/// Time without an ACK after which an end-to-end connection with data in flight gets no more share of the UE's window.
+/// Time without an ACK after which an end-to-end connection with data in flight loses its share of the UE's window.
 constexpr Duration silence = std::chrono::seconds(2);
 
 /// True if the end-to-end connection gets a share of the UE's window, because the connection uses its own window fully.
@@ -32,8 +32,8 @@ Bytes EndToEndAckControl::Watched::payload_of(Bytes wire) const {
   return Bytes(static_cast<double>(wire.count()) * payload / packet);
 }
 
-/// Returns the time by which the UE delayed an ACK with timestamp `ts_value`. Negative if unknown, because a newer ACK
-/// arrived before this one.
+/// Returns the time by which the UE delayed an ACK with timestamp `ts_value`. The result is negative if the delay is
+/// unknown, for example because an ACK with a newer timestamp has overtaken this one.
 Duration EndToEndAckControl::Watched::ack_delay(Instant now, std::uint32_t ts_value,
                                                 const control::DelayBasedController& law, Duration round_trip) {
   const bool overtaken = timed && static_cast<std::int32_t>(ts_value - newest_ts) < 0;
@@ -86,8 +86,8 @@ void EndToEndAckControl::on_data(const EndToEndFlow& flow, Bearer& bearer, const
         waits == watched.waits ? watched.short_flow : bearer.is_short(flow.towards(Side::radio).sent));
 }
 
-/// Returns the data that a segment of the UE newly acknowledges. If there is none, the segment may still report one
-/// more segment received out of order. SACK blocks show it, or without SACK a duplicate ACK (RFC 5681 section 2).
+/// Returns the data that a segment of the UE newly acknowledges. A segment that acknowledges none may show that one
+/// more segment was received out of order: by SACK blocks, or without SACK as a duplicate ACK (RFC 5681 section 2).
 control::EndToEndFlowEstimator::Acked EndToEndAckControl::read_ack(Watched& watched, const EndToEndFlow& flow,
                                                                    const tcp::Segment& segment, Bytes ack,
                                                                    Instant now) {

@@ -38,8 +38,8 @@ class EndToEndAckControl {
 
   /// Processes a data segment to the UE whose payload ends at position `end`.
   void on_data(const EndToEndFlow& flow, Bearer& bearer, const packet::Parsed& data, Bytes end, Instant now);
-  /// Handles an ACK of the UE up to position `ack`. Returns true if no data is left in flight; due() is then
-  /// earlier than before.
+  /// Handles an ACK of the UE up to position `ack`. Returns true if no data is in flight any more; due() then returns
+  /// an earlier time than before.
   [[gnu::noinline]] bool on_ack(const EndToEndFlow& flow, Bearer& bearer, const tcp::Segment& segment, Bytes ack,
                                 Instant now);
   /// Returns the window to advertise to the server in payload bytes, counted from the position that the UE has
@@ -82,8 +82,8 @@ class EndToEndAckControl {
   /// Updates the bearer's totals for one flow: its bytes in flight, whether it waits for the window, and whether it is
   /// short.
   static void count(Watched& watched, AckController& controller, Bytes flight, bool waits, bool short_flow);
-  /// Returns the data that a segment of the UE newly acknowledges. If there is none, returns whether the segment
-  /// reports one more segment received out of order.
+  /// Returns the data that a segment of the UE newly acknowledges. A segment that acknowledges none may show that one
+  /// more segment was received out of order.
   static control::EndToEndFlowEstimator::Acked read_ack(Watched& watched, const EndToEndFlow& flow,
                                                         const tcp::Segment& segment, Bytes ack, Instant now);
 

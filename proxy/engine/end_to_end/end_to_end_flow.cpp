@@ -8,7 +8,8 @@
 namespace sluice::proxy {
 namespace {
 
-/// Number of segments in the initial window of RFC 6928. A window that grows gradually starts from it.
+/// Number of segments in the initial window (RFC 6928). A window that is to grow gradually starts with at least this
+/// size.
 constexpr std::int64_t first_segments = 10;
 
 /// Returns the initial state of a connection whose two SYNs were seen: sequence numbers and window edges.

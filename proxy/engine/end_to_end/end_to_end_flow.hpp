@@ -63,18 +63,20 @@ struct KnownConnection {
   /// true if the connection has carried data already
   bool running = false;
   std::array<SynNote, 2> syns;  ///< contents of both hosts' SYNs, indexed by the Side of the sending host
-  /// For each receiving Side: sequence number before which all data is acknowledged or will be delivered by the proxy.
+  /// For each receiving Side: sequence number up to which the host has acknowledged all data, or gets the rest from the
+  /// proxy.
   std::array<tcp::SeqNum, 2> next;
 
-  /// for each receiving Side: right edge of a window that was advertised to the sender, or a later sequence number
+  /// For each receiving Side: largest right edge of a window that was advertised to the sender, or a later sequence
+  /// number.
   std::array<tcp::SeqNum, 2> edge;
   Duration round_trip{};  ///< round-trip time of the handshake; zero while unknown
 
   [[nodiscard]] SynNote& syn_of(Side side) { return syns[static_cast<std::size_t>(side)]; }
 };
 
-/// Connection that is not split. The proxy rewrites windows in its ACKs, and delays some ACKs. The state of the
-/// connection may be discarded at any time, because no rewritten window is larger than the one that the host offers.
+/// Connection that is not split. The proxy rewrites windows in its ACKs, and delays some ACKs. No rewritten window is
+/// larger than the one that the host offers, so the proxy may discard this state at any time without harm.
 struct EndToEndFlow {
   flow::FlowKey key;
   std::array<DataWay, 2> ways;  ///< state of both directions, indexed by the Side towards which the data flows
@@ -134,8 +136,8 @@ struct EndToEndFlow {
   [[nodiscard]] bool is_refused_by(Side in, const tcp::Segment& reset) const;
   /// Starts to track both directions of a connection. `known` contains its window scales and sequence numbers.
   void begin(const KnownConnection& known);
-  /// Starts to let the advertised window grow gradually from position `ack` on. The window starts from what is already
-  /// advertised, and at least from `at_least` and ten segments, because a smaller one might never grow.
+  /// Makes the advertised window grow only gradually from position `ack` on. The growth starts from the window already
+  /// advertised, but at least from `at_least` and ten segments. A smaller window might never grow.
   void begin_opening(Opening why, Bytes ack, Bytes at_least);
   /// True during the handshake, which may remain incomplete.
   [[nodiscard]] bool half_open() const { return phase == EndToEndPhase::syn || phase == EndToEndPhase::syn_ack; }

@@ -46,12 +46,12 @@ class EndToEndFlows {
   /// receive() too. If the table is full, the oldest handshakes are removed. Returns `none` if the table is full of
   /// established connections.
   EndToEndId open(const FirstSyn& first, PolicyIndex policy, Instant now);
-  /// Starts to track a connection that replaces a split flow. Lookups find the split flow until inherit() is called.
-  /// `window` is the number of bytes by which the server may at first be ahead of the UE's acknowledgements. Returns
-  /// `none` if the table is full.
+  /// Starts to track an end-to-end connection that replaces a split flow after its handback to the hosts. Lookups find
+  /// the split flow until inherit() is called. `window` is the number of bytes by which the server may at first be
+  /// ahead of the UE's acknowledgements. Returns `none` if the table is full.
   EndToEndId adopt(const KnownConnection& known, Bytes window, Instant now);
-  /// Records a window that was advertised to the server up to `edge` during the handback. The split connection, which
-  /// this connection replaces, has advertised it.
+  /// Records that the split connection, which this connection replaces, has advertised a window up to `edge` to the
+  /// server during its handback.
   void record_advertised(EndToEndId id, tcp::SeqNum edge);
   /// Returns the initial window of a connection that replaces a split one. From there its window grows gradually.
   [[nodiscard]] Bytes opening_window(EndToEndId id) const { return flows_[id].opening_window; }
@@ -61,7 +61,8 @@ class EndToEndFlows {
     const DataWay& way = flows_[id].towards(side);
     return tcp::SeqNum(way.position.sequence_at(way.window.edge()));
   }
-  /// Completes a handback: the split flow is closed, and lookups find the end-to-end connection from now on.
+  /// Completes a handback of a split connection to its hosts: the split flow is closed, and lookups find the end-to-end
+  /// connection from now on.
   void inherit(EndToEndId id, Instant now);
   /// Activates other policies. Each connection moves to the bearer for its new policy. Delayed ACKs are forwarded, and
   /// controllers restart from the data in flight.
@@ -172,7 +173,8 @@ class EndToEndFlows {
   AckRewriter rewriter_;
   HeldAcks held_;
   SplitCandidates candidates_;
-  std::uint32_t successors_ = 0;  ///< number of connections that replace a split one whose handback is not complete
+  std::uint32_t successors_ = 0;  ///< number of connections that replace a split one whose handback to the hosts is not
+                                  ///< complete
   HalfOpen half_open_;
   flow::TimerWheel wheel_;
 };

@@ -36,16 +36,17 @@ enum class Step : std::uint8_t {
 /// Initialises a new flow from the first SYN of its connection.
 void begin(Flow& flow, const FirstSyn& syn);
 
-/// True if the segment's numbers match this handshake, or segments after it that were not seen. Such numbers are at
-/// most one unscaled window after the initial sequence number of the host. A SYN is plausible only with a matching ACK.
+/// True if the segment's numbers match this handshake, or segments after it that were not seen. Sequence and
+/// acknowledgement numbers must then lie at most one unscaled window after the initial sequence numbers. A SYN must be
+/// the SYN-ACK of the responder.
 [[nodiscard]] bool is_plausible(const Flow& flow, Side from, const tcp::Segment& segment);
 
 /// Tracks a segment that arrived on `from`. `splittable` is true if the proxy supports all options of the segment.
 [[nodiscard]] Step follow(Flow& flow, Side from, const tcp::Segment& segment, bool splittable, Instant now);
 
-/// Creates both endpoints of a split connection. Their states are those of the hosts after `ack`, the segment that
-/// completes the handshake. The window field of `ack` must be the one that the responder receives. `configs` are
-/// indexed by the Side that an endpoint faces.
+/// Creates both endpoints of a split connection in the states that the hosts have after `ack`, the segment that
+/// completes the handshake. The proxy may have changed the window field of `ack`; it must be the value that the
+/// responder receives. `configs` are indexed by the Side that an endpoint faces.
 void split_at_handshake(Flow& flow, const tcp::Segment& ack, const LegConfigs& configs, Instant now);
 
 /// Returns the state with which a connection is tracked without a split. All of its handshake except the last ACK must

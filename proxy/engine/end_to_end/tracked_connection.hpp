@@ -14,7 +14,8 @@ namespace sluice::proxy {
 struct TrackedHost {
   tcp::SeqNum next;  ///< SND.NXT as seen from segments: the sequence number after the last byte that the host has sent
 
-  /// sequence number up to which data may have passed that was not tracked; a retransmission of it would look new
+  /// Sequence number after the last data that may have passed without being tracked; a retransmission of such data
+  /// would look new.
   tcp::SeqNum unseen;
   tcp::SeqNum acked;  ///< newest acknowledgement number that the host has sent
   /// rightmost window edge that the host has advertised, or that the proxy has advertised in its name

@@ -162,7 +162,7 @@ inline void Classifier::handle(RxPacket& rx, ConnectionId id) {
   }
 }
 
-/// True if a SYN has the addresses and ports of a connection whose legs are both closed, so that a new connection
+/// True if a SYN has the addresses and ports of a connection whose two legs are both closed. A new connection then
 /// begins.
 inline bool Classifier::is_reused(const RxPacket& rx, const Flow& flow) const {
   const tcp::Flags flags = rx.segment().flags;

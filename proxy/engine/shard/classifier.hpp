@@ -54,8 +54,8 @@ class Classifier {
   }
   [[nodiscard]] ConnectionId find(std::size_t at) const;
   void handle(RxPacket& rx, ConnectionId id);
-  /// Handles a packet that is not TCP, or belongs to a connection that begins, is handed back or is reused.
-  /// or of one that is being handed back to its hosts.
+  /// Handles a packet that is not TCP, or a segment of a connection in its handshake or in its handback to the hosts.
+  /// Also handles a SYN that reuses the addresses and ports of an ended connection.
   [[gnu::noinline]] void handle_other(RxPacket& rx, ConnectionId id);
   [[gnu::cold, gnu::noinline]] void handle_unparsed(RxPacket& rx);
   [[gnu::noinline]] void handle_new(RxPacket& rx);

@@ -28,7 +28,8 @@ const char* name_of(FlowPhase phase) {
   return "?";
 }
 
-/// Sums over the split connections of a bearer (UE) that BearerInfo does not contain.
+/// Sums over the split connections of a bearer (all connections of a UE under one policy) from which BearerInfo::window
+/// is computed.
 struct SplitTotals {
   std::uint32_t connections = 0;
   /// bytes that the congestion windows allow in addition to those in flight, in the unit of BearerInfo::in_flight

@@ -54,8 +54,9 @@ void Forwarder::forward(RxPacket& rx, Counter reason, Checksum checksum) {
   shard_.queue.push(out, std::move(rx.packet), rx.now);
 }
 
-/// Forwards a packet that forward() does not handle: too long, with a checksum that may be unfinished, a sample of the
-/// passing traffic, or counted by a bearer. The calls for these cases would cost forward() registers.
+/// Forwards a packet that forward() does not handle: one that is too long, may have an unfinished checksum, is a sample
+/// of the passing traffic, or is counted by a bearer. It is a separate function, because these calls would slow
+/// forward() down.
 void Forwarder::forward_unusual(RxPacket& rx, Counter reason, Checksum checksum) {
   if (is_too_long(rx)) [[unlikely]]
     return;

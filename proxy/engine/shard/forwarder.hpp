@@ -29,8 +29,8 @@ class Forwarder {
   enum class Checksum : std::uint8_t {
     /// completes an unfinished checksum if the port accepts such checksums, because no later device would complete it
     finish,
-    /// leaves the checksum as received: the host completes its checksums, so a wrong one shows that the segment is
-    /// damaged
+    /// Leaves the checksum as received: the host is known to complete its checksums, so a wrong one shows that the
+    /// segment is damaged.
     keep
   };
   /// Forwards a frame and counts it under `reason`. Changes nothing but an unfinished checksum. Without a tracked

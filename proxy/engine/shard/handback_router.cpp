@@ -76,8 +76,8 @@ bool HandbackRouter::track_if_released(RxPacket& rx) {
 }
 
 /// True if the segment's checksum is correct. An unfinished checksum counts as correct if the host's SYN had one too.
-/// For a connection of an earlier run the SYN is unknown; the host's first unfinished checksum then counts instead,
-/// while sequence numbers are unknown.
+/// If an earlier run had split the connection, its SYN is unknown. Until the sequence numbers are known, an unfinished
+/// checksum of the host is then accepted and recorded.
 bool HandbackRouter::is_sound(TrackedConnection& connection, const RxPacket& rx) const {
   Handshake& shown = connection.handshake;
   if (connection.adrift && shard_.config.accepts_partial_checksums(rx.in) && is_unfinished(rx.packet, rx.parsed))

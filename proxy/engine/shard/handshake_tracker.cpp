@@ -40,8 +40,9 @@ bool shows_unfinished(const RxPacket& rx, const ShardConfig& config) {
   return config.accepts_partial_checksums(rx.in) && is_unfinished(rx.packet, rx.parsed);
 }
 
-/// Records whether a segment of the handshake has an unfinished checksum. The initiator's last ACK counts too: a host
-/// that completes its checksum completes those of all segments.
+/// Records whether a segment of the handshake has an unfinished checksum. `unanswered` is true if no SYN-ACK was seen
+/// before the segment. The initiator's last ACK is recorded too: if its checksum is complete, the host completes the
+/// checksums of all segments.
 void record_checksum(const RxPacket& rx, Flow& flow, handshake::Step step, bool unanswered, const ShardConfig& config) {
   using enum handshake::Step;
   if (step != go_on && step != answered && step != complete) return;
@@ -361,7 +362,7 @@ void HandshakeTracker::leave_end_to_end(RxPacket& rx, FlowId id) {
 }
 
 /// Limits the window in the last ACK of the handshake to the bytes that the proxy may hold, because an advertised
-/// window cannot be withdrawn.
+/// window cannot be withdrawn. Returns true if it has changed the window.
 bool HandshakeTracker::clamp_window(tcp::Segment& ack, const Flow& flow, Side initiator) const {
   const Handshake& seen = flow.handshake;
   const bool scaling = seen.initiator_options.has_window_scale && seen.responder_options.has_window_scale;

@@ -12,8 +12,9 @@
 namespace sluice::proxy {
 namespace {
 
-/// Returns the bearer's share of the allowance that SMVS computes for the UE's queue. The share is the number of the
-/// bearer's flows with unsent data, divided by that of all the UE's bearers under SMVS.
+/// Returns the bearer's share (0 … 1) of the allowance that SMVS (the sliding-mode controller) computes for the UE's
+/// queue. The share is the number of the bearer's flows with unsent data, divided by that of all the UE's bearers under
+/// SMVS.
 double share_of(const Bearer& bearer) {
   if (&bearer.sibling() == &bearer) return 1;
   std::uint32_t waiting = std::max(bearer.load.backlogged_flows, 1U);
@@ -24,23 +25,24 @@ double share_of(const Bearer& bearer) {
   return static_cast<double>(own) / waiting;
 }
 
-/// Time without packets that wait after which a bearer that never had a connection ends. Each report of a queue at the
-/// radio may create such a bearer, so it must not stay as long as one with connections.
+/// Time without waiting packets after which a bearer that never had a connection ends. It is short, because each report
+/// of a non-empty radio queue may create such a bearer.
 constexpr Duration max_unused = std::chrono::seconds(10);
 
-/// True if the policy limits cross traffic by reports, also of UEs that have no connection.
+/// True if the policy limits the cross traffic of UEs by Node-B reports, even of UEs that have no connection.
 bool limits_by_reports_alone(const PolicySettings& settings) {
   return settings.mode == Mode::smvs && settings.smvs.cross_traffic == CrossTraffic::queue &&
          (settings.needs_reports() || !settings.controls_end_to_end());
 }
 
-/// True if SMVS limits the bearer (UE) by Node-B reports, so that each report is a step of the controller.
+/// True if Node-B reports currently limit what the bearer sends, so that each report is one step of the SMVS
+/// controller.
 bool takes_steps(const Bearer& bearer) {
   return bearer.rate_control().window_source() == tcp::WindowSource::allowance && !bearer.rate_control().is_ack_based();
 }
 
-/// True if a Node-B report has just shown that the report period is too long for the radio buffer. That is so if the
-/// link can empty the full buffer within one period (Ts ≥ Bmax/b̄). Returns true only once.
+/// True if a Node-B report has just shown that the report period Ts is too long: the link empties the full radio buffer
+/// Bmax within one period at its mean rate b̄ (Ts ≥ Bmax/b̄). Returns true only once.
 bool steps_became_too_long(Bearer& bearer) {
   const ReportArrival& last = bearer.reports().last();
   const Bytes configured = bearer.settings().smvs.parameters.buffer;
@@ -48,8 +50,8 @@ bool steps_became_too_long(Bearer& bearer) {
   return bearer.report_state()->step_length_check.look(last.period, buffer, bearer.mean_rate());
 }
 
-/// True if a Node-B report has just shown that the report period is too long for how fast the link's rate varies (Ts ≥
-/// Tb/2). Returns true only once.
+/// True if a Node-B report has just shown that the report period Ts is too long (Ts ≥ Tb/2). Tb is the period with
+/// which the link's rate varies. Returns true only once.
 bool steps_became_too_coarse(Bearer& bearer) {
   const control::feedback::BearerReport& last = bearer.reports().last().bearer;
   return bearer.report_state()->sampling_rate_check.look(last.service_rate, last.queue > Bytes{});
@@ -107,8 +109,8 @@ void ReportDispatcher::on_reports(std::span<const ReportArrival> reports, Instan
   }
 }
 
-/// Processes Node-B reports with prefetching, because each report concerns a different UE, whose state is not cached. A
-/// bearer is prefetched first, and then the flow to serve next, because the bearer contains its index.
+/// Processes Node-B reports with prefetching, because each report concerns a different UE, whose state is not cached.
+/// The bearer is prefetched before the flow to serve next, because the bearer contains the id of that flow.
 void ReportDispatcher::on_batch(std::span<const ReportArrival> reports, Instant now) {
   constexpr std::size_t bearers_ahead = 6;
   constexpr std::size_t flows_ahead = 2;

@@ -28,8 +28,8 @@ class ReportDispatcher {
   void on_omissions(std::span<const OmissionNotice> omissions, Instant now);
   /// Handles the expiry of a bearer's timer.
   void on_due(BearerId id, Instant now);
-  /// Makes the bearer's rate control mode limit the flow. Called after the flow has moved to the bearer, or after the
-  /// bearer's mode has changed.
+  /// Applies the bearer's rate control mode to the flow, so that the mode selects what limits the flow's sending.
+  /// Called after the flow has moved to the bearer, or after the bearer's mode has changed.
   void steer(Flow& flow, FlowId id, Bearer& bearer, Instant now);
   /// Sets the bearer's timer to its next deadline.
   void reschedule(BearerId id, Instant now);
@@ -60,7 +60,7 @@ class ReportDispatcher {
   bool take(Bearer& bearer, const ReportArrival& report, Instant now);
   /// Adds a Node-B report to the totals of the UE's group, which is the control group or that of all other UEs.
   void count_group(const Bearer& bearer, const ReportArrival& report, Instant arrived);
-  /// Makes the bearer's rate control mode limit all its flows.
+  /// Applies the bearer's rate control mode to all its flows.
   void steer(Bearer& bearer, Instant now);
   /// Makes the flows of the bearer send as much as its budget allows.
   void serve(BearerId id, Instant now);

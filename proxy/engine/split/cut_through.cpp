@@ -39,9 +39,10 @@ inline std::size_t SplitFlows::coalesce(const Leg& to, std::span<const packet::P
   return count;
 }
 
-/// Handles data just forwarded to a UE whose ACKs the controller gets as input. Returns true if the flow need not be
-/// served. For this, the UE must have no other flow, and the data must open no window of the server and change no
-/// totals. The flow's timer must be set. If an ACK to the server is due, schedules it.
+/// Updates the state after data was forwarded to a UE whose ACKs are the controller's input. Returns true if the flow
+/// need not be served. That requires that the UE has no other flow and that the flow's timer is set. The data must
+/// change neither the window advertised to the server nor the bearer's sums. If an ACK to the server is due, schedules
+/// it.
 inline bool SplitFlows::rests_after_passing(const ServedFlow& served) {
   const auto& [flow, id, bearer, now] = served;
   budget_sharing_.record_passed(flow, id, bearer);
@@ -64,9 +65,10 @@ inline bool SplitFlows::rests_after_passing(const ServedFlow& served) {
   return buffer_quota_.record(flow, StreamEvents::data_to_radio) == flow.share.reserved;
 }
 
-/// Counts a flow as moving whose UE had acknowledged everything, updates the server's window and arms the timer, as the
-/// service of the flow would. Returns false without a change if the flow must be served instead: its bearer has another
-/// moving flow, it has no second loop, or its window is closed.
+/// Does what a service of the flow would do after the first data to a UE that had acknowledged everything: counts the
+/// flow as moving, updates the window advertised to the server, and sets the timer. Returns false without a change if
+/// the flow must be served instead. That is so if another flow of the bearer is moving, the window has no controller,
+/// or the window is closed.
 bool SplitFlows::begins_to_move(const ServedFlow& served) {
   const auto& [flow, id, bearer, now] = served;
   const bool alone = !flow.share.moving && bearer.load.moving_flows == 0;
@@ -77,10 +79,10 @@ bool SplitFlows::begins_to_move(const ServedFlow& served) {
   return true;
 }
 
-/// Completes a cut-through (data is sent on in the frame in which it came), after which only the ACK to the sender
-/// remains. Without an ACK due and without a controller the totals are unchanged, and only the timer is updated.
-/// `first_waited`: true if no ACK was due after the first segment. Then the timer is armed before the flow is served,
-/// so that timers of the same instant keep the order of the slow path.
+/// Completes a cut-through (data was forwarded in the frame in which it was received): only the ACK to the sender may
+/// still be due. If no ACK is due and no controller runs, only updates the timer. `first_waited` is true if no ACK was
+/// due after the first segment. The timer is then set before the flow is served, so that timers of one instant expire
+/// in the order of the slow path.
 template <Side in>
 void SplitFlows::after_passing(const ServedFlow& served, bool first_waited) {
   const auto& [flow, id, bearer, now] = served;

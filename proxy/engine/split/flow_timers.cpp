@@ -11,7 +11,8 @@ Instant FlowTimers::when(const Flow& flow, Instant due, Instant now) const {
   return lesser(due, idle);
 }
 
-/// Returns when a server whose window is nearly closed gets two segments; `never` if its window is not nearly closed.
+/// Returns when the proxy may open the nearly closed window of the server by two segments; `never` if the window need
+/// not be opened so.
 Instant FlowTimers::min_window_at(const Flow& flow, Instant now) const {
   const bool keeps = ReceiveWindowControl::gets_min_window(flow, registry_.bearer(flow.bearer), now);
   return keeps ? now + ReceiveWindowControl::min_window_check : never;
@@ -24,11 +25,9 @@ bool FlowTimers::may_be_put_off(const Flow& flow, Instant now) const {
          !time_alone_matters(flow, registry_.bearer(flow.bearer), now);
 }
 
-/// True if elapsed time alone may open a window. Under Node-B reports, time changes both the server's window and the
-/// use of a shared window. Under the ACK-based controller only three cases depend on time:
-/// - flows with unsent data share the window;
-/// - the server's window is closed or nearly closed, and may open because other flows have returned budget;
-/// - no rate is known yet, so the window follows the server's demand per unit of time.
+/// True if elapsed time alone may open a window. Under Node-B reports, time changes the window advertised to the server
+/// and the use of the common budget. Under the ACK-based controller only three cases depend on time: flows with unsent
+/// data share the budget, the window advertised to the server is (nearly) closed, or the link's rate is not known yet.
 bool FlowTimers::time_alone_matters(const Flow& flow, const Bearer& bearer, Instant now) {
   if (!bearer.rate_control().is_rate_controlled()) return false;
   return !bearer.rate_control().is_ack_based() || bearer.load.backlogged_flows != 0 || flow.share.window_closed ||

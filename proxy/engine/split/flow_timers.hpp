@@ -20,8 +20,8 @@ class FlowTimers {
   [[nodiscard]] static bool is_armed_before(const Flow& flow, Instant due) {
     return flow.deadline <= due && flow.deadline != never;
   }
-  /// Sets the timer to the earlier TCP timer of the two legs, or to an earlier time if the server's window is nearly
-  /// closed. Must be called after the flow was served.
+  /// Sets the timer to the earlier one of the TCP timers of both legs. If the window advertised to the server is nearly
+  /// closed, the timer expires earlier, to check that window. Must be called after the flow was served.
   void update(Flow& flow, FlowId id, Instant now) {
     Instant due = next_deadline(flow);
     if (ReceiveWindowControl::window_nearly_closed(flow)) [[unlikely]]
@@ -43,10 +43,11 @@ class FlowTimers {
   [[nodiscard]] bool may_be_put_off(const Flow& flow, Instant now) const;
 
  private:
-  /// Returns when a timer for the deadline `due` must expire. It is not later than the idle timeout, but that counts as
-  /// at least one second from now.
+  /// Returns when a timer for the deadline `due` must expire: at `due`, or at the idle timeout if that is earlier. An
+  /// idle timeout less than one second from now counts as one second from now.
   [[nodiscard]] Instant when(const Flow& flow, Instant due, Instant now) const;
-  /// Returns when a server whose window is nearly closed gets two segments; `never` if its window is not nearly closed.
+  /// Returns when the proxy may open the nearly closed window of the server by two segments; `never` if the window need
+  /// not be opened so.
   [[nodiscard, gnu::noinline]] Instant min_window_at(const Flow& flow, Instant now) const;
   /// True if the windows of the flow may change by elapsed time alone.
   [[nodiscard]] static bool time_alone_matters(const Flow& flow, const Bearer& bearer, Instant now);

@@ -42,8 +42,8 @@ class Handback {
   [[nodiscard]] const Released& released() const { return released_; }
 
  private:
-  /// Starts the handback of a flow to its hosts, if nothing prevents that. Otherwise no longer increases the advertised
-  /// windows.
+  /// Starts the handback of a flow to its hosts, if nothing prevents it. Otherwise stops increasing the windows
+  /// advertised to the hosts, as a preparation.
   void begin_handback(Flow& flow, Instant now);
 
   const ShardContext& shard_;

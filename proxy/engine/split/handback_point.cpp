@@ -46,7 +46,8 @@ std::uint32_t rounding(const Flow& flow, Side side) {
   return (1U << scale(flow, side)) - 1;
 }
 
-/// True if no host was advertised a larger window than the other host accepts.
+/// True if neither host was advertised a larger window than the other host itself has advertised. Loss by rounding of
+/// the window field is tolerated.
 bool windows_hold(const Flow& flow) {
   return std::all_of(both_sides.begin(), both_sides.end(), [&](Side side) {
     const Side other = opposite(side);
@@ -54,7 +55,8 @@ bool windows_hold(const Flow& flow) {
   });
 }
 
-/// Returns the part of an ACK that concerns the leg of the proxy. Bytes after the handback point are left out.
+/// Returns an ACK without payload that acknowledges, to the leg of the proxy, those bytes of `segment.ack` that the
+/// proxy has sent.
 tcp::Segment acknowledgement_of(const tcp::Segment& segment, const tcp::Endpoint& own) {
   tcp::Segment ours = segment;
   ours.flags.bits = tcp::Flags::ack_bit;
@@ -65,7 +67,7 @@ tcp::Segment acknowledgement_of(const tcp::Segment& segment, const tcp::Endpoint
 }
 
 /// Sets the handback point in the stream of the host behind `side`: the sequence number up to which the proxy delivers
-/// data. From there on, the window that the other host has advertised applies.
+/// data. For data after that point, the host gets the window that the other host has advertised.
 void set_seam(Flow& flow, Side side) {
   tcp::Endpoint& endpoint = flow.leg(side).endpoint;
   endpoint.drop_out_of_order();

@@ -27,8 +27,8 @@ namespace sluice::proxy::handback {
 /// Returns what prevents the start of the flow's handback, or its completion if it has started.
 [[nodiscard]] HandbackBlocker find_blocker(const Flow& flow);
 
-/// Limits the window of each host to what the other host accepts, as the first step of a handback. The proxy may then
-/// hold at most `from_ue` bytes for the server and `from_server` bytes for the UE.
+/// Limits the window advertised to each host to the window of the other host, as the first step of a handback. The
+/// proxy may then hold at most `from_ue` bytes for the server and `from_server` bytes for the UE.
 void advertise_no_more(Flow& flow, Bytes from_ue, Bytes from_server);
 
 /// Sets the handback points, the sequence numbers up to which the proxy delivers data, and enters
@@ -36,14 +36,15 @@ void advertise_no_more(Flow& flow, Bytes from_ue, Bytes from_server);
 /// least one direction.
 void begin(Flow& flow);
 
-/// Returns by how many bytes the server may be ahead of the UE when the flow becomes an end-to-end connection. The
-/// server of a split flow may be further ahead, and would otherwise send all these bytes into the radio queue.
+/// Returns by how many bytes the server may be ahead of the UE when the flow becomes an end-to-end connection. A server
+/// that is further ahead, as on a split flow, would send all these bytes into the radio queue.
 [[nodiscard]] Bytes max_for_successor(const Flow& flow);
 /// Sets the handback points, the sequence numbers up to which the proxy delivers data, for a flow that becomes an
-/// end-to-end connection. The window advertised to the server is kept, and the end-to-end connection opens it.
+/// end-to-end connection. The window advertised to the server stays unchanged; the end-to-end connection increases it
+/// later.
 void begin_with_successor(Flow& flow);
-/// Advertises more window to the server when the UE has acknowledged bytes of the proxy, until the proxy holds none. At
-/// most `most` bytes may be between the two hosts. Returns the right edge of the window.
+/// Increases the window advertised to the server after the UE has acknowledged bytes that the proxy held, until the
+/// proxy holds none. At most `most` bytes may be between the two hosts. Returns the right edge of the window.
 tcp::SeqNum make_room(Flow& flow, Bytes most);
 
 /// Returns the state with which the tracking starts after the handback points, where the proxy's bytes end. It contains
@@ -53,8 +54,8 @@ tcp::SeqNum make_room(Flow& flow, Bytes most);
 /// True if all bytes that the proxy holds, in both directions, have been delivered and acknowledged.
 [[nodiscard]] bool delivered(const Flow& flow);
 
-/// True if the proxy holds no bytes in either direction and no leg is closed. Unless the advertised windows prevent it,
-/// the hosts could then continue without the proxy.
+/// True if the proxy holds no bytes in either direction and no leg is closed. The hosts can then continue without the
+/// proxy, unless the advertised windows prevent it (HandbackBlocker::window).
 [[nodiscard]] bool at_rest(const Flow& flow);
 
 /// Decision about a segment of a connection that is being handed back to its hosts.
@@ -64,10 +65,10 @@ struct Verdict {
 
   /// true if the payload must be passed to the leg too, because it retransmits acknowledged bytes
   bool whole = false;
-  /// True if the segment's numbers match its host. The segment's window then also applies to bytes after those of the
-  /// proxy.
+  /// True if the segment's numbers match its host. Only then is the window in the segment valid for later bytes, too.
   bool is_valid = false;
-  tcp::Segment ours;  ///< part of the segment that concerns the leg of the proxy
+  tcp::Segment ours;  ///< part of the segment that must be passed to the proxy's leg: what it acknowledges of the bytes
+                      ///< that the proxy has sent
 };
 /// Decides how a segment that arrived on `in` is processed during the handback. `edge` is the rightmost window edge
 /// advertised to the host behind `in`. A segment outside the windows is forwarded and changes no state.

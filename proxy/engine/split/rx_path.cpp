@@ -105,9 +105,9 @@ void SplitFlows::deliver_rerouted(packet::Packet& packet, const packet::Parsed& 
   if (!deliver_segment<in>(packet, parsed, flow, id, now)) known = before;
 }
 
-/// Passes the remaining segments of a GRO run to the endpoint. The first segment has already updated the headers and
-/// scheduled the flow. Only checksum, link headers and window of the others are checked. Returns 0 if the first segment
-/// contained no new data, because cut-through may then forward the others.
+/// Passes the remaining segments of a GRO run to the endpoint, after the first segment has updated the headers and
+/// scheduled the flow. Checks only their checksums, link headers and the window. Returns how many were processed. The
+/// result is 0 if the first segment contained no new data in order, because cut-through may then forward the others.
 template <Side in>
 inline std::size_t SplitFlows::deliver_train(std::span<packet::Packet> packets, std::span<const packet::Parsed> parsed,
                                              Flow& flow, FlowId id, Instant now) {

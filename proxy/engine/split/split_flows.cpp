@@ -77,8 +77,8 @@ void SplitFlows::serve_all_pending(Instant now) {
   pending_.serve_all(shard_.registry, [&](Flow& flow, FlowId id) { serve(flow, id, now); });
 }
 
-/// True if the buffer quota must be computed again before a window is sent to the host behind `in`. That is so if no
-/// rate controller determines the window, and if the window has opened since the quota was last computed.
+/// True if the buffer quota must be computed again before a window is sent to the host behind `in`: acknowledged bytes
+/// have opened the window since the quota was computed, and the demand was not measured recently.
 template <Side in>
 inline bool SplitFlows::window_is_due(const Flow& flow, Instant now) const {
   const Leg& leg = flow.leg(in);

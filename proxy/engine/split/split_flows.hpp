@@ -88,8 +88,8 @@ class SplitFlows {
   void send_to_radio(Flow& flow, Bearer& bearer, Bytes most, Instant now) {
     emit(flow, bearer, Side::radio, most, Budget::all, now);
   }
-  /// Distributes send budget of the ACK-based controller that became available while no flow was served. The budget
-  /// goes to the UE's flows.
+  /// Distributes send budget of the ACK-based controller among the UE's flows. The budget became available while no
+  /// flow was served.
   void use_budget(Bearer& bearer, Instant now);
   /// Requests the release of the flow (its handback to the hosts) for `reason`. With ReleaseReason::none, cancels the
   /// request. See Handback::request_release().
@@ -160,8 +160,8 @@ class SplitFlows {
   // it arrived. Sequence numbers are the hosts' own, so only acknowledgement number, window and TSecr are rewritten.
 
   /// Forwards as many segments as possible of a GRO run that arrived on `in`. Returns how many; the others are
-  /// unchanged. Requires that the first segment has a correct checksum and known headers. Checks the other segments
-  /// itself.
+  /// unchanged. Requires that the first segment has a correct checksum and the link headers of its leg. Checks the
+  /// other segments itself.
   template <Side in>
   std::size_t cut_through(Flow& flow, FlowId id, std::span<packet::Packet> packets,
                           std::span<const packet::Parsed> parsed, Instant now);
@@ -226,7 +226,8 @@ class SplitFlows {
   /// Sends the ACK or window that is due to the host behind `in`. Called if the flow has no other work.
   template <Side in>
   void send_due(Flow& flow, FlowId id, Instant now);
-  /// True if a window must be sent to the host behind `in` for which the buffer quota must be computed again.
+  /// True if the buffer quota must be computed again before a window is sent to the host behind `in`. That is so if
+  /// acknowledged bytes have opened the window since the quota was computed.
   template <Side in>
   [[nodiscard]] bool window_is_due(const Flow& flow, Instant now) const;
   /// Serves a flow on the slow path, because one of its legs is not established, in recovery, reordering or closing.
