@@ -49,7 +49,8 @@ void report(Section& s, const Parameters& parameters) {
   }
 }
 
-/// Declares the keys of SMVS's reaching law: step, α, δ and ε.
+/// Declares the keys of the reaching law of SMVS: step, α, δ and ε. This law determines how fast the sliding-mode
+/// controller reduces an error of the queue.
 void describe_reaching(Section& s, SmvsParameters& p, std::string_view step) {
   s.value("step", p.step, {1ms, 10s}, step);
   s.value("alpha", p.alpha, {0, 1}, "α: weight of the past in the mean service rate, 0 < α < 1");
@@ -57,7 +58,8 @@ void describe_reaching(Section& s, SmvsParameters& p, std::string_view step) {
   s.value("epsilon", p.epsilon, {0, 1e9}, "ε in frames/s: the constant part of the reaching law, > 0");
 }
 
-/// Declares the keys of the reaching law, of the target queue q0, and of the frame and buffer size of the radio queue.
+/// Declares the keys of the reaching law of SMVS (the sliding-mode controller), of the target queue q0, and of the
+/// frame and buffer size of the radio queue.
 void describe_aim(Section& s, SmvsParameters& p) {
   describe_reaching(s, p, "Ts: one step of the law, and the period of the reports");
   s.value("reference", p.reference, "q0: target queue; a duration is converted at the mean service rate");
@@ -65,7 +67,7 @@ void describe_aim(Section& s, SmvsParameters& p) {
   s.value("buffer", p.buffer, "Bmax of the radio queue; 0B = unlimited or unknown");
 }
 
-/// Declares the keys of SMVS options that the published control law does not have.
+/// Declares the keys of options that SMVS as published (the sliding-mode controller of the radio queue) does not have.
 void describe_refinements(Section& s, SmvsParameters& p) {
   s.value("eta_window", p.eta_window, {1ms, 1h}, "time window of the bounds of η, at least one step");
   s.value("boundary_layer", p.boundary_layer, "φ: sat(ŝ/φ) replaces sgn(ŝ); 0B = sgn, as in the paper");

@@ -28,8 +28,8 @@ struct Scalar<control::Reference> {
 
 namespace sluice::control {
 
-/// Declares the keys of SMVS and checks their values by validate(): Proposition 1 and section 5.2 of the SMVS paper. A
-/// broken rule is an error; warnings are only reported.
+/// Declares the keys of SMVS (the sliding-mode controller). Checks their values by validate(), that is, by Proposition
+/// 1 and section 5.2 of the SMVS paper. A broken rule is an error if it makes the controller unusable, else a warning.
 void describe(config::Section& s, SmvsParameters& parameters);
 /// Declares the keys of SMVS for a program in which the Node-B may compute SMVS instead. If `computed_here` is false,
 /// only the key of the path delay is allowed. Other keys are then errors, explained by `condition`.
@@ -38,7 +38,7 @@ void describe(config::Section& s, SmvsParameters& parameters, bool computed_here
 void describe(config::Section& s, SecondLoopParameters& parameters);
 void describe(config::Section& s, FallbackParameters& parameters);
 void describe(config::Section& s, DelayBasedParameters& parameters);
-/// Declares the keys of CLAMP's window agent.
+/// Declares the keys of the window agent of CLAMP, a per-flow window controller.
 void describe(config::Section& s, ClampWindowParameters& parameters);
 void describe(config::Section& s, ClampPriceParameters& parameters);
 void describe(config::Section& s, GwaParameters& parameters);

@@ -153,7 +153,7 @@ struct Scalar<std::string> {
   static std::string format(const std::string& value) { return value; }
 };
 
-/// Parses a number and its unit, such as "3km/h" or "38dBm", with optional blanks between them. For units that no
+/// Parses a number and its unit, such as "3km/h" or "38dBm", with optional blanks between them. Used for units that no
 /// Scalar has. Returns nothing if the number is malformed or the unit is not `unit`.
 [[nodiscard]] std::optional<double> parse_quantity(std::string_view text, std::string_view unit);
 

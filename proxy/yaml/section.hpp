@@ -183,7 +183,8 @@ class Section {
   struct Field {
     std::string_view key;
     std::string_view help;
-    const void* variable = nullptr;  ///< variable that gets the value of the key; null if there is not exactly one
+    const void* variable = nullptr;  ///< variable that gets the value of the key; null if no variable or more than one
+                                     ///< belongs to the key
     bool required = false;
     bool secret = false;
     bool live = false;

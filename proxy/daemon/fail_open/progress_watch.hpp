@@ -15,8 +15,8 @@ class ProgressWatch {
  public:
   /// Number of samples without progress of a thread after which it counts as hanging, if other threads make progress.
   static constexpr std::uint32_t hang_after = 30;
-  /// Number of samples without progress of any thread after which the whole program counts as stopped. Further such
-  /// samples are not counted against a single thread.
+  /// Number of samples without progress of any thread after which the whole program counts as stopped. From then on
+  /// such samples do not show that a single thread hangs.
   static constexpr std::uint32_t pause_after = 5;
   /// Number of samples without progress of any thread after which the verdict is `stopped`, and the watchdog process
   /// kills the program.

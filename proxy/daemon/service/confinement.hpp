@@ -32,9 +32,9 @@ inline constexpr auto allowed_system_calls = std::to_array<std::string_view>(
      "getuid", "geteuid", "getgid", "getegid", "getrandom", "uname", "sysinfo", "getrusage", "prlimit64", "getcwd"});
 
 /// Restricts all threads of the program, and programs started from it, to allowed_system_calls. Executable memory
-/// cannot be mapped, and no socket can be opened of a family that no port uses. A system call that is not allowed fails
-/// with ENOSYS, so that libraries use their fallback and traffic continues. The restriction cannot be undone. Throws
-/// std::runtime_error if the kernel does not support seccomp filters.
+/// cannot be mapped, and sockets can be opened only of the families that the program uses. A system call that is not
+/// allowed fails with ENOSYS, so that libraries use their fallback and traffic continues. The restriction cannot be
+/// undone. Throws std::runtime_error if the kernel does not support seccomp filters.
 void confine();
 
 }  // namespace sluice::proxy

@@ -44,8 +44,8 @@ Json shards(const StatusSource& status_source, const LiveContext& context) {
   return list;
 }
 
-/// Returns the numbers of packets that were split, forwarded and dropped. Forwarded and dropped ones are counted by
-/// reason, without the reasons that have no packets.
+/// Returns the numbers of packets that were delivered to split connections, forwarded and dropped. Forwarded and
+/// dropped packets are counted by reason; reasons without packets are left out.
 Json packets(const Counters& counters) {
   Json object = {
       {"optimised", counters[Counter::optimised]}, {"forwarded", Json::object()}, {"dropped", Json::object()}};

@@ -93,7 +93,7 @@ constexpr std::array families = {
            "bytes acknowledged to one host and not yet by the other, in samples of split connections"},
 };
 
-/// Unit suffixes for those counters whose own name contains no unit.
+/// Suffixes that metric names of leg counters get, because these counters' own names contain no unit.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 3> units_of_legs = {
     {{"received", "_frames"}, {"transmitted", "_frames"}, {"retransmitted", "_segments"}}};
 constexpr std::array<std::string_view, 5> ports_count_packets = {"received", "transmitted", "transmit_dropped",

@@ -66,7 +66,8 @@ struct ShardSnapshot {
   std::uint64_t sleeps = 0;            ///< number of times that the poll thread has slept
   std::uint64_t statuses_lost = 0;     ///< status messages lost because the queue to the control thread was full
   std::uint32_t end_to_end_count = 0;  ///< number of end-to-end connections; flow_count includes them
-  /// numbers of flows and bearers by state; with many flows, a count takes several snapshots and is that old
+  /// Numbers of flows and bearers by state; a count of many flows takes several snapshots, so its values can be older
+  /// than this one.
   FlowStateCounts flow_states;
   Times times;  ///< duration histograms of both groups of UEs, see GroupTimes
   /// histogram of the bytes acknowledged to one host but not by the other, see Shard::sample_exposure()
@@ -75,7 +76,7 @@ struct ShardSnapshot {
   bool order_found = false;   ///< true if the shard had a connection of the UE that the last command was for
   bool draining = false;
   StayingFlows staying;
-  /// id of the request for which this snapshot contains lists of flows and bearers; 0 if the lists are empty
+  /// Id of the DetailRequest for which this snapshot contains lists of flows and bearers; 0 if the lists are empty.
   std::uint32_t details = 0;
   std::vector<FlowInfo> flows;
   std::vector<BearerInfo> bearers;

@@ -23,8 +23,8 @@ struct AnswerField {
 
 /// Returns the description of every value that an answer can contain, in the order of the commands.
 [[nodiscard]] std::span<const AnswerField> answer_fields();
-/// Returns the description of the value with this key in the answer to a command; null if there is none. `key` has no
-/// `?` at its end.
+/// Returns the description of the value with the path `key` in the answer to a command; null if there is none. `key` is
+/// written without the `?` with which AnswerField::path marks a key that can be missing.
 [[nodiscard]] const AnswerField* answer_field(std::string_view command, std::string_view key);
 /// Returns the JSON schema (draft 2020-12) of all answers. Under `$defs` it has one schema for each form of answer,
 /// named by AnswerField::command.

@@ -13,7 +13,8 @@
 
 namespace sluice::capture {
 
-/// Manages up to max_captures concurrent captures, each with a tap at every shard. Thread: the control thread.
+/// Manages up to max_captures concurrent captures. Each has a tap at every shard, that is, a ring to which the shard
+/// writes copies of frames. Thread: the control thread.
 class Captures {
  public:
   /// Size in bytes of the ring of one capture at one shard.
@@ -39,7 +40,7 @@ class Captures {
   void record(std::vector<std::shared_ptr<FrameSink>> recorders);
   [[nodiscard]] const Clock& time_source() const { return program_.clock; }
   [[nodiscard]] std::size_t running() const { return running_.size(); }
-  /// Frees sets of taps that no shard uses any more. Must be called about once a second.
+  /// Frees sets of taps (rings for frames) that no shard uses any more. Must be called about once a second.
   void tidy();
 
  private:
@@ -50,9 +51,9 @@ class Captures {
   };
 
   void end(std::uint64_t id);
-  /// Offers every shard a new set of taps, with the current captures and recorders.
+  /// Offers every shard a new set of taps (rings for frames), with the current captures and recorders.
   void notify_shards();
-  /// True if every shard uses the set of taps with this generation number or a later one.
+  /// True if every shard uses the set of taps (rings for frames) with this generation number or a later one.
   [[nodiscard]] bool shards_have(std::uint64_t generation) const;
 
   Program program_;

@@ -48,7 +48,7 @@ struct Filter {
 
   /// maximum number of bytes captured of a frame; if not set, only headers are captured
   std::optional<std::uint16_t> snap_length{};
-  Program program;  ///< libpcap filter; it sees only the bytes that are captured
+  Program program;  ///< libpcap filter; it can test only the bytes that are captured
 
   /// Returns how many bytes of the frame the capture stores.
   [[nodiscard]] std::size_t shown_bytes(const Frame& frame) const;

@@ -16,12 +16,12 @@ namespace sluice::capture {
 /// Maximum number of concurrent captures.
 inline constexpr std::size_t max_captures = 4;
 
-/// Set of taps to which the frames of one shard are passed. The set never changes; a new set replaces it. Thread: that
-/// of the shard, after the shard has started to use the set.
+/// Set of taps (rings for captured frames) to which the frames of one shard are passed. The set never changes; a new
+/// set replaces it. Thread: that of the shard, after the shard has started to use the set.
 class ShardTaps final : public proxy::PacketObserver {
  public:
-  /// Creates a set, and allocates a buffer for one frame. `generation` is the number of the set and increases from set
-  /// to set. `taps` contains at most max_captures captures and one recorder of the last frames.
+  /// Creates a set of taps, and allocates a buffer for one frame. `generation` is the number of the set and increases
+  /// from set to set. `taps` contains at most max_captures captures and one recorder of the last frames.
   ShardTaps(std::uint64_t generation, std::vector<std::shared_ptr<FrameSink>> taps);
 
   [[nodiscard]] std::uint64_t generation() const { return generation_; }

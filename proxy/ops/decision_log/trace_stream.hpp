@@ -39,7 +39,8 @@ class TraceStream final : public admin::ByteStream {
     std::shared_ptr<ShardTrace> shard;
     std::string text;  ///< first part of a line, read from the ring, whose end has not been read yet
   };
-  /// Appends the first line of the log. It contains the program, the UE, and the time on both clocks.
+  /// Appends the first line of the log: the program, the UE, the time on the shards' clock, and the wall-clock time
+  /// since 1970.
   void begin(std::string& out) const;
   void add_lines(std::string& out, std::string_view lines);
   /// Appends the last line of the log. It contains the numbers of written and of lost lines.
