@@ -12,7 +12,8 @@
 namespace sluice::control {
 
 /// Target length of a queue, in the unit that the operator chose: radio frames (as in the papers), bytes, or time at
-/// the current mean service rate. A target in time suits links from EV-DO to LTE without change. Never negative.
+/// the current mean service rate. A target in time needs no change between links of different rates, from EV-DO to LTE.
+/// Never negative.
 class Reference {
  public:
   enum class Unit : std::uint8_t { frames, bytes, time };

@@ -11,8 +11,8 @@
 
 namespace sluice::control {
 
-/// Explanation of a broken rule, formatted only if the rule is broken. A controller is created and validated for each
-/// new connection, and nearly always no rule is broken.
+/// Text that explains a broken rule. It is formatted only if the rule is broken, because controllers are validated for
+/// each new connection and nearly always break no rule.
 template <typename... Parts>
 class Explanation {
  public:

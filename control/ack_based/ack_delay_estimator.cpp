@@ -11,12 +11,13 @@ using std::chrono::seconds;
 /// Smallest mean ACK delay for which the uplink counts as delaying ACKs. Shorter delays are below the resolution of TCP
 /// timestamps.
 constexpr Duration min_significant_ack_delay = milliseconds(2);
-/// Largest ACK delay that counts. ACKs may wait this long in the UE's modem behind an upload of the UE.
+/// Upper limit of the estimated ACK delay; a longer delay counts as this value. ACKs may wait this long in the UE's
+/// modem behind an upload of the UE.
 constexpr Duration ack_delay_limit = seconds(1);
 /// Time constant with which the greatest ACK delay decays.
 constexpr Duration max_ack_delay_decay_time = milliseconds(500);
-/// Time for which the newest ACK delay is valid. If ACKs with unknown delay arrive for this time, the greatest ACK
-/// delay is discarded too. Time without ACKs does not count.
+/// Time after which the newest known ACK delay is no longer used. If ACKs with unknown delay arrive for this time, the
+/// greatest ACK delay is discarded too; times without ACKs are not counted.
 constexpr Duration ack_delay_valid_for = seconds(1);
 
 }  // namespace

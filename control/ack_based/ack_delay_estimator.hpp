@@ -13,8 +13,8 @@ namespace sluice::control {
 class AckDelayEstimator {
  public:
   /// Adds the ACK delay of a sample. Returns the sample's round trip without that delay; zero while the round trip is
-  /// unknown. `since` is the time since the previous sample. `delivery` gives the link's rate, which limits the
-  /// greatest ACK delay, because a longer one contains a stall of the link.
+  /// unknown. `since` is the time since the previous sample. `delivery` gives the link's rate. The greatest ACK delay
+  /// is at most the time in which the link transmits all bytes in flight. A longer delay contains a stall of the link.
   Duration adjust_rtt(const AckSample& ack_sample, Duration since, const DeliveryEstimator& delivery);
 
   /// Returns the newest known ACK delay; zero if none was known within the last second.
@@ -28,7 +28,7 @@ class AckDelayEstimator {
   /// True if the ACK delay is known and at least 2 ms on average.
   [[nodiscard]] bool is_significant() const;
 
-  /// Calls `visit` with each state member and its name, for recorded decisions (control/decision_log/states.hpp).
+  /// Calls visit(name, value) for each state member, for the decision log (control/decision_log/states.hpp).
   template <typename Self, typename Visit>
   static void fields(Self& self, Visit& visit);
 
@@ -40,7 +40,8 @@ class AckDelayEstimator {
   Instant newest_at_{};  ///< time of the ACK whose delay is `newest_`
   Duration mean_{};
   Duration max_ack_delay_{};
-  Duration unknown_for_{};  ///< observed time since an ACK delay was last known
+  Duration unknown_for_{};  ///< time in which ACKs arrived since an ACK delay was last known; a pause between ACKs
+                            ///< counts as at most 100 ms
 };
 
 }  // namespace sluice::control

@@ -16,7 +16,7 @@ struct AckSample {
   /// RTT of the newest acknowledged segment that was sent only once (Karn's algorithm); zero if there is none.
   Duration round_trip{};
   Bytes in_flight;              ///< bytes in flight, without those considered lost
-  std::uint32_t flows = 1;      ///< connections that share the window, ≥ 1
+  std::uint32_t flows = 1;      ///< number of connections that share the window, ≥ 1
   bool window_limited = false;  ///< true if data waits because the window is full
   /// Delay of the ACK beyond the smallest observed one, from class TimestampOneWayDelay; negative if unknown.
   Duration ack_delay{-1};
@@ -24,11 +24,12 @@ struct AckSample {
   Bytes cross_traffic{};
   Duration control_loop_delay{};  ///< time from a change of the window to the arrival of the data it allows, ≥ 0
   Bytes lost{};                   ///< bytes marked lost since the last sample, as far as the sender knows; ≥ 0
-  /// Share of the target queue that is used, 0 … 1; below 1 while packets of a short flow wait.
+  /// Factor (0 … 1) that multiplies the target queue; below 1 while packets of a short flow wait.
   double reference_factor = 1;
 };
 
-/// Longest time between two ACKs that counts in full. A longer time may be an outage.
+/// Time between two ACKs up to which it counts in full as time of observation. Of a longer time only a part counts,
+/// because the link may have had an outage.
 inline constexpr Duration max_observed_gap = std::chrono::milliseconds(100);
 
 }  // namespace sluice::control

@@ -10,10 +10,10 @@ namespace {
 
 /// Share of cross traffic in all bytes to the UE above which cross traffic counts as competition.
 constexpr double competition_threshold = 0.2;
-/// Time constant of both rates: about one oscillation of a queue that cross traffic fills.
+/// Time constant of the mean rates of controlled and of cross traffic. It is about one oscillation of a queue that
+/// cross traffic fills.
 constexpr Duration rate_memory = std::chrono::milliseconds(500);
-/// Factor of the fair share of the bytes in flight. It is below 1, so that the queue shrinks if there is no cross
-/// traffic.
+/// Factor that reduces the fair share. It is below 1, so that the queue shrinks if there is no cross traffic.
 constexpr double fair_share_factor = 0.9;
 /// Longest round trip, in s, from which fair_share() is computed. Datagrams at a fixed rate do not yield and keep the
 /// queue growing. Without this limit the fair share would then grow without bound.

@@ -31,14 +31,15 @@ class CrossTrafficEstimator {
   /// computed as total rate times round trip, with a round trip of at most 0.5 s.
   [[nodiscard]] double fair_share(std::uint32_t connections) const;
 
-  /// Calls `visit` with each state member and its name, for recorded decisions (control/decision_log/states.hpp).
+  /// Calls visit(name, value) for each state member, for the decision log (control/decision_log/states.hpp).
   template <typename Self, typename Visit>
   static void fields(Self& self, Visit& visit);
 
  private:
   double controlled_rate_ = 0;
   double cross_rate_ = 0;
-  /// Amount in 1/s by which one byte raises a mean rate; computed when the time last advanced.
+  /// Increase of a mean rate by one byte, in 1/s. It depends on the time since the previous call, and is computed when
+  /// that time is not zero.
   double byte_weight_ = 0;
   double srtt_ = 0;
 };

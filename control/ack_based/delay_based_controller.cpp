@@ -20,23 +20,24 @@ constexpr std::int64_t min_segments = 2;
 /// contain an outage. A link is slow if its first window takes longer than `slow_first_window` on the air.
 constexpr Duration suspicious_base_delay = milliseconds(200);
 constexpr Duration slow_first_window = milliseconds(100);
-/// Limits of the two times of which rtt_tolerance() returns the longer one. `max_rtt_tolerance` limits the transmission
-/// time of two segments. `max_aggregation` limits that of a clump (ACKs that arrive within 1 ms). It is short, because
-/// the ACKs of a window that is too small arrive as one clump.
+/// Limits of the two times whose longer one rtt_tolerance() returns. `max_rtt_tolerance` limits the transmission time
+/// of two segments. `max_aggregation` limits the transmission time of a clump (ACKs within 1 ms); it is short, because
+/// a window that is too small also causes clumps.
 constexpr Duration max_rtt_tolerance = milliseconds(150);
 constexpr Duration max_aggregation = milliseconds(10);
-/// Gain and reference share for a steady link, whose rate hardly varies. Both are smaller than for other links, because
-/// the queue need not cover a rise of the rate. BBR builds a queue of about this length when it probes.
+/// Gain and reference share (target queue per round trip) on a steady link, whose rate hardly varies. Both are smaller
+/// than on other links, because the queue need not cover a rise of the rate. BBR builds a queue of about this length
+/// when it probes.
 constexpr double steady_gain = 1.1;
 constexpr double steady_share = 0.1;
-/// Window, as a multiple of the model window, at which the refill after a drain ends on a steady link. It is above 1,
+/// Window at which the refill after a drain ends on a steady link, as a multiple of model_window(). It is above 1,
 /// because ACKs of the next round trip still cover data sent before the path was full.
 constexpr double steady_refill = 2;
-/// Smallest share of the steady link's target queue that must exist before the steady link's smaller window is used. If
-/// the queue is shorter, the sender limits the rate, so the link need not be steady.
+/// Share of a steady link's target queue that must exist before the smaller window of a steady link is used. If the
+/// queue is shorter, the sender limits the rate, and the link need not be steady.
 constexpr double standing_share = 0.5;
-/// Divisor of the delivered bytes by which the window grows at the end of a paced refill. In this number of round trips
-/// the queue would grow to the bytes of the whole path.
+/// Divisor at the end of a paced refill: the window grows by the delivered bytes divided by this number. In this number
+/// of round trips the queue would grow by the capacity of the whole path.
 constexpr std::int64_t queue_round_trips = 4;
 /// Longest queue with which a link counts as steady, as a multiple of the target queue of a varying link. A longer
 /// queue contains data of other senders.
@@ -45,15 +46,15 @@ constexpr double longest_standing = 1.25;
 /// the rate there. A round trip here includes the control loop delay. The time is at most `longest_to_ignore` seconds.
 constexpr double loops_to_ignore = 3;
 constexpr double longest_to_ignore = 1;
-/// Factor of rate times ACK delay in the window. The link continues to transmit while an ACK waits for the uplink. The
-/// value was chosen on recorded links with a scheduled uplink, as a compromise between link use and delay.
+/// Factor of rate × ACK delay in the formula of the window. The link continues to transmit while an ACK waits for the
+/// uplink. The value was chosen on recorded links with a scheduled uplink, as a compromise between link use and delay.
 constexpr double ack_delay_gain = 1.35;
-/// Shares by which the reference (target queue) is reduced while the window grows between ACKs. The growth keeps data
-/// in the queue instead. The first applies if the uplink delays ACKs, the second on a bursty link.
+/// Shares by which the target queue is reduced while the window grows between ACKs, because that growth keeps data in
+/// the queue instead. `reference_for_gap` applies if the uplink delays ACKs, the next constant on a bursty link.
 constexpr double reference_for_gap = 0.5;
 constexpr double reference_for_bursts = 0.25;
-/// Factor of the bytes acknowledged within 1 ms, minus those of one ACK, that the window includes if the UE has no
-/// usable timestamps. ACKs that arrive together show that the uplink delays ACKs, but not for how long.
+/// Factor in the formula of the window if the UE has no usable timestamps. It multiplies the bytes acknowledged within
+/// 1 ms less those of one ACK. ACKs that arrive together show that the uplink delays ACKs, but not for how long.
 constexpr double aggregation_unexplained = 1.5;
 /// Mean number of segments per ACK above which the UE counts as not acknowledging each segment.
 constexpr double prompt_ack_stretch = 1.25;
@@ -293,8 +294,9 @@ double DelayBasedController::drain_window() const {
   return std::max(least, part * rate * in_seconds(base_delay())) + rate * in_seconds(ack_delay_.newest());
 }
 
-/// Returns the round trip that an ACK contributes to a drain (emptied queue), and whether the UE may have delayed the
-/// ACK. A UE that usually acknowledges several segments may delay the ACK of a single one (RFC 9293 section 3.8.6.3).
+/// Returns the values of an ACK for MinRttEstimator::on_drained() during a drain (which empties the queue). Marks an
+/// ACK that the UE may have delayed: a UE that usually acknowledges several segments may delay the ACK of a single one
+/// (RFC 9293 section 3.8.6.3).
 MinRttEstimator::Probe DelayBasedController::probe_of(const AckSample& ack_sample) const {
   const double segment = static_cast<double>(parameters_.segment.count());
   const bool delays = static_cast<double>(delivery_.ack_stretch().count()) > prompt_ack_stretch * segment;
@@ -407,8 +409,8 @@ void DelayBasedController::update_loss_bound(const AckSample& ack_sample) {
   if (losses_.on_acknowledged(sample) && in_slow_start()) exit_slow_start();
 }
 
-/// Returns the bytes that must be in flight beyond rate times base delay while losses limit the window. The ACK delay
-/// counts at most as half of rate times base delay, because cross traffic may have caused the rest.
+/// Returns the bytes that must be in flight in addition to rate × base delay while losses limit the window. The ACK
+/// delay counts at most as half of the base delay, because cross traffic may have caused the rest.
 double DelayBasedController::beyond_bdp_under_loss() const {
   return beyond_bdp(delivery_.rate().bytes_per_second() * in_seconds(base_delay()) / 2);
 }
@@ -434,7 +436,8 @@ double DelayBasedController::model_window() const {
   return std::max(window + beyond, standing_delay_.min_window());
 }
 
-/// Returns gain · rate · (base delay + factor · reference) of a steady link, in bytes; reference: intended queue.
+/// Returns the window of a steady link without additions: gain · rate · (base delay + factor · target queue as a time),
+/// in bytes. Gain and target are those of a steady link.
 double DelayBasedController::steady_window(double rate, double factor) const {
   const double gain = std::min(steady_gain, parameters_.gain);
   const double share = std::min(steady_share, parameters_.reference_share);
@@ -443,9 +446,9 @@ double DelayBasedController::steady_window(double rate, double factor) const {
   return gain * rate * (in_seconds(base_delay()) + factor * reference);
 }
 
-/// Returns the bytes that must be in flight beyond gain · rate · (base delay + reference). They are the sum of three
-/// amounts: two segments, data whose ACKs further connections delay, and data whose ACKs come late or together. The
-/// term for the ACK delay is at most `ack_delay_bound` bytes.
+/// Returns the bytes that must be in flight in addition to gain · rate · (base delay + reference). They are the sum of
+/// two segments, data whose ACKs further connections delay, and data whose ACKs come late or together. The part for
+/// late ACKs is at most `ack_delay_bound` bytes.
 double DelayBasedController::beyond_bdp(double ack_delay_bound) const {
   const auto segments = static_cast<double>((parameters_.segment * min_segments).count());
   const auto aggregation = static_cast<double>(delivery_.ack_aggregation().count());

@@ -115,7 +115,7 @@ class DelayBasedController {
   /// send little.
   [[nodiscard]] Duration min_time_in_queue(Bytes queue) const;
   /// Returns the delay after which ACKs show a change of the radio queue; zero while unknown. It is the base delay plus
-  /// a second time. That time is the mean ACK delay or, if longer, the transmission time of a clump (ACKs within 1 ms).
+  /// the longer of two times: the mean ACK delay, and the transmission time of a clump (ACKs within 1 ms).
   [[nodiscard]] Duration feedback_delay() const;
   /// Records that sending resumes while no bytes are in flight, after a pause or because all of them are considered
   /// lost.
@@ -157,9 +157,9 @@ class DelayBasedController {
   /// Returns the part of the window that is intended to wait in the radio queue: the bytes beyond rate times base
   /// delay.
   [[nodiscard]] Bytes reference() const;
-  /// Returns the bytes that must be on the way from the server to the proxy, so that the window is always used. They
-  /// are the rate times `control_loop_delay`, the time from a window to the arrival of the data it allows. Returns half
-  /// of that in a drain, and zero in a drain after slow start.
+  /// Returns the bytes that must be in flight from the server to the proxy, so that the window is always used: the rate
+  /// times `control_loop_delay`, the time from a window to the arrival of the data it allows. Returns half of that in a
+  /// drain, and zero in the drain that validates the base delay of slow start.
   [[nodiscard]] Bytes upstream_bytes(Duration control_loop_delay) const;
   /// True in slow start: the window doubles per round trip until a queue forms or the rate stops growing.
   [[nodiscard]] bool in_slow_start() const { return slow_start_.searching(); }
@@ -169,7 +169,7 @@ class DelayBasedController {
   [[nodiscard]] std::uint32_t drains() const { return min_rtt_.drains(); }
 
   [[nodiscard]] const DelayBasedParameters& parameters() const { return parameters_; }
-  /// Calls `visit` with each state member and its name, for recorded decisions (control/decision_log/states.hpp).
+  /// Calls visit(name, value) for each state member, for the decision log (control/decision_log/states.hpp).
   template <typename Self, typename Visit>
   static void fields(Self& self, Visit& visit);
 

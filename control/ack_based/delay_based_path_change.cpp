@@ -21,10 +21,11 @@ constexpr double min_rate_share = 0.7;
 /// still describe the earlier link.
 constexpr Duration min_unexplained_for = milliseconds(400);
 constexpr std::int64_t unexplained_round_trips = 8;
-/// Share of a path's capacity in flight from which on a time without ACKs is no sign of a longer path.
+/// Share of the path's capacity (rate × round trip). If at least this share is in flight, a time without ACKs is no
+/// sign of a longer path.
 constexpr double filled = 0.8;
-/// Numbers of mean gaps and of time-weighted mean gaps between ACKs. The longer of both products is the longest usual
-/// gap.
+/// Factors of the longest usual gap between ACKs: the longer of `usual_gaps` plain mean gaps and `usual_idle_gaps`
+/// time-weighted mean gaps.
 constexpr std::int64_t usual_gaps = 3;
 constexpr std::int64_t usual_idle_gaps = 2;
 

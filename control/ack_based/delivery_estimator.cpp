@@ -99,8 +99,8 @@ void DeliveryEstimator::update_byte_mean(double& mean, double bytes) const {
   mean += (bytes - mean) * bytes / (bytes + mean_ * in_seconds(memory_));
 }
 
-/// Updates the exponential mean rates over `memory_`. An application-limited sample does not lower mean_, because
-/// on_delivered() sets a lower bound for it.
+/// Updates the exponential mean rates with a time constant of `memory_`. Does not apply the lower bound of mean_ that
+/// application-limited samples set; on_delivered() does that.
 void DeliveryEstimator::measure(Instant now, double bytes) {
   double decay = 1;
   if (now > last_) {

@@ -50,7 +50,7 @@ class DeliveryEstimator {
   /// continuous link all gaps are about as long as one packet or transmission interval.
   [[nodiscard]] bool is_bursty() const;
 
-  /// Calls `visit` with each state member and its name, for recorded decisions (control/decision_log/states.hpp).
+  /// Calls visit(name, value) for each state member, for the decision log (control/decision_log/states.hpp).
   template <typename Self, typename Visit>
   static void fields(Self& self, Visit& visit);
 
@@ -63,7 +63,8 @@ class DeliveryEstimator {
   /// `memory`.
   void update_byte_mean(double& mean, double bytes) const;
   void measure(Instant now, double bytes);
-  /// Returns the mean delivery rate in bytes/s without its lower bound; zero while too little was observed.
+  /// Returns the mean delivery rate in bytes/s, without the lower bound that application-limited samples set; zero
+  /// while too little was observed.
   [[nodiscard]] double plain_mean() const;
 
   Duration memory_;
@@ -74,7 +75,8 @@ class DeliveryEstimator {
   double ack_stretch_ = 0;
   double gap_ = 0;       ///< mean gap between clumps of ACKs in s
   double idle_gap_ = 0;  ///< time-weighted mean gap between clumps of ACKs in s
-  /// Amount in 1/s by which one delivered byte raises the mean rate; computed when the time last advanced.
+  /// Increase of the mean rate by one delivered byte, in 1/s. It depends on the time since the previous sample, and is
+  /// computed when that time is not zero.
   double byte_weight_ = 0;
   double delivered_ = 0;  ///< mean delivery rate in bytes/s, times weight_
   double weight_ = 0;     ///< sum of the weights of the samples in `delivered_`; it approaches 1

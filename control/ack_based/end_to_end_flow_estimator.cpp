@@ -18,8 +18,8 @@ constexpr Duration control_loop_memory = std::chrono::seconds(10);
 constexpr std::int32_t mark_resolution = 2000;
 /// Extra delay after which a sender still counts as limited by the window, because the sender may be busy.
 constexpr Duration response_slack = std::chrono::milliseconds(5);
-/// Time after which a sender no longer counts as window-limited. It starts when the sender last used a new window at
-/// once, and ends with a late use.
+/// Time since the sender last used a new window at once, after which a late use shows that the window does not limit
+/// the sender.
 constexpr Duration limited_for = std::chrono::milliseconds(500);
 
 std::uint32_t low_bits(Bytes position) {
@@ -108,8 +108,9 @@ EndToEndFlowEstimator::Acked EndToEndFlowEstimator::on_duplicate(Bytes segment) 
   return {delivered, Duration::zero()};
 }
 
-/// Returns the RTT of the acknowledged position, and removes the marks (positions with times) before that position. The
-/// RTT may be too long; that does no harm, because the caller uses the minimum of many.
+/// Returns the RTT of the acknowledged position; zero if the marks (positions with times) around it are too far apart.
+/// Removes the marks before that position. The RTT may be too long; that does no harm, because the caller uses the
+/// minimum of many.
 Duration EndToEndFlowEstimator::take_rtt(std::uint32_t now, std::uint32_t ack) {
   std::size_t next = 0;
   while (next < used_ && distance(ack, marks_[next].end) < 0) ++next;

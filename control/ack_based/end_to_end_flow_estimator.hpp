@@ -43,7 +43,7 @@ class EndToEndFlowEstimator {
   /// `segment`, and waits for space for a whole one (RFC 9293 section 3.8.6.2.1).
   void on_window(Instant now, Bytes edge, Bytes segment);
 
-  /// Returns the bytes that passed the proxy and that the receiver does not have yet, as far as ACKs show.
+  /// Returns the bytes that have passed the proxy and that, according to ACKs, the receiver does not have yet.
   [[nodiscard]] Bytes in_flight() const { return sent_ - acked_ - out_of_order_; }
   [[nodiscard]] Bytes sent() const { return sent_; }
   [[nodiscard]] Bytes acked() const { return acked_; }
@@ -58,8 +58,8 @@ class EndToEndFlowEstimator {
   /// Records that the sender has stopped sending, for lack of data or because it cannot send. The window then no longer
   /// limits it.
   void on_silence() { window_limited_ = false; }
-  /// Returns the longest time from a new window to the first data that uses it, if the sender has waited for this
-  /// window.
+  /// Returns the longest time from a new window to the first data that uses it. If the data comes later, the sender
+  /// does not count as limited by the window.
   [[nodiscard]] Duration response_timeout() const;
 
  private:
@@ -85,8 +85,10 @@ class EndToEndFlowEstimator {
   Bytes out_of_order_;        ///< bytes received out of order
   Bytes retransmitted_;       ///< end of the data in flight at the last retransmission, which gives no RTT (Karn)
   Bytes edge_{-1};            ///< furthest right edge of the window that the sender has received; negative: none yet
-  Bytes awaited_edge_;        ///< position beyond which data needs the window that was sent at `window_sent_at_`
-  Instant window_sent_at_{};  ///< time at which the window for data beyond `awaited_edge_` was sent, while `waiting_`
+  Bytes awaited_edge_;        ///< right edge before the window that was sent at `window_sent_at_`; data beyond it needs
+                              ///< that window
+  Instant window_sent_at_{};  ///< time at which a window was forwarded that the sender has not used yet; valid if
+                              ///< `waiting_` is true
   Instant window_limited_at_{};  ///< last time at which the sender used a window at once
   HalfWindowExtreme<Duration, std::less<>> control_loop_delay_;
   /// Marks (positions with times) in ascending order; everything before the end of the first is acknowledged.

@@ -36,7 +36,7 @@ class HalfWindowExtreme {
   /// Returns the extreme value. Requires known().
   [[nodiscard]] Value value() const { return Better()(before_, newest_) ? before_ : newest_; }
 
-  /// Calls `visit` with each state member and its name, for recorded decisions (control/decision_log/states.hpp).
+  /// Calls visit(name, value) for each state member, for the decision log (control/decision_log/states.hpp).
   template <typename Self, typename Visit>
   static void fields(Self& self, Visit& visit);
 

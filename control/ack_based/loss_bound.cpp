@@ -15,8 +15,8 @@ namespace {
 constexpr double beta = 0.7;
 constexpr double cubic_c = 0.4;
 /// Number of segments that may be lost beyond the tolerated loss before the bound on the bytes in flight is lowered. On
-/// a path with random loss, `excess_per_random_loss` times that loss is added, because random losses come at uneven
-/// distances.
+/// a path with random loss, the number increases by excess_per_random_loss × random loss (0 … 1), because random losses
+/// come at uneven distances.
 constexpr double excess_segments = 1;
 constexpr double excess_per_random_loss = 500;
 /// Tolerated loss as a share of all bytes: `tolerated`, plus a multiple of the path's random loss, up to
@@ -27,13 +27,14 @@ constexpr double max_tolerated = 0.06;
 /// Factor of rate times base delay in the floor (lowest value) of the loss bound. It is above 1, so that the rate can
 /// still grow.
 constexpr double reserve = 1.05;
-/// Largest factor per round trip by which the base delay that the bound's floor uses may grow.
+/// Largest factor per round trip by which the base delay in the formula of the floor (lowest value) of the bound may
+/// grow.
 constexpr double base_delay_growth = 1.05;
-/// Largest ratio of bytes in flight to the floor (lowest bound) at which a trial begins. A trial tests with 0.8 of the
-/// floor in flight whether losses continue without a queue.
+/// Factor of the floor (lowest value of the bound). If losses continue with at most this multiple of the floor in
+/// flight, a trial begins. It tests with 0.8 of the floor in flight whether losses continue without a queue.
 constexpr double near_floor = 1.1;
-/// Two shares of the floor (lowest bound on the bytes in flight). `trial` gives the bytes in flight during a trial. The
-/// next constant gives the bytes in flight below which no queue forms.
+/// Share of the floor (lowest value of the bound) that may be in flight during a trial. `clear` is the share up to
+/// which no queue forms.
 constexpr double trial = 0.8;
 constexpr double clear = 0.9;
 /// Number of segments over which random loss is averaged in trials, in which 0.8 of the lowest bound is in flight.

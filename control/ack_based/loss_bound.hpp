@@ -54,7 +54,7 @@ class LossBound {
   /// Share of all bytes that the path loses at random, 0 … 1.
   [[nodiscard]] double random_loss() const { return random_loss_; }
 
-  /// Calls `visit` with each state member and its name, for recorded decisions (control/decision_log/states.hpp).
+  /// Calls visit(name, value) for each state member, for the decision log (control/decision_log/states.hpp).
   template <typename Self, typename Visit>
   static void fields(Self& self, Visit& visit);
 
@@ -74,7 +74,7 @@ class LossBound {
   double random_loss_ = 0;
   double excess_ = 0;       ///< bytes lost beyond the tolerated loss, ≥ 0
   double trial_floor_ = 0;  ///< floor (lowest bound) in bytes when the present trial began; zero: no trial
-  /// Bytes delivered or lost in a trial while no queue existed; outside trials, since the last loss.
+  /// Bytes delivered or lost: in a trial those while no queue existed, outside trials those since the last loss.
   double measured_bytes_ = 0;
   double measured_lost_ = 0;  ///< lost bytes that `measured_bytes_` contains
   double base_delay_ = 0;     ///< round trip through an empty queue in s, which rises slowly; zero while unknown

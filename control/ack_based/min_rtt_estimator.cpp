@@ -15,8 +15,8 @@ using std::chrono::seconds;
 /// Interval of routine drains (a drain empties the queue to measure the path). A drain begins at a multiple of this
 /// interval, so that UEs which share a queue drain it together.
 constexpr Duration slot = seconds(5);
-/// Time after the start of a 5 s slot in which an ACK may begin the routine drain. If two base delays are longer, they
-/// are used instead.
+/// Time after the start of a 5 s slot in which an ACK may begin the routine drain. It is extended to two base delays if
+/// they are longer.
 constexpr Duration slot_begin = milliseconds(300);
 /// Interval of the additional drains after a drain that found a shorter base delay (round trip through an empty queue).
 /// For all UEs, additional drains begin at multiples of this interval.
@@ -25,15 +25,15 @@ constexpr Duration short_slot = milliseconds(500);
 constexpr Duration routine_drain_after = seconds(5);
 /// Time after the path has become longer in one step, in which every slot of 5 s has a routine drain.
 constexpr Duration unsettled_for = seconds(60);
-/// Largest number of slots per routine drain while round trips are near the base delay.
+/// Largest number of 5 s slots for one routine drain. The number doubles with each drain that confirms the base delay.
 constexpr std::uint8_t max_slots = 8;
 /// Largest time between two drains that confirm each other's longer base delay.
 constexpr Duration max_drain_distance = 2 * slot + seconds(1);
-/// Time after which the base delay is replaced without a drain, if every round trip in this time exceeded the longest
-/// intended one.
+/// Time in which all round trips must exceed the longest intended one, so that the base delay is replaced without a
+/// drain.
 constexpr Duration reset_after = seconds(20);
-/// Limit of the time after a drain that suspect() requested and that confirmed the base delay, before suspect() may
-/// request another one. The time doubles with each such drain up to this limit.
+/// Limit of the pause between two drains that suspect() requests. The pause doubles with each such drain that confirms
+/// the base delay.
 constexpr Duration max_suspicion_wait = seconds(8);
 /// Longest time, in addition to two base delays, in which a drain must empty the queue. A drain that takes longer has
 /// met an outage and is cancelled. The drain after slow start is never cancelled, because slow start may have filled a

@@ -32,8 +32,8 @@ class MinRttEstimator {
 
   /// Lowers the base delay to the round trip `round_trip`, > 0, if that is shorter.
   void record(Duration round_trip);
-  /// Restarts the times `stale_for_` and `above_target_for_`, after which a drain is due or the base delay is replaced.
-  /// Called because a round trip was as short as intended, or the base delay was confirmed.
+  /// Records that a round trip was as short as intended, or that the base delay was confirmed. The times after which a
+  /// drain is due or the base delay is replaced start again.
   void mark_fresh() { stale_for_ = above_target_for_ = Duration::zero(); }
   /// Confirms the base delay, because it has just been measured, or because the queue in a Node-B's report explains the
   /// long round trips. Skips the routine drain of this slot.
@@ -41,9 +41,9 @@ class MinRttEstimator {
     if (!draining()) drain_began_ = now;
     mark_fresh();
   }
-  /// Adds a round trip that may be longer than the base delay. `observed` is the observed time since the last ACK; it
-  /// counts as time without a round trip near the base delay if `round_trip` is long. `margin` is added to the limit of
-  /// is_near(). `most` is the longest intended round trip.
+  /// Adds a round trip that may be longer than the base delay. `observed` is the time since the last ACK without
+  /// outages; with a long round trip it is added to the time without a near one. A round trip is near up to the limit
+  /// of is_near() plus `margin`. `most` is the longest intended round trip.
   void add_sample(Duration round_trip, Duration observed, Duration margin, Duration most);
   /// Returns for how long all round trips have exceeded the longest intended one.
   [[nodiscard]] Duration above_target_for() const { return above_target_for_; }
@@ -52,8 +52,8 @@ class MinRttEstimator {
   void raise(Duration value);
   /// True from raise(), which accepts a longer base delay, until clamp().
   [[nodiscard]] bool was_raised() const { return before_raise_ > Duration::zero(); }
-  /// Subtracts `excess` from a base delay that raise() has set, because that base delay contains transmission time. The
-  /// result is at least the base delay before raise().
+  /// Subtracts `excess`, which is transmission time, from the base delay that raise() has set. The result is not below
+  /// the base delay before raise().
   void clamp(Duration excess);
   /// Records that the path has become longer in one step. For a minute every slot of 5 s then has a routine drain. Such
   /// a path often becomes shorter again soon, and a queue hides that without a drain.
@@ -122,7 +122,7 @@ class MinRttEstimator {
   /// Returns the number of drains (emptied queues) begun so far.
   [[nodiscard]] std::uint32_t drains() const { return drains_; }
 
-  /// Calls `visit` with each state member and its name, for recorded decisions (control/decision_log/states.hpp).
+  /// Calls visit(name, value) for each state member, for the decision log (control/decision_log/states.hpp).
   template <typename Self, typename Visit>
   static void fields(Self& self, Visit& visit);
 
@@ -131,8 +131,8 @@ class MinRttEstimator {
   /// are acknowledged.
   enum class Phase : std::uint8_t { none, drain, probe_rtt };
 
-  /// First waiting time between two requested drains if the first one has confirmed the base delay. The waiting time
-  /// doubles with each such drain.
+  /// Pause before suspect() may request another drain, after the first requested drain that confirmed the base delay.
+  /// The pause doubles with each further one.
   static constexpr Duration first_suspicion_wait = std::chrono::seconds(1);
 
   /// Returns the limit of is_near(): the base delay plus an eighth of it plus 1 ms.
@@ -151,7 +151,8 @@ class MinRttEstimator {
   Duration base_at_drain_{};        ///< base delay when the present drain began
   Instant extra_drain_at_ = never;  ///< time at which a repeated or requested drain is due
   Instant next_suspicion_{};        ///< time before which suspect() has no effect
-  Duration suspicion_wait_ = first_suspicion_wait;  ///< wait after a requested drain that has confirmed the base delay
+  Duration suspicion_wait_ = first_suspicion_wait;  ///< pause after a requested drain that confirms the base delay,
+                                                    ///< before suspect() may request another one
   Duration probed_{};                               ///< shortest round trip measured in this drain; zero: none yet
   Instant probed_at_{};      ///< time at which the first packet sent into the empty queue was acknowledged
   Duration candidate_{};     ///< longer delay that a drain has measured or suspect() was called with; zero: none

@@ -46,7 +46,7 @@ class PathStepDetector {
   /// Discards a first silence, because round trips may now be long for another reason.
   void forget() { longer_ = newest_ = Duration::zero(); }
 
-  /// Calls `visit` with each state member and its name, for recorded decisions (control/decision_log/states.hpp).
+  /// Calls visit(name, value) for each state member, for the decision log (control/decision_log/states.hpp).
   template <typename Self, typename Visit>
   static void fields(Self& self, Visit& visit);
 

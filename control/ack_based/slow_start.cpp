@@ -5,8 +5,8 @@
 namespace sluice::control {
 namespace {
 
-/// Number of rounds (round trips) without growth of the rate by `growth` after which the path counts as full, as in
-/// BBR.
+/// Number of successive rounds (round trips) in which the rate must grow by less than `growth`, so that the path counts
+/// as full. The test is that of BBR.
 constexpr std::uint8_t full_bw_rounds = 3;
 constexpr double growth = 1.25;
 

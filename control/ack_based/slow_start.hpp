@@ -43,7 +43,7 @@ class SlowStart {
   /// sample that the window does not limit (`uses_window` is false) restarts the test.
   [[nodiscard]] bool is_full_pipe(Instant now, Rate delivered, Duration round, bool uses_window);
 
-  /// Calls `visit` with each state member and its name, for recorded decisions (control/decision_log/states.hpp).
+  /// Calls visit(name, value) for each state member, for the decision log (control/decision_log/states.hpp).
   template <typename Self, typename Visit>
   static void fields(Self& self, Visit& visit);
 
@@ -51,8 +51,9 @@ class SlowStart {
   enum class Phase : std::uint8_t { searching, refilling, over };
 
   double window_;
-  Instant round_ends_{};  ///< end of the present round of is_full_pipe()
-  /// Rate in bytes/s with which rounds are compared; a round with less than 1.25 times this rate has no growth.
+  Instant round_ends_{};  ///< end of the current round (about one round trip), in which is_full_pipe() compares the
+                          ///< delivery rate
+  /// Delivery rate of an earlier round in bytes/s. The rate grows in a round if it reaches 1.25 times this value.
   double full_bw_ = 0;
   std::uint8_t full_bw_count_ = 0;  ///< number of successive rounds whose rate was below 1.25 times `full_bw_`
   Phase phase_ = Phase::searching;

@@ -8,11 +8,11 @@
 namespace sluice::control {
 namespace {
 
-/// Ratio of two round trips: one measured after the data in flight was halved, and the shortest one before. Below this
-/// ratio the delay was a queue of this sender, because that queue shrinks with the data in flight.
+/// Ratio of the round trip after the data in flight was halved to the shortest one before. Below this ratio the delay
+/// was a queue of this sender, because that queue shrinks with the data in flight.
 constexpr double standing_rtt_ratio = 0.9;
-/// Shortest time for which round trips must stay longer than intended, besides a number of round trips. A shorter time
-/// may be one burst of a bursty link.
+/// Shortest time for which round trips must exceed the intended ones; a shorter time may be one burst of a bursty link.
+/// The time is also at least `long_round_trips` round trips.
 constexpr Duration min_long = std::chrono::milliseconds(400);
 constexpr std::int64_t long_round_trips = 4;
 /// Bytes by which min_window() grows for each delivered byte; min_window() thus grows by this share per round trip.

@@ -38,10 +38,10 @@ class StandingDelayDetector {
   void adapt(Duration round_trip, Duration expected, Bytes delivered);
   /// Returns the smallest number of bytes that the controller should keep in flight; zero if there is none.
   [[nodiscard]] double min_window() const { return min_window_; }
-  /// Sets min_window() to zero and restarts detection, because the long round trips are explained.
+  /// Sets min_window() to zero and restarts detection. Called when another cause of the long round trips is known.
   void forget() { *this = StandingDelayDetector{}; }
 
-  /// Calls `visit` with each state member and its name, for recorded decisions (control/decision_log/states.hpp).
+  /// Calls visit(name, value) for each state member, for the decision log (control/decision_log/states.hpp).
   template <typename Self, typename Visit>
   static void fields(Self& self, Visit& visit);
 

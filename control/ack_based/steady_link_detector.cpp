@@ -15,12 +15,12 @@ namespace {
 /// is partly steady. The recorded links of Verizon and AT&T deviate by 0.1 or more in 99 % of their time.
 constexpr double steady = 0.04;
 constexpr double varying = 0.1;
-/// Time constant of the mean rate in s. The next two are those of the decay of the greatest deviation and of the
-/// shortest round trip.
+/// Time constant of the mean rate in s. The next two constants apply to the decay of the greatest deviation, and to the
+/// growth of the shortest round trip.
 constexpr double mean_memory = 0.5;
 constexpr double variation_memory = 2;
 constexpr double round_trip_memory = 0.2;
-/// Longest time for which one sample of the rate counts, because the mean rate has a memory of 80 ms.
+/// Longest time that one sample of the rate counts for. The mean rate that is sampled has a time constant of 80 ms.
 constexpr Duration longest_sample = std::chrono::milliseconds(80);
 
 }  // namespace

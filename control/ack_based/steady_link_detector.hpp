@@ -25,7 +25,7 @@ class SteadyLinkDetector {
   /// Discards all samples. Called if the UE may use another link now.
   void forget() { *this = SteadyLinkDetector{}; }
 
-  /// Calls `visit` with each state member and its name, for recorded decisions (control/decision_log/states.hpp).
+  /// Calls visit(name, value) for each state member, for the decision log (control/decision_log/states.hpp).
   template <typename Self, typename Visit>
   static void fields(Self& self, Visit& visit);
 

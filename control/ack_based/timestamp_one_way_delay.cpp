@@ -15,7 +15,7 @@ constexpr Duration check_every = std::chrono::seconds(1);
 constexpr Duration check_again_every = std::chrono::seconds(4);
 /// Half of the time over which the minimum delay is taken, so a minimum counts for 5 to 10 s.
 constexpr Duration half_window = std::chrono::seconds(5);
-/// Factor by which elapsed time exceeds the largest growth of the minimum delay: 1 ms per second. Clocks drift by a
+/// Divisor of elapsed time that gives the largest growth of the minimum delay: 1 ms per second. Clocks drift by a
 /// hundredth of that. If the path becomes 40 ms longer, the minimum includes this after 40 s. An upload that fills a
 /// modem's buffer for a minute adds at most 60 ms to the minimum.
 constexpr std::int64_t min_growth_divisor = 1000;
@@ -82,9 +82,9 @@ Duration TimestampOneWayDelay::excess_delay(Instant now, std::uint32_t ticks, Du
   return delay - min_delay_;
 }
 
-/// True if the segment may have been delayed by an outage. Its large delay means that, or that the peer's clock was
-/// set. The segments of the next second decide between both. Until then the segment has no result, because the outage
-/// may also affect the link to the peer.
+/// True if an outage may have delayed the segment. A delay of 1 s to 10 s can also show that the peer's clock was set;
+/// the segments of the next second decide this. Until then no delay is returned, because the outage may also affect the
+/// link to the peer.
 bool TimestampOneWayDelay::may_be_outage(Instant now, Duration late) {
   if (late <= max_delay_change_confirmed || late > max_outage_delay || !in_milliseconds_) {
     outage_since_ = Instant{};

@@ -28,7 +28,7 @@ class TimestampOneWayDelay {
   void reject();
 
  private:
-  /// True if an outage may have delayed the segment.
+  /// True if an outage may have delayed the segment by `late`, its delay beyond the minimum.
   [[nodiscard]] bool may_be_outage(Instant now, Duration late);
   /// Starts the estimate with a first segment, which is assumed to have waited for the time `waited`.
   void begin(Instant now, std::uint32_t ticks, Duration waited);

@@ -134,8 +134,8 @@ void each_field(Self& p, Visit& visit) {
   visit("largest", p.largest);
 }
 
-/// Visits only the decay λ and the interval Δ of GWA (Generalized Window Advertising). The controller's type determines
-/// the policy, and the queue's state contains the buffer size.
+/// Visits only the decay λ and the interval Δ of GWA (Generalized Window Advertising). The other parameters are not
+/// recorded here: the controller's type determines the policy, and the queue's state contains the buffer size.
 template <Either<GwaParameters> Self, typename Visit>
 void each_field(Self& p, Visit& visit) {
   visit("decay", p.decay);

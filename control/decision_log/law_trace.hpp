@@ -52,8 +52,8 @@ void write_arguments(LineWriter& line, const Arguments&... arguments) {
   line.close('}');
 }
 
-/// Writes the outcome of a call of a controller: the result, if there is one, and the values that the controller
-/// returns afterwards.
+/// Writes the outcome of a call of a controller: the return value of the call, if it has one, and the values of the
+/// controller's getters after the call.
 template <typename Law, typename WriteResult>
 void write_outcome(LineWriter& line, const Law& law, const WriteResult& write_result) {
   line.name("out");
@@ -64,7 +64,7 @@ void write_outcome(LineWriter& line, const Law& law, const WriteResult& write_re
   line.close('}');
 }
 
-/// Calls the controller, writes the outcome to the line, and returns the result of the call.
+/// Calls the controller, writes the outcome of the call to the line, and returns what the call returns.
 template <typename Call, typename Law, typename... Arguments>
 auto call_and_write(LineWriter& line, Law& law, const Arguments&... arguments) {
   if constexpr (std::is_void_v<decltype(Call::apply(law, arguments...))>) {
@@ -150,7 +150,8 @@ class LawTrace {
   [[nodiscard]] bool end_line();
   /// Passes the line to the sink. Returns false if it does not fit or the sink refuses it.
   [[nodiscard]] bool put_line();
-  /// Ends a line with a controller's state. Returns true if later calls of this controller can be recorded.
+  /// Ends a line with a controller's state. Returns true if the line was stored, so that later calls of this controller
+  /// can be recorded.
   [[nodiscard]] bool end_state(Followed& followed);
 
   /// Starts to record a controller; returns null if it is not selected or max_laws are recorded already.
@@ -159,7 +160,8 @@ class LawTrace {
     const auto identity = identify();
     return wants(identity.owner) ? follow(&law, TracedLaw<Law>::word(identity.origin)) : nullptr;
   }
-  /// Records the controller's state if that is due. Returns true if the next call can be recorded.
+  /// Records the controller's state in a line of its own if it is not recorded yet. Returns true if a call of the
+  /// controller can be recorded now, because its state is in the log.
   template <typename Law, typename Identify>
   [[nodiscard]] bool is_stated(const Law& law, Followed& followed, const Identify& identify) {
     if (followed.state != Followed::State::unrecorded) return followed.state == Followed::State::recorded;

@@ -183,7 +183,7 @@ struct TracedLaw<FlowController> {
   }
   static constexpr std::string_view word(const Origin& origin) { return text_of(origin.law).word; }
 
-  /// Visits nothing, because the result of a per-flow controller's call contains all of its outcome.
+  /// Visits nothing, because what a per-flow controller's call returns is its whole outcome.
   template <typename Visit>
   static void outcome(const FlowController&, Visit& /*visit*/) {}
 

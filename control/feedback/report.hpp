@@ -37,7 +37,8 @@ struct BearerReport {
   std::uint32_t active_flows = 0;
   std::uint32_t active_users = 0;
   std::optional<ClampPrice> clamp;
-  std::optional<Bytes> gwa_window;  ///< φ in the paper: window that GWA offers to each flow, if the Node-B computes it
+  std::optional<Bytes> gwa_window;  ///< φ in the GWA paper (Gerla et al., 2002): window that Generalized Window
+                                    ///< Advertising offers to each flow, if the Node-B computes it
 
   /// bytes that the proxy may send in the next period, if the controller runs at the Node-B
   std::optional<Bytes> allowance;
@@ -101,11 +102,11 @@ struct BearerStatus {
   IpAddress ue;
   std::uint64_t injected = 0;          ///< IP bytes sent towards the radio, cumulative in the proxy's epoch
   std::uint64_t applied_sequence = 0;  ///< sequence number of the newest report whose allowance was applied; 0 = none
-  Bytes backlog;                       ///< bytes that the proxy holds for this bearer and has not sent
+  Bytes backlog;                       ///< bytes that the proxy holds for the UE and has not sent yet
   Bytes allowance_left;                ///< bytes of the applied allowance that were unused when the status was sent
   std::uint32_t active_flows = 0;
-  /// Sender id of the Node-B that assigned applied_sequence. Absent if the proxy has received no report, or does not
-  /// state it.
+  /// Sender id of the Node-B whose report has the sequence number in `applied_sequence`. Not set if the proxy has
+  /// received no report, or does not send this field.
   std::optional<std::uint64_t> reporter = std::nullopt;
 };
 

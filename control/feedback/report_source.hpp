@@ -60,13 +60,13 @@ class ReportSource {
   /// Starts receiving. After stop() the receiver is not called any more.
   virtual void start() = 0;
   virtual void stop() = 0;
-  /// Sends the statuses of bearers to the senders of reports; `period` is the time until the next call. Does nothing if
-  /// the source's message format has no statuses.
+  /// Sends status messages, which contain the state of bearers at the proxy, to the senders of reports. `period` is the
+  /// time until the next call. Does nothing if the source's message format has no status messages.
   virtual void send_statuses(std::span<const BearerStatus> /*statuses*/, Instant /*now*/, Duration /*period*/) {}
 
   /// Returns the local address and port at which the source receives messages.
   [[nodiscard]] virtual boost::asio::ip::udp::endpoint local() const = 0;
-  /// Returns the number of addresses to which statuses are sent.
+  /// Returns the number of addresses to which status messages (the state of bearers at the proxy) are sent.
   [[nodiscard]] virtual std::size_t destinations() const { return 0; }
   /// Returns the number of messages accepted.
   [[nodiscard]] virtual std::uint64_t accepted() const = 0;

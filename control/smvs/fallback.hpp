@@ -38,9 +38,9 @@ class Fallback {
  public:
   explicit Fallback(FallbackParameters parameters = {}) : parameters_(parameters) {}
 
-  /// Records an authenticated report received at `now`. `period` is the report period that the report states; `rate` is
-  /// its mean service rate, for seed_window(). A report that the UE's radio link is released ends control by reports at
-  /// once. Returns what limits sending now: reports or congestion control.
+  /// Records an authenticated report received at `now`. `period` is the time until the next report that it announces;
+  /// `rate` is its mean service rate, for seed_window(). A report that the UE's radio link is released ends control by
+  /// reports at once. Returns what limits sending now: reports or congestion control.
   ControlSource on_report(Instant now, Duration period, feedback::RadioState state, Rate rate);
   /// Extends the validity of the last report, received at `reported`, to the time `holds`. The Node-B omits a UE from
   /// its reports while the UE's state does not change. The validity ends FallbackParameters::maximum after the last
@@ -60,7 +60,8 @@ class Fallback {
   /// Returns the congestion window to start with after a fallback: last rate × smoothed round trip, at least the
   /// initial window. A rate of zero (an outage) gives the initial window.
   [[nodiscard]] Bytes seed_window(Duration srtt) const;
-  /// Stores `rate`, for a later call of seed_window() while no report controls the bearer.
+  /// Stores a measured rate of the radio link while no report controls the bearer. A later call of seed_window() uses
+  /// it.
   void remember(Rate rate) { rate_ = rate; }
 
  private:

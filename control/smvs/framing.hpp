@@ -41,7 +41,7 @@ class Framing {
   }
   [[nodiscard]] Rate payload_of(OnWire<Rate> rate) const { return rate.amount() * share(); }
 
-  /// Calls `visit` with each state member and its name, for recorded decisions (control/decision_log/states.hpp).
+  /// Calls visit(name, value) for each state member, for the decision log (control/decision_log/states.hpp).
   template <typename Self, typename Visit>
   static void fields(Self& self, Visit& visit);
 

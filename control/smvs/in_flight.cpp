@@ -54,9 +54,9 @@ void InFlight::on_sent(Instant now, Bytes amount) {
   ring_[newest_].total = total_;
 }
 
-/// Returns the age of the youngest slice whose number is at most `number`, counted in slices before the newest one. If
-/// there is none, returns the age of the oldest slice. A binary search touches one cache line per step. Two common
-/// cases skip it: nothing was sent since that slice, or every slice contains bytes.
+/// Returns the position in the history of the slice with the highest number that is at most `number`. The newest slice
+/// has position 0. If there is no such slice, returns the position of the oldest one. A binary search touches one cache
+/// line per step. Two common cases need no search: nothing was sent since that slice, or every slice contains bytes.
 std::size_t InFlight::age_at(Duration::rep number) const {
   if (back(0).number <= number) return 0;
   const Duration::rep behind = back(0).number - number;
@@ -75,8 +75,8 @@ std::size_t InFlight::age_at(Duration::rep number) const {
   return age;
 }
 
-/// Returns the bytes sent after the time `when`, which lies within the lifetime. The bytes of one slice of the history
-/// count as sent at a constant rate.
+/// Returns the bytes sent after the time `when`, which is at most the lifetime ago. Within a slice of the history,
+/// bytes count as sent at a constant rate.
 std::uint64_t InFlight::since(Instant when) const {
   if (when < Instant{}) return total_;  // before the start of the time line
   const Duration::rep number = when.time_since_epoch() / slice_;

@@ -28,8 +28,8 @@ class InFlight {
   /// Sets the number of bytes that were sent longer than horizon() ago, so that the history does not contain them.
   /// Requires a new object.
   void begin_at(std::uint64_t total);
-  /// True if all bytes were sent longer than horizon() before `now`. Then a new object, initialised by
-  /// begin_at(total()), is equivalent to this one.
+  /// True if all bytes were sent longer than horizon() before `now`. A new object, initialised by begin_at(total()),
+  /// can then replace this one.
   [[nodiscard]] bool is_past(Instant now) const;
 
   /// Records IP bytes sent towards the radio.
@@ -69,7 +69,8 @@ class InFlight {
   std::array<Slice, slices> ring_{};
   std::size_t newest_ = 0;
   std::uint64_t total_ = 0;
-  double offset_ = 0;  ///< current offset in bytes, so that: bytes sent = arrived + origin_ + offset_ + in flight
+  double offset_ = 0;  ///< offset in bytes that adapts slowly: bytes sent = arrived + origin_ + offset_ + bytes in
+                       ///< flight
   std::uint64_t origin_ = 0;
   std::uint64_t arrived_ = 0;
   Instant reported_{};

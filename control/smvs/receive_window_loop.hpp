@@ -16,10 +16,10 @@ struct ReceiveWindowParameters {
   /// the highest recent rate of the radio leg is larger, that is used instead.
   Reference reference = Reference::time(std::chrono::milliseconds(30));
   Bytes minimum_reference{3000};  ///< smallest q0 in bytes
-  Bytes frame{40};                ///< size of a radio frame, for a reference in frames
+  Bytes frame{40};                ///< size of a radio frame, by which a target in frames is converted to bytes
   Bytes initial{64 * 1024};       ///< window advertised until the rate of the radio leg is known
-  /// Upper bound in bytes of the data buffered in the proxy, plus the advertised window, plus the excess in the radio
-  /// queue.
+  /// Upper bound in bytes of a sum: the data buffered in the proxy, the advertised window, and the bytes by which the
+  /// radio queue exceeds its target.
   Bytes maximum{16 * 1024 * 1024};
 };
 
@@ -29,8 +29,8 @@ struct ReceiveWindowObservation {
   Bytes buffered;    ///< payload received from the server and not yet sent towards the radio
   Bytes advertised;  ///< bytes advertised to the server and not received: right edge − rcv_nxt
 
-  /// This flow's share of the excess in the radio queue: the bytes in flight to the queue and in it, minus their
-  /// target.
+  /// This flow's share of the excess of the radio queue: bytes in flight to the queue and in it, minus the target of
+  /// that sum.
   OnWire<Bytes> radio_error;
   OnWire<Rate> drain;   ///< rate at which the radio leg sends or could send; zero while unknown
   Duration server_rtt;  ///< RTT to the server; zero while unknown
@@ -41,8 +41,8 @@ struct ReceiveWindowObservation {
 /// State of the controller of the receive window, for logs and metrics. All amounts are payload.
 struct ReceiveWindowState {
   double reference = 0;  ///< q0: target of the proxy's buffer in bytes
-  /// Target in bytes of a sum: data buffered in the proxy, plus the advertised window, plus the excess in the radio
-  /// queue.
+  /// Target in bytes of a sum: the data buffered in the proxy, the advertised window, and the bytes by which the radio
+  /// queue exceeds its target.
   double target = 0;
   double predicted_error = 0;  ///< ŝ, the predicted excess over the target, in bytes
 };
@@ -73,7 +73,7 @@ class ReceiveWindowLoop {
  public:
   explicit ReceiveWindowLoop(const ReceiveWindowParameters& parameters = {});
 
-  /// Returns the number of bytes by which the right edge of the server's window may advance now.
+  /// Returns by how many bytes the right edge of the window advertised to the server may advance now.
   Bytes advance(const ReceiveWindowObservation& seen);
 
   /// True if a rate of the radio leg has ever been passed. Until then the window is ReceiveWindowParameters::initial.
@@ -81,7 +81,7 @@ class ReceiveWindowLoop {
   [[nodiscard]] const ReceiveWindowState& state() const { return state_; }
 
   [[nodiscard]] const ReceiveWindowParameters& parameters() const { return parameters_; }
-  /// Calls `visit` with each state member and its name, for recorded decisions (control/decision_log/states.hpp).
+  /// Calls visit(name, value) for each state member, for the decision log (control/decision_log/states.hpp).
   template <typename Self, typename Visit>
   static void fields(Self& self, Visit& visit);
 

@@ -6,16 +6,16 @@
 
 namespace sluice::control {
 
-/// Checks the sampling rule Ts < Tb/2 of SMVS (section 5.2): the link's rate changes with period Tb, and a step Ts is
-/// shorter than half of that. The check uses the measured service rate of each step. If the rule is kept, the rates of
-/// successive steps are correlated. For a rate that changes at random every Tb, steps of Tb/2 have a correlation of 0.5
-/// to 0.6. Shorter steps have a higher correlation, steps of Tb at most 0.25. If the standard deviation of the rate is
-/// below a fifth of the mean, the rule counts as kept. Reads no clock.
+/// Checks the sampling rule Ts < Tb/2 of the SMVS paper (Ren & Lin, TMC 2011, section 5.2): a step Ts is shorter than
+/// half of the period Tb with which the link's rate changes. The check uses the measured service rate of each step. If
+/// the rule is kept, the rates of successive steps are correlated. For a rate that changes at random every Tb, steps of
+/// Tb/2 have a correlation of 0.5 to 0.6. Shorter steps have a higher correlation, steps of Tb at most 0.25. If the
+/// standard deviation of the rate is below a fifth of the mean, the rule counts as kept. Reads no clock.
 class SamplingRateCheck {
  public:
-  /// Records the service rate `served` of the step that ended. `waits` is true if the queue is not empty now. A rate is
-  /// ignored if the queue was empty at the start or at the end of its step. Such a rate depends on the sender, not only
-  /// on the link. Returns true when the rule becomes broken, and false while it stays broken.
+  /// Records the service rate `served` of the step that ended. `waits` is true if data waits in the queue now. If the
+  /// queue was empty at the start or end of a step, its rate is ignored, because the sender may have limited it.
+  /// Returns true when the rule becomes broken, and false while it stays broken.
   bool look(Rate served, bool waits);
   [[nodiscard]] bool broken() const { return broken_; }
 

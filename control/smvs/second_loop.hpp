@@ -13,18 +13,17 @@ enum class SecondLoopLaw : std::uint8_t {
   sliding_mode  ///< Smvs: it controls the proxy's buffer of one connection
 };
 
-/// Parameters of the receive window's controller. The members of the base class apply to both controllers. `sliding`
-/// applies to the sliding-mode controller only. Values of the base class replace q0, frame size, smallest q0 and first
-/// allowance in `sliding`.
+/// Parameters of the controller of the window advertised to the server. The members of the base class apply to both
+/// kinds of controller. `sliding` applies only to the sliding-mode controller; q0, frame size, smallest q0 and first
+/// allowance in `sliding` are replaced by values of the base class.
 struct SecondLoopParameters : ReceiveWindowParameters {
   SecondLoopLaw law = SecondLoopLaw::balance;
   SmvsParameters sliding;
 };
 
-/// Returns the parameters of the sliding-mode controller for the proxy's buffer (TMC 2011, section 4.2, last
-/// paragraph). The bytes that the proxy sends towards the radio replace the service b(k), and the server's round trip
-/// replaces 2τp. The bytes in flight to the buffer are those advertised and not arrived, because an advertised right
-/// edge is never retracted.
+/// Returns the parameters with which SMVS controls the proxy's buffer (Ren & Lin, TMC 2011, section 4.2, last
+/// paragraph). What the proxy sends towards the radio replaces the service b(k), and the server's round trip replaces
+/// 2τp. The bytes in flight are those advertised and not arrived, because an advertised right edge is never retracted.
 [[nodiscard]] SmvsParameters sliding_mode(const SecondLoopParameters& parameters);
 
 /// Input of the sliding-mode controller of the receive window at the end of a step. All amounts are payload of one

@@ -25,8 +25,8 @@ constexpr double fastest = 1e14;  ///< largest service rate that is accepted, in
 /// ignored. An even older observation comes from a clock that was reset.
 constexpr Duration largest_step_back = std::chrono::seconds(1);
 
-/// Returns the predicted queue in bytes, never below zero. The paper's linear model can give negative queues. With a
-/// negative queue, the first burst after a pause could exceed the target by b̄·2τp.
+/// Returns the predicted queue in bytes, at least zero. The linear model of the SMVS paper can give negative queues.
+/// With a negative queue, the first burst after a pause could exceed the target by b̄·2τp.
 double predicted_queue(double queue_and_in_flight, double drained_meanwhile) {
   return std::max(0.0, queue_and_in_flight - drained_meanwhile);
 }
@@ -100,7 +100,7 @@ double Smvs::first_allowance(const SmvsObservation& observation) const {
   return static_cast<double>((parameters_.initial_allowance - observation.queue).count()) - in_flight(observation);
 }
 
-/// Returns the bytes that will reach the queue before the bytes granted in this step do.
+/// Returns the bytes on the way to the queue. They arrive there before the bytes that this step allows.
 double Smvs::in_flight(const SmvsObservation& observation) const {
   if (parameters_.prediction == Prediction::measured) return static_cast<double>(observation.in_flight.count());
   const Duration horizon = parameters_.step * static_cast<std::int64_t>(2 * delay_steps_);
@@ -115,7 +115,7 @@ double Smvs::in_flight(const SmvsObservation& observation) const {
   return sum;
 }
 
-/// Returns the bytes that may be sent in the next step, by eq. 36.
+/// Returns the bytes that may be sent in the next step (Ren & Lin, TMC 2011, eq. 36); may be negative.
 double Smvs::law(const SmvsObservation& observation) {
   const double step_s = to_seconds(parameters_.step);
   const auto frame = static_cast<double>(parameters_.frame.count());

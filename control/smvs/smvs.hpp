@@ -14,7 +14,8 @@
 
 namespace sluice::control {
 
-/// Selects how the controller determines the bytes in flight to the queue, which are the sum in eq. 34 of the paper.
+/// Selects how the controller determines the bytes in flight to the queue, the sum in eq. 34 of the SMVS paper (Ren &
+/// Lin, TMC 2011).
 enum class Prediction : std::uint8_t {
   measured,  ///< bytes in flight are measured: injected and not arrived (SmvsObservation::in_flight); correct for idle
              ///< flows too
@@ -43,32 +44,34 @@ struct SmvsParameters {
   Bytes buffer{};   ///< Bmax: capacity of the radio queue; 0 = unlimited or unknown
   Duration one_way_delay = std::chrono::milliseconds(10);  ///< τp: one-way delay between Node-B and proxy, ≥ 0
 
-  /// Length of the window of the smallest and largest η, ≥ Ts. One burst of the link affects these for this time.
+  /// Length of the time window of ηl and ηu, the smallest and largest deviation of the rate from its mean; ≥ Ts. One
+  /// burst of the link affects them for this time.
   Duration eta_window = std::chrono::milliseconds(100);
-  /// φ: half width of the boundary layer, in which sat(ŝ/φ) replaces sgn(ŝ); 0 = sgn, as in the paper. Half the
-  /// difference of ηu and ηl is the switching amplitude η2. If bursts of the link are much larger than a frame, η2 is
-  /// much larger than ε·Ts. With sgn the queue then oscillates by η2 in each direction.
+  /// Φ: half width of the boundary layer, in which sat(ŝ/φ) replaces sgn(ŝ); 0 = sgn, as in the SMVS paper. With sgn
+  /// the queue oscillates by η2 in each direction. η2 is half the difference of ηu and ηl, the largest and smallest
+  /// deviation of the rate; bursts that are much larger than a frame make it large.
   Reference boundary_layer = Reference::time(std::chrono::milliseconds(40));
   Prediction prediction = Prediction::measured;
   EmptyQueue empty_queue = EmptyQueue::hold;
-  /// Smallest q0, because a reference in time is zero while the mean rate is zero.
+  /// Smallest q0 (target queue), because a target in time is zero bytes while the mean rate is zero.
   Bytes minimum_reference{3000};
-  /// Largest number of bytes in flight while no service rate is known (initial window of RFC 6928).
+  /// Largest number of bytes in the queue and in flight to it while no service rate is known (initial window of RFC
+  /// 6928).
   Bytes initial_allowance{14600};
   /// Time without any data after which the measured mean service rate is discarded.
   Duration restart_after_idle = std::chrono::seconds(10);
 };
 
-/// Checks the parameters against Proposition 1 (eqs. 37–43) and the rules of section 5.2. Returns the broken rules.
-/// `mean` is the service rate b̄, and `variation` the period Tb with which the bandwidth varies. Rules that need a
-/// missing value are not checked.
+/// Checks the parameters against the SMVS paper (Ren & Lin, TMC 2011): Proposition 1 (eqs. 37–43) and the rules of
+/// section 5.2. Returns the broken rules. `mean` is the service rate b̄, and `variation` the period Tb with which the
+/// link's rate varies. A rule that needs a missing value is not checked.
 [[nodiscard, gnu::cold, gnu::noinline]] std::vector<Violation> validate(const SmvsParameters& parameters,
                                                                         std::optional<Rate> mean = {},
                                                                         std::optional<Duration> variation = {});
 
 /// Converts the parameters to steps of length `period` > 0, the period of the Node-B's reports. Values per step are
-/// scaled. A target queue in time changes by the difference of both step lengths, because the queue must last for a
-/// round trip and a step. Returns nothing if the result breaks a rule.
+/// scaled. A target queue given as a time must last for a round trip and a step. It changes by the difference of the
+/// step lengths, but not to less than a quarter. Returns nothing if the result breaks a rule.
 [[nodiscard]] std::optional<SmvsParameters> in_steps_of(const SmvsParameters& parameters, Duration period);
 
 /// Input of the controller at the end of a step, for one UE. Counters are cumulative. If a counter decreases, its
@@ -78,7 +81,8 @@ struct SmvsObservation {
   Bytes queue;                ///< q(k): bytes in the radio queue
   std::uint64_t arrived = 0;  ///< cumulative bytes that reached the queue
 
-  /// Number of all bytes that were transmitted over the radio. If absent, eq. 17 gives the rate b(k).
+  /// Total number of bytes transmitted over the radio. If absent, the rate b(k) is computed from queue and arrivals
+  /// (eq. 17 of the SMVS paper).
   std::optional<std::uint64_t> served;
 
   /// bytes sent by the proxy, or granted to it, that have not arrived; used by Prediction::measured
@@ -87,37 +91,40 @@ struct SmvsObservation {
   /// SmvsParameters::one_way_delay.
   std::optional<Duration> round_trip = std::nullopt;
 
-  /// share of q0 that is used as target queue, 0 … 1; below 1 while packets of a short flow wait in the queue
+  /// Factor (0 … 1) that multiplies q0, the target queue; below 1 while packets of a short flow wait in the queue.
   double reference_factor = 1;
 };
 
-/// State of the controller for logs, plots and metrics. Amounts are in bytes; ηl and ηu are in bytes per step Ts.
+/// State of the controller for logs, plots and metrics, with the symbols of the SMVS paper. Amounts are in bytes; ηl
+/// and ηu are in bytes per step Ts.
 struct SmvsState {
   Rate rate;                   ///< b(k), the service rate of the last step
   Rate mean_rate;              ///< b̄, the mean service rate
   double reference = 0;        ///< q0: queue in bytes that the controller aims at
   double predicted_error = 0;  ///< ŝ: predicted queue minus q0, in bytes
-  double eta_low = 0;          ///< ηl: smallest recent deviation of the rate from its mean, in bytes per step
-  double eta_high = 0;         ///< ηu: largest recent deviation of the rate from its mean, in bytes per step
+  double eta_low = 0;          ///< ηl: smallest recent difference of rate minus mean rate, in bytes per step; usually
+                               ///< negative
+  double eta_high = 0;         ///< ηu: largest recent difference of rate minus mean rate, in bytes per step
   Bytes allowance;             ///< w: allowance of the last step
   std::uint64_t steps = 0;
 };
 
-/// Returns q0 in bytes at the service rate `mean`, multiplied by `part`, but at least
-/// SmvsParameters::minimum_reference.
+/// Returns q0, the target queue in bytes, at the service rate `mean`, multiplied by `part`. The result is at least
+/// SmvsParameters::minimum_reference, and at most half of the buffer if that is known.
 [[nodiscard]] double smvs_reference(const SmvsParameters& parameters, Rate mean, double part = 1);
 
-/// Sliding-mode variable-structure controller of the radio queue of one UE (eqs. 17–36). Each step computes how many
-/// bytes the proxy may send in the next step. The class is used both at the Node-B and at the proxy. Reads no clock.
+/// SMVS: sliding-mode variable-structure controller of the radio queue of one UE (Ren & Lin, TMC 2011, eqs. 17–36).
+/// Each step computes how many bytes the proxy may send in the next step. The class is used both at the Node-B and at
+/// the proxy. Reads no clock.
 class Smvs {
  public:
   /// Makes a controller with parameters that pass validate() without errors; throws std::invalid_argument otherwise.
   explicit Smvs(const SmvsParameters& parameters);
 
   /// Executes one step. Returns the bytes that may be sent in the next step, which replace the unused rest of the
-  /// previous allowance. Steps may have irregular length, because a report can be late, or early after a sharp change.
-  /// The rate b(k) is computed over the actual length. For an observation that is not newer than the last one, the last
-  /// allowance is returned again. If it is more than a second older, the clock was reset, and the rate estimate
+  /// previous allowance. A step may be longer or shorter than Ts, because reports can be late, or early after a sharp
+  /// change; the rate b(k) is computed over its actual length. If the observation is not newer than the last one,
+  /// returns the last allowance again. If it is more than a second older, the clock was reset, and the rate estimate
   /// restarts.
   Bytes step(const SmvsObservation& observation);
 
@@ -129,7 +136,7 @@ class Smvs {
   /// handover). The mean rate b̄ is kept.
   void restart();
 
-  /// Calls `visit` with each state member and its name, for recorded decisions (control/decision_log/states.hpp).
+  /// Calls visit(name, value) for each state member, for the decision log (control/decision_log/states.hpp).
   template <typename Self, typename Visit>
   static void fields(Self& self, Visit& visit);
 

@@ -6,8 +6,9 @@
 
 namespace sluice::control {
 
-/// Checks the rule Ts < Bmax/b̄ of SMVS (section 5.2) with the measured mean rate b̄. If a full buffer of Bmax bytes
-/// drains within one report period Ts, the reported queue alternates between empty and full.
+/// Checks the rule Ts < Bmax/b̄ of the SMVS paper (Ren & Lin, TMC 2011, section 5.2) with the measured mean rate b̄. If
+/// a full buffer of Bmax bytes drains within one report period Ts, the reported queue alternates between empty and
+/// full.
 class StepLengthCheck {
  public:
   /// Checks Ts < Bmax/b̄ with the current values: `step` is Ts, `buffer` is Bmax and `mean` is b̄. Returns true when

@@ -65,8 +65,8 @@ void AckRegulator::on_released(Bytes ack) {
   watch_growth();
 }
 
-/// Ends the slow-start phase if the source's window grew by a quarter or less in a round. In slow start it grows by
-/// half (with delayed ACKs) or by all of the window per round, in congestion avoidance by one segment.
+/// Ends the phase `slow_start` if the source's window grew by a quarter or less in a round trip. In slow start it grows
+/// by half (with delayed ACKs) or by all of the window per round trip, in congestion avoidance by one segment.
 void AckRegulator::watch_growth() {
   if (released_ < round_end_) return;
   const bool slow = (window_ - window_at_round_) * 4 <= window_at_round_;

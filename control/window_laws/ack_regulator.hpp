@@ -67,7 +67,7 @@ class AckRegulator {
 
   [[nodiscard]] SourcePhase phase() const { return phase_; }
 
-  /// Calls `visit` with each state member and its name, for recorded decisions (control/decision_log/states.hpp).
+  /// Calls visit(name, value) for each state member, for the decision log (control/decision_log/states.hpp).
   template <typename Self, typename Visit>
   static void fields(Self& self, Visit& visit);
 
@@ -80,7 +80,7 @@ class AckRegulator {
   SourcePhase phase_ = SourcePhase::slow_start;
   Bytes arrived_;   ///< highest position of the data received from the server
   Bytes released_;  ///< highest position acknowledged to the server
-  Bytes acked_;     ///< highest position the UE has acknowledged
+  Bytes acked_;     ///< highest position that the UE has acknowledged
   Bytes queue_;
   Bytes window_;           ///< W: estimated window of the source in bytes
   Bytes round_end_;        ///< position whose acknowledgement to the server ends the current round trip

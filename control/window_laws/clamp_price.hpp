@@ -24,7 +24,8 @@ struct ClampPriceParameters {
   Duration largest = std::chrono::seconds(10);
 };
 
-/// Checks ranges and Theorem 1 (stable iff b < π/2).
+/// Checks the ranges, and the stability condition b < π/2 of Theorem 1 of the CLAMP paper (Andrew, Hanly & Mukhtar, TMC
+/// 2008).
 [[nodiscard, gnu::cold, gnu::noinline]] std::vector<Violation> validate(const ClampPriceParameters& parameters);
 
 /// Agent of CLAMP that computes the price of one radio queue at the Node-B (Andrew, Hanly & Mukhtar, TMC 2008, section
@@ -40,8 +41,9 @@ class ClampPriceAgent {
   /// Records a packet that entered the queue, which then holds `queue` bytes: q̄(n) = e^{−2I}·q̄(n−1) + (1 −
   /// e^{−2I})·Q(n). The first packet sets q̄ = Q.
   void on_arrival(Instant now, Bytes queue);
-  /// Returns the mean queue q̄ and the price p = max((b·q̄ − a)/μc, 0), eq. 13, in the form of a report. `output` is
-  /// μc, the measured rate at which data leaves the queue. If it is 0, a queue above the target has the largest price.
+  /// Returns a report with the mean queue q̄ and the price p = max((b·q̄ − a)/μc, 0), eq. 13 of the CLAMP paper.
+  /// `output` is μc, the measured rate at which data leaves the queue. If it is 0, a queue above the target has the
+  /// largest price.
   [[nodiscard]] feedback::ClampPrice price(Rate output) const;
 
  private:

@@ -14,13 +14,16 @@ namespace sluice::control {
 
 /// Parameters of CLAMP's window agent. Defaults are the paper's, except where its text leaves them open.
 struct ClampWindowParameters {
-  Bytes gain{500};                  ///< τ, > 0: bytes that each flow adds to the queue; equal for all flows
+  Bytes gain{500};                  ///< τ in the CLAMP paper, > 0: bytes that each flow adds to the queue; equal for
+                                    ///< all flows
   double smoothing = 0.001;         ///< β: weight of a sample in the round-trip estimate, 0 < β < 1
   std::size_t rate_packets = 1000;  ///< ν, ≥ 1: number of packets over which the rate is measured
   Bytes largest_increase{10'000};   ///< largest increase of the window per packet, > 0
-  Bytes segment{1448};              ///< MSS, > 0; w is at least two segments, except for w(0) = MSS
+  /// MSS in bytes, > 0. The window w is at least two segments; only the initial window w(0) is one.
+  Bytes segment{1448};
 
-  /// Largest window, ≥ 2 segments. Slow start ends at it, which is the paper's threshold "in practice".
+  /// Largest window in bytes, ≥ 2 segments. Slow start ends when the window reaches it (the paper's threshold "in
+  /// practice").
   Bytes largest{4 * 1024 * 1024};
 };
 
@@ -32,7 +35,8 @@ struct ClampWindowState {
   Rate rate;              ///< μ̂: measured rate of the flow
   Duration round_trip{};  ///< d̂: estimated round trip of the flow
   double window = 0;      ///< w: window in bytes
-  double change = 0;      ///< Δw: change of the window by the last packet (eq. 14), clipped, in bytes
+  double change = 0;  ///< δw: change of the window by the last packet after clipping, in bytes (eq. 14 of the CLAMP
+                      ///< paper)
   bool slow_start = true;
 };
 
@@ -56,7 +60,7 @@ class ClampWindow {
 
   /// Records a data packet of `size` bytes. `price` is p, the newest price received from the Node-B. `offered` is the
   /// receiver's own window in bytes. `limited` is true if the window w limits the sender, as far as is known. Returns
-  /// the window for the next ACKs, min(w, `offered`), eq. 17.
+  /// the window for the next ACKs, min(w, `offered`) (eq. 17 of the CLAMP paper).
   Bytes on_data(Instant now, Bytes size, Duration price, Bytes offered, bool limited = true);
   /// Records a third duplicate ACK, which ends slow start because it indicates a loss. Recovery itself is left to TCP.
   void on_loss();
@@ -67,7 +71,7 @@ class ClampWindow {
   [[nodiscard]] Bytes gain() const { return parameters_.gain; }
   [[nodiscard]] const ClampWindowState& state() const { return state_; }
 
-  /// Calls `visit` with each state member and its name, for recorded decisions (control/decision_log/states.hpp).
+  /// Calls visit(name, value) for each state member, for the decision log (control/decision_log/states.hpp).
   template <typename Self, typename Visit>
   static void fields(Self& self, Visit& visit);
 

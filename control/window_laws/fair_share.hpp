@@ -33,8 +33,8 @@ void describe(Section& s, FairShareParameters& p) {
 [[nodiscard]] Bytes fair_share_window(Bytes buffer, Bytes packet, double flows);
 
 /// Window with which TCP flows share a base station's buffer B evenly: floor(B/n) packets for each of n flows of either
-/// direction (Pilosof et al., INFOCOM 2003, section V). The proxy writes min(advertised, floor(B/n)) into ACKs that it
-/// forwards. One object per queue. Reads no clock; thread: its owner's.
+/// direction (Pilosof et al., INFOCOM 2003, section V). The proxy writes the smaller of this window and the receiver's
+/// own one into ACKs that it forwards. One object per queue. Reads no clock; thread: its owner's.
 ///
 /// Interpretation of the paper: it counts flows by addresses and ports, and does not state when a flow without packets
 /// stops counting. Here a flow counts for FairShareParameters::idle after its last packet, exact to 1/16.

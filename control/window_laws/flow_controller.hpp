@@ -68,7 +68,7 @@ class FlowController {
 
   /// Returns the flow's largest segment, LawStart::segment.
   [[nodiscard]] Bytes segment() const { return segment_; }
-  /// Calls `visit` with each state member and its name, for recorded decisions (control/decision_log/states.hpp).
+  /// Calls visit(name, value) for each state member, for the decision log (control/decision_log/states.hpp).
   template <typename Self, typename Visit>
   static void fields(Self& self, Visit& visit);
 

@@ -45,7 +45,7 @@ ClampLaw::ClampLaw(const LawParameters& parameters, const LawStart& start)
       frame_(parameters.price.frame),
       window_(clamp_of(parameters, start), start.round_trip) {}
 
-/// Returns the queue a/b that CLAMP converges to, without the bytes that each flow adds.
+/// Returns the target queue a/b to which CLAMP converges, without the bytes τ that each flow adds.
 Bytes ClampLaw::target(const QueueView& queue) const {
   const double most = static_cast<double>(feedback::max_plausible.count());
   return Bytes(std::min(target_.in_bytes(frame_, queue.mean_rate) / slope_, most));
@@ -58,7 +58,7 @@ void ClampLaw::seed(Bytes window, const QueueView& queue) {
   draining_until_ = never;
 }
 
-/// Returns the price for CLAMP's window agent. This is the reported price, or a smaller one while the queue of the
+/// Returns the congestion price for CLAMP's window agent: the reported price, or a smaller one while the queue of the
 /// previous controller drains.
 Duration ClampLaw::price(Instant now, const QueueView& queue) {
   if (start_ == Start::over) return queue.price;

@@ -42,7 +42,7 @@ class ClampLaw : public LawHooks {
   [[nodiscard]] Bytes window(Bytes ack, const QueueView& queue, const FlowView& flow) const;
   void seed(Bytes window, const QueueView& queue);
 
-  /// Calls `visit` with each state member and its name, for recorded decisions (control/decision_log/states.hpp).
+  /// Calls visit(name, value) for each state member, for the decision log (control/decision_log/states.hpp).
   template <typename Self, typename Visit>
   static void fields(Self& self, Visit& visit);
 
@@ -71,7 +71,7 @@ class RegulatorLaw : public LawHooks {
   void on_released(Bytes ack, Bytes window) { regulator_.on_released(ack, window); }
   [[nodiscard]] Bytes window(Bytes ack, const QueueView&, const FlowView&) const { return regulator_.window(ack); }
 
-  /// Calls `visit` with each state member and its name, for recorded decisions (control/decision_log/states.hpp).
+  /// Calls visit(name, value) for each state member, for the decision log (control/decision_log/states.hpp).
   template <typename Self, typename Visit>
   static void fields(Self& self, Visit& visit);
 
@@ -90,7 +90,7 @@ class AckTimingLaw : public LawHooks {
   void on_released(Bytes ack, Bytes /*window*/) { regulator_.on_released(ack); }
   void seed(Bytes /*window*/, const QueueView&) { regulator_.source_runs(); }
 
-  /// Calls `visit` with each state member and its name, for recorded decisions (control/decision_log/states.hpp).
+  /// Calls visit(name, value) for each state member, for the decision log (control/decision_log/states.hpp).
   template <typename Self, typename Visit>
   static void fields(Self& self, Visit& visit);
 

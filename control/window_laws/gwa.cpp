@@ -14,7 +14,8 @@ namespace {
 
 constexpr double slowest_decay = 0.999;
 constexpr Duration shortest_interval = std::chrono::milliseconds(1);
-/// Average number of flows (eq. 9) below which the average counts as zero.
+/// Mean number of flows below which the mean counts as zero. The mean is that of eq. 9 of the GWA paper (Gerla et al.,
+/// ETT 2002).
 constexpr double nothing = 1e-6;
 /// Share of the link, relative to an even share, below which a flow counts only as the share that it uses. Other flows
 /// count as one. A starting flow exceeds this share within a few round trips.

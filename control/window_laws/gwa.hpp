@@ -19,18 +19,18 @@ enum class GwaPolicy : std::uint8_t {
   bandwidth_aware,
 };
 
-/// Parameters of Generalized Window Advertising at one router, here the Node-B's queue.
+/// Parameters of Generalized Window Advertising (GWA) at one router, here the Node-B's queue.
 struct GwaParameters {
   GwaPolicy policy = GwaPolicy::fcfs;
   Bytes buffer{200'000};  ///< B: size of the router's buffer, > 0; not used by bandwidth_aware
-  /// The weight λ of the past in the number of flows, 0 ≤ λ ≤ 0.999. With a large λ ended flows count for longer, which
-  /// makes windows smaller.
+  /// Λ: weight of the past in the mean number of flows, 0 ≤ λ ≤ 0.999. With a large λ ended flows count for longer,
+  /// which makes windows smaller.
   double decay = 0.9;
   Duration interval = std::chrono::seconds(1);  ///< Δ: interval between two updates of the number of flows, ≥ 1 ms
 };
 
-/// Checks the ranges and, if `rate` and `round_trip` are given, eq. 8. By eq. 8, full use of a link of `rate` needs a
-/// buffer of `rate`·`round_trip`, where `round_trip` is the longest of its flows.
+/// Checks the ranges and, if `rate` and `round_trip` are given, eq. 8 of the GWA paper (Gerla et al., ETT 2002): full
+/// use of a link of `rate` needs a buffer of `rate`·`round_trip`, where `round_trip` is the longest of its flows.
 [[nodiscard, gnu::cold, gnu::noinline]] std::vector<Violation> validate(const GwaParameters& parameters, Rate rate = {},
                                                                         Duration round_trip = {});
 
@@ -59,14 +59,16 @@ class GwaFlowCount {
   /// Counts flows with parameters that pass validate(); throws std::invalid_argument otherwise.
   explicit GwaFlowCount(const GwaParameters& parameters);
 
-  /// Records a packet of a flow. `taken` is the number of bytes of the flow that the link has sent since the flow's
-  /// last packet. `rate` is the link's rate, zero while unknown. Only bandwidth_aware uses both.
+  /// Records a packet of a flow whose state is `mark`. `taken` is the number of bytes of the flow that the link has
+  /// sent since the previous packet of the flow. `rate` is the link's rate, zero while unknown. Only
+  /// GwaPolicy::bandwidth_aware uses `taken` and `rate`.
   void seen(Instant now, Mark& mark, Bytes taken = {}, Rate rate = {});
-  /// Stops counting a flow, because it has ended.
+  /// Stops counting the flow whose state is `mark`, because the flow has ended.
   void left(Mark& mark) { flows_.left(mark.last_); }
   /// Returns N, the number of active flows at `now`, ≥ 1.
   [[nodiscard]] double count(Instant now);
-  /// Returns N by eq. 9 alone, as the last call of count() computed it.
+  /// Returns the mean number of flows by eq. 9 of the GWA paper, without the lower bounds of count(). The value is that
+  /// of the last call of count() or seen().
   [[nodiscard]] double average() const { return average_; }
 
  private:
@@ -89,13 +91,14 @@ struct GwaObservation {
   double flows = 1;               ///< N: number of active flows, ≥ 1
   Rate rate;                      ///< rate of the link, of which each flow gets the N-th part; for bandwidth_aware
   Duration round_trip{};          ///< round trip of the flow without queueing, for bandwidth_aware
-  Bytes upstream = Bytes::max();  ///< φ that the ACK contains, written by the previous router on the path
+  Bytes upstream = Bytes::max();  ///< φ in the ACK: window that the previous router on the path offers; Bytes::max() if
+                                  ///< there is none
 };
 
 /// Returns φ, the window that the network offers to one flow (Gerla et al., ETT 2002, section 5). It is the smaller of
 /// two values: the φ received from the previous router, and this router's value. This router's value is B/N − q
-/// (round_robin), (B − q)/N (fcfs) or b·RTT (bandwidth_aware, eq. 10), rounded down, ≥ 0. The window to advertise is
-/// min(φ, the receiver's own), eq. 2. `parameters` must pass validate().
+/// (round_robin), (B − q)/N (fcfs) or b·RTT (bandwidth_aware, eq. 10 there), rounded down, ≥ 0. The window to advertise
+/// is the smaller of φ and the receiver's own window. `parameters` must pass validate().
 [[nodiscard]] Bytes gwa_window(const GwaParameters& parameters, const GwaObservation& seen);
 
 }  // namespace sluice::control

@@ -17,7 +17,8 @@ struct LawStart {
 struct FlowCounting {
   double decay = 0;
   Duration interval = std::chrono::seconds(1);
-  bool by_use = false;  ///< true: a flow that uses little of the link counts as the share that it uses, not as one flow
+  bool by_use = false;  ///< true if a flow that uses little of the link counts as the share that it uses, and not as
+                        ///< one flow
 };
 
 /// Functions that a per-flow window controller may define; one object exists per flow. The defaults do nothing, and a
@@ -47,7 +48,7 @@ struct LawHooks {
   /// contains without a queue.
   void seed(Bytes /*window*/, const QueueView&) {}
   [[nodiscard]] static FlowCounting counting(const LawParameters&) { return {}; }
-  /// Calls `visit` with each state member and its name, for recorded decisions (control/decision_log/states.hpp). A
+  /// Calls visit(name, value) for each state member, for the decision log (control/decision_log/states.hpp). A
   /// controller with state hides this function.
   template <typename Self, typename Visit>
   static void fields(Self& /*self*/, Visit& /*visit*/) {}

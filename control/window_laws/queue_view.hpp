@@ -13,8 +13,9 @@ struct QueueView {
   Rate mean_rate;                   ///< running mean of the queue's service rate; zero while unknown
   Rate best_rate;                   ///< largest service rate of the last second, used as the capacity of the link
   double flows = 1;                 ///< N, ≥ 1: number of flows that share the queue, as the controller counts them
-  Duration price{};                 ///< p: CLAMP's price of the queue
-  Bytes advertised = Bytes::max();  ///< φ: window that GWA offers to each flow, if the Node-B computes it
+  Duration price{};                 ///< p: congestion price of the queue, which the controller CLAMP uses
+  Bytes advertised = Bytes::max();  ///< φ: window that Generalized Window Advertising (GWA) offers to each flow;
+                                    ///< Bytes::max() unless the Node-B computes it
   bool dropped = false;             ///< true if the queue has dropped packets since the previous report
 
   /// Share of each IP packet that the amounts and rates in this struct count. It is below 1 if they count only payload.

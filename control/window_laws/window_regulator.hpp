@@ -25,7 +25,8 @@ struct WindowRegulatorParameters {
   Bytes segment{1448};   ///< size of the flow's largest segment, > 0
 };
 
-/// Checks ranges and eqs. 2 and 3 of the paper: a buffer of less than two segments runs empty between ACKs.
+/// Checks the ranges, and eqs. 2 and 3 of the Window Regulator paper (Chan & Ramjee, INFOCOM 2004): a buffer of less
+/// than two segments runs empty between ACKs.
 [[nodiscard, gnu::cold, gnu::noinline]] std::vector<Violation> validate(const WindowRegulatorParameters& parameters);
 
 /// The Window Regulator (Chan & Ramjee, INFOCOM 2004, figures 3 to 5) of one flow, in bytes. All positions are those of
@@ -56,10 +57,10 @@ class WindowRegulator {
   /// Records an ACK of position `ack` from the UE and returns the withheld ACKs to release. A duplicate ACK releases
   /// itself and all withheld ones before it.
   [[nodiscard]] AckRelease on_ack(Bytes ack, bool queue_empty);
-  /// Returns Wr, the window for an ACK of position `ack` that is sent to the server now; ≥ 0.
+  /// Returns Wr, the window in bytes for an ACK of position `ack` that is sent to the server now; ≥ 0.
   [[nodiscard]] Bytes window(Bytes ack) const;
-  /// Records that an ACK of position `ack` was sent with `window`, the value after the receiver's own window and
-  /// rounding.
+  /// Records that an ACK of position `ack` was sent to the server. `window` is the window in it: limited by the
+  /// receiver's own window, and rounded.
   void on_released(Bytes ack, Bytes window);
 
   /// Returns Y, the bytes on the air: they left the queue and are not acknowledged.
@@ -67,7 +68,7 @@ class WindowRegulator {
   /// Returns Ba, the bytes that withheld ACKs acknowledge.
   [[nodiscard]] Bytes held() const { return acked_ - released_; }
 
-  /// Calls `visit` with each state member and its name, for recorded decisions (control/decision_log/states.hpp).
+  /// Calls visit(name, value) for each state member, for the decision log (control/decision_log/states.hpp).
   template <typename Self, typename Visit>
   static void fields(Self& self, Visit& visit);
 
