@@ -30,8 +30,8 @@ constexpr Duration max_aggregation = milliseconds(10);
 /// when it probes.
 constexpr double steady_gain = 1.1;
 constexpr double steady_share = 0.1;
-/// Window at which the refill after a drain ends on a steady link, as a multiple of model_window(). It is above 1,
-/// because ACKs of the next round trip still cover data sent before the path was full.
+/// Window at which the refill after a queue drain ends on a steady link, as a multiple of model_window(). It is above
+/// 1, because ACKs of the next round trip still cover data sent before the path was full.
 constexpr double steady_refill = 2;
 /// Share of a steady link's target queue that must exist before the smaller window of a steady link is used. If the
 /// queue is shorter, the sender limits the rate, and the link need not be steady.
@@ -42,8 +42,9 @@ constexpr std::int64_t queue_round_trips = 4;
 /// Longest queue with which a link counts as steady, as a multiple of the target queue of a varying link. A longer
 /// queue contains data of other senders.
 constexpr double longest_standing = 1.25;
-/// Number of round trips for which rates are ignored after slow start, a drain or a refill, because the sender limits
-/// the rate there. A round trip here includes the control loop delay. The time is at most `longest_to_ignore` seconds.
+/// Number of round trips for which rates are ignored after slow start, a queue drain or a refill, because the sender
+/// limits the rate there. A round trip here includes the control loop delay. The time is at most `longest_to_ignore`
+/// seconds.
 constexpr double loops_to_ignore = 3;
 constexpr double longest_to_ignore = 1;
 /// Factor of rate × ACK delay in the formula of the window. The link continues to transmit while an ACK waits for the

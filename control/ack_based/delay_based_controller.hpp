@@ -159,13 +159,13 @@ class DelayBasedController {
   [[nodiscard]] Bytes reference() const;
   /// Returns the bytes that must be in flight from the server to the proxy, so that the window is always used: the rate
   /// times `control_loop_delay`, the time from a window to the arrival of the data it allows. Returns half of that in a
-  /// drain, and zero in the drain that validates the base delay of slow start.
+  /// queue drain, and zero in the drain that validates the base delay of slow start.
   [[nodiscard]] Bytes upstream_bytes(Duration control_loop_delay) const;
   /// True in slow start: the window doubles per round trip until a queue forms or the rate stops growing.
   [[nodiscard]] bool in_slow_start() const { return slow_start_.searching(); }
   /// True in a drain: the window is so small that the radio queue empties and the base delay can be measured.
   [[nodiscard]] bool draining() const { return min_rtt_.draining(); }
-  /// Returns the number of drains so far.
+  /// Returns the number of queue drains so far.
   [[nodiscard]] std::uint32_t drains() const { return min_rtt_.drains(); }
 
   [[nodiscard]] const DelayBasedParameters& parameters() const { return parameters_; }

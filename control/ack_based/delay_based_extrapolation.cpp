@@ -52,8 +52,8 @@ void DelayBasedController::update_bursty_link() {
                  delivery_.idle_gap() * 2 > reference_delay() * 3;
 }
 
-/// True if the window may grow between ACKs now. False in slow start, in a drain, while losses limit the window, after
-/// an outage, and with no bytes in flight.
+/// True if the window may grow between ACKs now. False in slow start, in a queue drain, while losses limit the window,
+/// after an outage, and with no bytes in flight.
 bool DelayBasedController::extrapolates_in_gap() const {
   return (extrapolates() || bursty_link_) && !loss_limited_ && !in_slow_start() && !draining() && !all_lost_ && !idle_;
 }

@@ -15,25 +15,26 @@ using std::chrono::seconds;
 /// Interval of routine drains (a drain empties the queue to measure the path). A drain begins at a multiple of this
 /// interval, so that UEs which share a queue drain it together.
 constexpr Duration slot = seconds(5);
-/// Time after the start of a 5 s slot in which an ACK may begin the routine drain. It is extended to two base delays if
-/// they are longer.
+/// Time after the start of a 5 s slot in which an ACK may begin the routine queue drain. It is extended to two base
+/// delays if they are longer.
 constexpr Duration slot_begin = milliseconds(300);
 /// Interval of the additional drains after a drain that found a shorter base delay (round trip through an empty queue).
 /// For all UEs, additional drains begin at multiples of this interval.
 constexpr Duration short_slot = milliseconds(500);
-/// Time without a round trip near the base delay after which every slot of 5 s has a routine drain.
+/// Time without a round trip near the base delay after which every slot of 5 s has a routine queue drain.
 constexpr Duration routine_drain_after = seconds(5);
-/// Time after the path has become longer in one step, in which every slot of 5 s has a routine drain.
+/// Time after the path has become longer in one step, in which every slot of 5 s has a routine queue drain.
 constexpr Duration unsettled_for = seconds(60);
-/// Largest number of 5 s slots for one routine drain. The number doubles with each drain that confirms the base delay.
+/// Largest number of 5 s slots for one routine queue drain. The number doubles with each drain that confirms the base
+/// delay.
 constexpr std::uint8_t max_slots = 8;
-/// Largest time between two drains that confirm each other's longer base delay.
+/// Largest time between two queue drains that confirm each other's longer base delay.
 constexpr Duration max_drain_distance = 2 * slot + seconds(1);
 /// Time in which all round trips must exceed the longest intended one, so that the base delay is replaced without a
-/// drain.
+/// queue drain.
 constexpr Duration reset_after = seconds(20);
-/// Limit of the pause between two drains that suspect() requests. The pause doubles with each such drain that confirms
-/// the base delay.
+/// Limit of the pause between two queue drains that suspect() requests. The pause doubles with each such drain that
+/// confirms the base delay.
 constexpr Duration max_suspicion_wait = seconds(8);
 /// Longest time, in addition to two base delays, in which a drain must empty the queue. A drain that takes longer has
 /// met an outage and is cancelled. The drain after slow start is never cancelled, because slow start may have filled a
@@ -41,7 +42,7 @@ constexpr Duration max_suspicion_wait = seconds(8);
 constexpr Duration longest_drain = seconds(1);
 /// Number of measured round trips after which a drain (the queue is emptied to measure the path) ends.
 constexpr std::uint8_t enough_probes = 4;
-/// Longest time for which a drain waits for ACKs that the UE has not delayed. The drain ends after this time.
+/// Longest time for which a queue drain waits for ACKs that the UE has not delayed. The drain ends after this time.
 constexpr Duration longest_probing = milliseconds(200);
 /// Longest time for which a UE delays an ACK: 40 ms in Linux, plus one tick of its timer.
 constexpr Duration longest_delay = milliseconds(50);

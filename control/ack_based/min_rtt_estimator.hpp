@@ -33,7 +33,7 @@ class MinRttEstimator {
   /// Lowers the base delay to the round trip `round_trip`, > 0, if that is shorter.
   void record(Duration round_trip);
   /// Records that a round trip was as short as intended, or that the base delay was confirmed. The times after which a
-  /// drain is due or the base delay is replaced start again.
+  /// queue drain is due or the base delay is replaced start again.
   void mark_fresh() { stale_for_ = above_target_for_ = Duration::zero(); }
   /// Confirms the base delay, because it has just been measured, or because the queue in a Node-B's report explains the
   /// long round trips. Skips the routine drain of this slot.
@@ -47,8 +47,8 @@ class MinRttEstimator {
   void add_sample(Duration round_trip, Duration observed, Duration margin, Duration most);
   /// Returns for how long all round trips have exceeded the longest intended one.
   [[nodiscard]] Duration above_target_for() const { return above_target_for_; }
-  /// Accepts a longer base delay and ends a drain. After this call the owner restarts slow start, and calls clamp() at
-  /// its end.
+  /// Accepts a longer base delay and ends a queue drain. After this call the owner restarts slow start, and calls
+  /// clamp() at its end.
   void raise(Duration value);
   /// True from raise(), which accepts a longer base delay, until clamp().
   [[nodiscard]] bool was_raised() const { return before_raise_ > Duration::zero(); }
@@ -58,13 +58,13 @@ class MinRttEstimator {
   /// Records that the path has become longer in one step. For a minute every slot of 5 s then has a routine drain. Such
   /// a path often becomes shorter again soon, and a queue hides that without a drain.
   void mark_changed(Instant now) { changed_at_ = now; }
-  /// Discards the base delay and all drain results, because the path may have changed.
+  /// Discards the base delay and the results of all queue drains, because the path may have changed.
   void forget();
 
   /// Sets whether the base delay measured in slow start is valid. It is invalid if packets of slow start may have
   /// waited for an outage or behind each other.
   void mark_validated(bool validated) { unvalidated_ = !validated; }
-  /// True until a drain has validated the base delay measured in slow start.
+  /// True until a queue drain has validated the base delay measured in slow start.
   [[nodiscard]] bool is_unvalidated() const { return unvalidated_; }
   /// True if a drain (emptied queue) has confirmed the present base delay.
   [[nodiscard]] bool is_confirmed() const { return slots_per_drain_ > 1; }
@@ -75,10 +75,10 @@ class MinRttEstimator {
   /// repeated one or a requested one. It may also be due because the base delay of slow start is not validated.
   [[nodiscard]] bool is_stale(Instant now) const;
 
-  /// Requests a drain at once, because the path's base delay may have become `round_trip`. Has no effect for some time
-  /// after another requested drain.
+  /// Requests a queue drain at once, because the path's base delay may have become `round_trip`. Has no effect for some
+  /// time after another requested drain.
   void suspect(Instant now, Duration round_trip);
-  /// True if a routine drain is due, because a 5 s slot with a drain has just begun. The owner begins it even if
+  /// True if a routine queue drain is due, because a 5 s slot with a drain has just begun. The owner begins it even if
   /// another drain is in progress.
   [[nodiscard]] bool is_routine(Instant now) const;
   /// Begins a drain. `rtt` is the current round trip, ≥ 0. Bytes that other UEs sent before their own drains have left
@@ -89,7 +89,7 @@ class MinRttEstimator {
     phase_ = Phase::none;
     requested_ = false;
   }
-  /// Values of one ACK during a drain.
+  /// Values of one ACK during a queue drain.
   struct Probe {
     Instant now;
     /// RTT of the newest segment that was sent only once (Karn's algorithm); zero if there is none.
@@ -99,21 +99,21 @@ class MinRttEstimator {
     bool may_be_delayed = false;
     bool is_alone = true;  ///< true if the UE has one connection, so that an undelayed ACK follows soon
   };
-  /// Processes an ACK during a drain, in which at most `in_flight` bytes may be in flight. Returns true if the drain
-  /// has measured enough round trips; call finish_probe() next. `margin` is added to the limit of is_near().
+  /// Processes an ACK during a queue drain, in which at most `in_flight` bytes may be in flight. Returns true if the
+  /// drain has measured enough round trips; call finish_probe() next. `margin` is added to the limit of is_near().
   bool on_drained(const Probe& probe, double in_flight, Duration margin);
   /// Result of a drain.
   enum class DrainResult : std::uint8_t {
     confirmed,  ///< the measured base delay is equal or shorter; value() is the new one
     /// All measured round trips were long: the path is longer, the link stalls, or other UEs have a queue.
     unclear,
-    as_suspected,  ///< all round trips that a requested drain measured were long, and equal the suspected delay
-    longer,        ///< a longer path is confirmed by a second drain; candidate() is its base delay
+    as_suspected,  ///< all round trips that a requested queue drain measured were long, and equal the suspected delay
+    longer,        ///< a longer path is confirmed by a second queue drain; candidate() is its base delay
   };
-  /// Evaluates the round trips measured in a drain that has ended. `margin` is added to the limit of is_near().
+  /// Evaluates the round trips measured in a queue drain that has ended. `margin` is added to the limit of is_near().
   DrainResult finish_probe(Instant now, Duration margin);
-  /// Returns the longer base delay that a drain has measured or that is suspected; zero if the last drain has confirmed
-  /// value().
+  /// Returns the longer base delay that a queue drain has measured or that is suspected; zero if the last drain has
+  /// confirmed value().
   [[nodiscard]] Duration candidate() const { return candidate_; }
   /// True during both phases of a drain, in which the queue is emptied and then the path is measured.
   [[nodiscard]] bool draining() const { return phase_ != Phase::none; }
@@ -127,12 +127,12 @@ class MinRttEstimator {
   static void fields(Self& self, Visit& visit);
 
  private:
-  /// Phases of a drain. `drain` lasts until few bytes are in flight. `probe_rtt` lasts until segments sent after that
-  /// are acknowledged.
+  /// Phases of a queue drain. `drain` lasts until few bytes are in flight. `probe_rtt` lasts until segments sent after
+  /// that are acknowledged.
   enum class Phase : std::uint8_t { none, drain, probe_rtt };
 
-  /// Pause before suspect() may request another drain, after the first requested drain that confirmed the base delay.
-  /// The pause doubles with each further one.
+  /// Pause before suspect() may request another queue drain, after the first requested drain that confirmed the base
+  /// delay. The pause doubles with each further one.
   static constexpr Duration first_suspicion_wait = std::chrono::seconds(1);
 
   /// Returns the limit of is_near(): the base delay plus an eighth of it plus 1 ms.
@@ -145,29 +145,30 @@ class MinRttEstimator {
   Duration above_target_for_{};
   Duration min_above_target_{};     ///< shortest round trip during the time `above_target_for_`
   Instant changed_at_{};            ///< time at which the path last became longer in one step
-  Instant drain_began_{};           ///< begin of the last drain, or the instant of the last confirm()
+  Instant drain_began_{};           ///< begin of the last queue drain, or the instant of the last confirm()
   Instant empty_at_{};              ///< in phase probe_rtt: time from which on sent packets find the queue empty
   Instant others_drained_at_{};     ///< time at which bytes of other UEs that drain too have left a shared queue
-  Duration base_at_drain_{};        ///< base delay when the present drain began
-  Instant extra_drain_at_ = never;  ///< time at which a repeated or requested drain is due
+  Duration base_at_drain_{};        ///< base delay when the present queue drain began
+  Instant extra_drain_at_ = never;  ///< time at which a repeated or requested queue drain is due
   Instant next_suspicion_{};        ///< time before which suspect() has no effect
-  Duration suspicion_wait_ = first_suspicion_wait;  ///< pause after a requested drain that confirms the base delay,
-                                                    ///< before suspect() may request another one
-  Duration probed_{};                               ///< shortest round trip measured in this drain; zero: none yet
+  Duration suspicion_wait_ = first_suspicion_wait;  ///< pause after a requested queue drain that confirms the base
+                                                    ///< delay, before suspect() may request another one
+  Duration probed_{};                               ///< shortest round trip measured in this queue drain; zero: none
+                                                    ///< yet
   Instant probed_at_{};      ///< time at which the first packet sent into the empty queue was acknowledged
-  Duration candidate_{};     ///< longer delay that a drain has measured or suspect() was called with; zero: none
-  Instant candidate_at_{};   ///< begin of the drain that measured `candidate_`, or the time of suspect()
+  Duration candidate_{};     ///< longer delay that a queue drain has measured or suspect() was called with; zero: none
+  Instant candidate_at_{};   ///< begin of the queue drain that measured `candidate_`, or the time of suspect()
   Duration before_raise_{};  ///< base delay before raise(); zero after clamp()
   std::uint32_t drains_ = 0;
-  std::uint8_t probes_ = 0;           ///< number of valid round trips measured in this drain
-  std::uint8_t slots_per_drain_ = 1;  ///< number of 5 s slots per routine drain, a power of two
+  std::uint8_t probes_ = 0;           ///< number of valid round trips measured in this queue drain
+  std::uint8_t slots_per_drain_ = 1;  ///< number of 5 s slots per routine queue drain, a power of two
   Phase phase_ = Phase::none;
-  bool unvalidated_ = false;  ///< true if packets of slow start may have waited, so a drain is due
-  /// True if `candidate_` is the result of a routine drain, or of a requested drain whose result equals the suspected
-  /// delay.
+  bool unvalidated_ = false;  ///< true if packets of slow start may have waited, so a queue drain is due
+  /// True if `candidate_` is the result of a routine queue drain, or of a requested drain whose result equals the
+  /// suspected delay.
   bool candidate_measured_ = false;
-  bool requested_ = false;            ///< true if suspect() has requested the present or the next drain
-  bool has_undelayed_probe_ = false;  ///< true if the UE cannot have delayed all ACKs of this drain
+  bool requested_ = false;            ///< true if suspect() has requested the present or the next queue drain
+  bool has_undelayed_probe_ = false;  ///< true if the UE cannot have delayed all ACKs of this queue drain
 };
 
 }  // namespace sluice::control

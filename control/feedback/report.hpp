@@ -18,7 +18,7 @@ enum class RadioState : std::uint8_t { normal = 0, outage = 1, handover = 2, rel
 /// Price that the CLAMP algorithm at the Node-B computes from the length of the queue (TMC 2008 section 3).
 struct ClampPrice {
   Bytes mean_queue;  ///< q̄: mean queue length in bytes
-  Duration price{};  ///< p: price of the queue, which CLAMP expresses as a time
+  Duration price{};  ///< p: congestion price of the queue, which the CLAMP algorithm expresses as a time
 };
 
 /// Radio queue of one UE as the Node-B reports it. All counters are cumulative since the sender's epoch began.
@@ -88,8 +88,8 @@ struct CellRange {
   return Bytes(static_cast<std::int64_t>(std::min<std::uint64_t>(waits, INT64_MAX)));
 }
 
-/// True if the values of a report that a controller uses are possible in a cell with the limits `cell`. The buffer and
-/// the GWA window may have any value, because an unlimited queue has a large one.
+/// True if the values of a report that a controller uses are possible in a cell with the limits `cell`. `buffer` and
+/// `gwa_window` may have any value, because an unlimited queue has a large one.
 [[nodiscard]] inline bool plausible(const BearerReport& report, const CellRange& cell) {
   const auto fits = [&cell](Bytes amount) { return amount <= cell.queue; };
   return report.service_rate <= cell.rate && report.mean_service_rate <= cell.rate && fits(report.queue) &&

@@ -35,7 +35,7 @@ struct ReceiveWindowObservation {
   OnWire<Rate> drain;   ///< rate at which the radio leg sends or could send; zero while unknown
   Duration server_rtt;  ///< RTT to the server; zero while unknown
   Framing framing{};    ///< share of payload in the packets of the radio leg
-  OnWire<Rate> best{};  ///< highest value of `drain` in the last seconds; zero if unknown
+  OnWire<Rate> best{};  ///< highest rate `drain` of the last seconds; zero if unknown
 };
 
 /// State of the controller of the receive window, for logs and metrics. All amounts are payload.

@@ -35,10 +35,11 @@ enum class EmptyQueue : std::uint8_t {
 struct SmvsParameters {
   Duration step = std::chrono::milliseconds(5);  ///< Ts: length of a step, > 0
   double alpha = 0.92;  ///< α: weight of the past in the mean rate b̄, 0 < α < 1; about exp(−Ts / 3 round trips)
-  double delta = 180;   ///< δ: gain of the sliding variable in 1/s; 0 < δ·Ts < 1 and close to 1
-  double epsilon = 20;  ///< ε: switching gain in frames/s, > 0
+  double delta = 180;   ///< δ: gain in 1/s with which the predicted error of the queue is reduced; 0 < δ·Ts < 1 and
+                        ///< close to 1
+  double epsilon = 20;  ///< ε, > 0: constant part of the reaction to an error, in frames/s (switching gain)
 
-  /// q0: queue that the controller aims at; about one round trip 2·τp
+  /// Q0: target length of the queue; about what the link transmits in a round trip 2·τp to the Node-B.
   Reference reference = Reference::time(std::chrono::milliseconds(20));
   Bytes frame{40};  ///< size of a radio frame, > 0
   Bytes buffer{};   ///< Bmax: capacity of the radio queue; 0 = unlimited or unknown
@@ -47,7 +48,7 @@ struct SmvsParameters {
   /// Length of the time window of ηl and ηu, the smallest and largest deviation of the rate from its mean; ≥ Ts. One
   /// burst of the link affects them for this time.
   Duration eta_window = std::chrono::milliseconds(100);
-  /// Φ: half width of the boundary layer, in which sat(ŝ/φ) replaces sgn(ŝ); 0 = sgn, as in the SMVS paper. With sgn
+  /// φ: half width of the boundary layer, in which sat(ŝ/φ) replaces sgn(ŝ); 0 = sgn, as in the SMVS paper. With sgn
   /// the queue oscillates by η2 in each direction. η2 is half the difference of ηu and ηl, the largest and smallest
   /// deviation of the rate; bursts that are much larger than a frame make it large.
   Reference boundary_layer = Reference::time(std::chrono::milliseconds(40));
@@ -100,8 +101,8 @@ struct SmvsObservation {
 struct SmvsState {
   Rate rate;                   ///< b(k), the service rate of the last step
   Rate mean_rate;              ///< b̄, the mean service rate
-  double reference = 0;        ///< q0: queue in bytes that the controller aims at
-  double predicted_error = 0;  ///< ŝ: predicted queue minus q0, in bytes
+  double reference = 0;        ///< q0: target length of the queue in bytes
+  double predicted_error = 0;  ///< ŝ: predicted length of the queue minus its target q0, in bytes
   double eta_low = 0;          ///< ηl: smallest recent difference of rate minus mean rate, in bytes per step; usually
                                ///< negative
   double eta_high = 0;         ///< ηu: largest recent difference of rate minus mean rate, in bytes per step

@@ -11,7 +11,8 @@
 
 namespace sluice::control {
 
-/// Parameters of CLAMP's agent at the queue, which the paper places in the access router.
+/// Parameters of the agent that computes the congestion price of CLAMP at a queue. The paper places the agent in the
+/// access router.
 struct ClampPriceParameters {
   Reference target = Reference::bytes(Bytes(5500));  ///< a: queue length above which the price is positive
   double slope = 1;  ///< b: slope of the price, 0 < b < π/2; the queue converges to (k·τ + a)/b for k flows

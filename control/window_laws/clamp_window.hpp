@@ -12,7 +12,8 @@
 
 namespace sluice::control {
 
-/// Parameters of CLAMP's window agent. Defaults are the paper's, except where its text leaves them open.
+/// Parameters of the agent that computes the window of one flow from the price of CLAMP. Defaults are the paper's,
+/// except where its text leaves them open.
 struct ClampWindowParameters {
   Bytes gain{500};                  ///< τ in the CLAMP paper, > 0: bytes that each flow adds to the queue; equal for
                                     ///< all flows

@@ -29,7 +29,7 @@ ClampWindowParameters clamp_of(const LawParameters& parameters, const LawStart& 
 /// Size in segments that is assumed for B, the radio buffer, until the Node-B's first report.
 constexpr int first_segments = 10;
 
-/// Longest time after CLAMP has replaced another controller, in which the queue counts as the queue of that other
+/// Longest time after CLAMP has replaced another controller, for which the queue counts as caused by that other
 /// controller.
 constexpr Duration longest_wait_for_drain = std::chrono::seconds(1);
 

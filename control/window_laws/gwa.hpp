@@ -23,7 +23,7 @@ enum class GwaPolicy : std::uint8_t {
 struct GwaParameters {
   GwaPolicy policy = GwaPolicy::fcfs;
   Bytes buffer{200'000};  ///< B: size of the router's buffer, > 0; not used by bandwidth_aware
-  /// Λ: weight of the past in the mean number of flows, 0 ≤ λ ≤ 0.999. With a large λ ended flows count for longer,
+  /// λ: weight of the past in the mean number of flows, 0 ≤ λ ≤ 0.999. With a large λ ended flows count for longer,
   /// which makes windows smaller.
   double decay = 0.9;
   Duration interval = std::chrono::seconds(1);  ///< Δ: interval between two updates of the number of flows, ≥ 1 ms

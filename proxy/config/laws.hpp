@@ -31,10 +31,12 @@ namespace sluice::control {
 /// Declares the keys of SMVS (the sliding-mode controller). Checks their values by validate(), that is, by Proposition
 /// 1 and section 5.2 of the SMVS paper. A broken rule is an error if it makes the controller unusable, else a warning.
 void describe(config::Section& s, SmvsParameters& parameters);
-/// Declares the keys of SMVS for a program in which the Node-B may compute SMVS instead. If `computed_here` is false,
-/// only the key of the path delay is allowed. Other keys are then errors, explained by `condition`.
+/// Declares the keys of SMVS (the sliding-mode controller) for a program in which the Node-B may run SMVS instead. If
+/// `computed_here` is false, only the key of the path delay is allowed. Other keys are then errors, explained by
+/// `condition`.
 void describe(config::Section& s, SmvsParameters& parameters, bool computed_here, std::string_view condition);
-/// Declares the keys of the receive-window controller. The keys of its sliding mode must satisfy the rules of SMVS.
+/// Declares the keys of the controller that computes the window advertised to the server. The keys of its sliding mode
+/// must satisfy the rules of SMVS.
 void describe(config::Section& s, SecondLoopParameters& parameters);
 void describe(config::Section& s, FallbackParameters& parameters);
 void describe(config::Section& s, DelayBasedParameters& parameters);

@@ -52,8 +52,8 @@ class Runtime {
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;
 
-  /// Runs until SIGTERM, SIGINT or the admin command `stop`, then until the drain ends (see StopSequence), and returns
-  /// true. Returns false if a shard failed; the failure is logged.
+  /// Runs until SIGTERM, SIGINT or the admin command `stop`. Then hands connections back to their hosts (see
+  /// StopSequence) and returns true. Returns false if a shard failed; the failure is logged.
   [[nodiscard]] bool run();
 
  private:

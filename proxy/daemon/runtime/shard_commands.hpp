@@ -31,8 +31,8 @@ class ShardCommands {
   void drain(bool on, admin::Reply reply);
   /// Ends every connection that is still split (see Shard::abort_all()), then replies.
   void abort_all(admin::Reply reply);
-  /// Replies with the number of connections that are still split, and with what delays their handback. The command
-  /// changes nothing in the shards.
+  /// Replies with the number of connections that are still split, and with what delays their handback to the hosts.
+  /// Changes nothing in the shards.
   void look(admin::Reply reply);
 
  private:

@@ -23,8 +23,8 @@ auto to_timer(Duration duration) {
   return std::chrono::duration_cast<boost::asio::steady_timer::duration>(duration);
 }
 
-/// Returns text about what delays the handback of connections, such as ", blocked by delivering 3, closing 1". Returns
-/// an empty text if nothing does.
+/// Returns text about what delays the handback of connections to their hosts, such as ", blocked by delivering 3,
+/// closing 1". Returns an empty text if nothing delays it.
 std::string blocked_by(const admin::Answer& answer) {
   std::string text;
   for (const auto& [name, count] : answer.value.at("blocked_by").items()) {

@@ -19,8 +19,8 @@ namespace sluice::proxy {
 /// them would be lost silently. Packets are forwarded until the end. Thread: the control thread.
 class StopSequence {
  public:
-  /// Returns the maximum duration of the drain that begin() starts. Time in which the machine is suspended does not
-  /// count.
+  /// Returns the maximum duration of the drain, in which split connections are handed back to their hosts. `drain` is
+  /// its configured duration. Time in which the machine is suspended does not count.
   [[nodiscard]] static constexpr Duration most(Duration drain) { return 2 * drain; }
 
   /// Prepares the stop. `drain` is the time for handing connections back to their hosts (see DrainTime). `done` is
@@ -28,18 +28,19 @@ class StopSequence {
   StopSequence(boost::asio::io_context& context, ShardCommands& commands, StatusSource& status_source, Duration drain,
                std::function<void()> done);
 
-  /// Starts the drain and logs `why`. If called again during the drain, ends the drain, so that connections which are
-  /// still split are reset at once.
+  /// Starts the drain (split connections are handed back to their hosts) and logs `why`. If called again during the
+  /// drain, ends it, so that connections which are still split are reset at once.
   void begin(const std::string& why);
   /// Ends all split connections at once and logs `why`. Does not wait until they are handed back to their hosts.
   void begin_hurried(const std::string& why);
-  /// True if every split connection has been handed back or reset.
+  /// True if every split connection has been handed back to its hosts or reset.
   [[nodiscard]] bool complete() const { return complete_; }
 
  private:
   void drain();
   void look();
-  /// Continues or ends the drain, depending on how many connections are still split. `answer` contains their number.
+  /// Continues or ends the drain, in which connections are handed back to their hosts. `answer` contains how many
+  /// connections are still split.
   void consider(const admin::Answer& answer);
   /// Logs how many connections are reset because they are still split, then ends them.
   void state_and_end(const admin::Answer& answer);

@@ -29,7 +29,7 @@ class DrainTime {
 
   /// Returns how long the program was suspended between the last two answers; zero if it was not suspended.
   [[nodiscard]] Duration stood_still() const { return stood_still_; }
-  /// True if the time `drain` is over and the wait is extended.
+  /// True if the configured time `drain` for handing connections back is over and the wait is extended.
   [[nodiscard]] bool is_extended() const { return is_extended_; }
 
  private:

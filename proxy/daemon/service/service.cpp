@@ -8,7 +8,8 @@ namespace {
 
 /// Interval at which a program that is starting is checked, until it is healthy.
 constexpr Duration health_period = std::chrono::milliseconds(10);
-/// Maximum time that a stop takes after the drain, to reset connections and to close poll threads, ports and memory.
+/// Maximum time that a stop takes after the drain (connections are handed back to their hosts). In this time the
+/// remaining connections are reset, and poll threads, ports and memory are closed.
 constexpr Duration end_takes = std::chrono::seconds(10);
 
 }  // namespace

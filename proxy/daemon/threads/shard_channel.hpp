@@ -45,7 +45,7 @@ struct ShardCommand {
     release_ue,      ///< hands the split connections of one UE back to their hosts
     release_all,     ///< hands all split connections back to their hosts
     drain,           ///< hands all split connections back to their hosts and splits no new ones
-    resume,          ///< ends a drain: splits new connections again
+    resume,          ///< ends a drain (the handback of all connections to their hosts): splits new connections again
     abort_all,       ///< ends every split connection at once; those that hold data are reset
     split_again_ue,  ///< splits again those connections of one UE that are no longer split
     split_again_all  ///< splits again all connections that are no longer split

@@ -80,7 +80,8 @@ class AllowanceLaw {
   /// Returns the allowance (bytes to send) that the Node-B report contains.
   [[nodiscard]] Bytes granted(NodeBController& controller, const ReportArrival& report, Bytes in_flight,
                               Duration period, double reference_factor);
-  /// Runs one SMVS step with the measurements in a Node-B report, and returns the resulting allowance (bytes to send).
+  /// Runs one controller step with the measurements in a Node-B report, and returns the resulting allowance (bytes to
+  /// send).
   [[nodiscard]] Bytes granted(ProxyController& controller, const ReportArrival& report, Bytes in_flight,
                               Duration period, double reference_factor);
   /// Ends the recording of this controller in the decision log, because the controller is about to be destroyed or

@@ -202,7 +202,7 @@ class Bearer : public CircularListHook<Bearer> {
   std::uint32_t end_to_end_count = 0;
   std::uint32_t first_holding = no_id;  ///< first element of the list of end-to-end connections that have delayed ACKs
   Instant wheel_deadline = never;       ///< expiry time of the bearer's timer in the timer wheel
-  /// sums over the split connections of the bearer; each contributes its values as of its last service
+  /// Sums over the split connections of the bearer, with the values that each had when it was last served.
   BearerLoad load;
   /// Share of payload in the IP bytes of data packets of split connections; measured while bytes to the UE are counted.
   control::Framing framing;

@@ -42,9 +42,8 @@ class RadioQueue {
   /// Returns how many of the IP bytes sent towards the UE had left the radio queue at the time of the last Node-B
   /// report.
   [[nodiscard]] std::uint64_t left_total() const { return left_total_; }
-  /// Records a packet of a flow. The flow then counts as one of the N active flows that the controller GWA needs.
-  /// `mark` is the flow's counting state. `taken` is the number of the flow's bytes that left the queue since its last
-  /// packet.
+  /// Records a packet of a flow. The flow then counts as one of the N active flows that share the queue. `mark` is the
+  /// flow's counting state. `taken` is the number of the flow's bytes that left the queue since its last packet.
   void seen(Instant now, control::GwaFlowCount::Mark& mark, Bytes taken) {
     count_.seen(now, mark, taken, view_.best_rate);
     counted_ = never;

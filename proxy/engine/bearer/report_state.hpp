@@ -24,8 +24,8 @@ struct ReportState {
 
   /// True if Node-B reports arrive in time, so that a report-based controller may limit the bearer.
   [[nodiscard]] bool come_in_time() const { return fallback.source() == control::ControlSource::feedback; }
-  /// Returns the mean rate of the radio link: the estimate of SMVS if the proxy computes SMVS, else that of the Node-B.
-  /// Zero while unknown.
+  /// Returns the mean rate of the radio link: the controller's estimate if the proxy computes the allowance, else that
+  /// of the Node-B. Zero while unknown.
   [[nodiscard]] Rate mean_rate() const { return law.mean_rate(reports.last().bearer.mean_service_rate); }
   /// Replaces a missing Node-B report: grants the bytes that the link carries in one report period at `mean_rate`.
   /// `waits` is true if there is data to send.

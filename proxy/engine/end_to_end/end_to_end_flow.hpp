@@ -113,8 +113,8 @@ struct EndToEndFlow {
   /// measured values.
   bool running = false;
 
-  /// True if this connection replaces a split one whose handback is not complete yet. Until then lookups find the split
-  /// connection.
+  /// True if this connection replaces a split one whose handback to the hosts is not complete yet. Until then lookups
+  /// find the split connection.
   bool successor = false;
   EndToEndPhase phase = EndToEndPhase::syn;
   Side initiator = Side::radio;

@@ -36,8 +36,8 @@ class EndToEndFlows {
   using Parts = EndToEndParts;
   EndToEndFlows(const ShardConfig& config, const Parts& parts, Instant origin);
 
-  /// Returns the number of end-to-end connections. A connection that replaces a split one is counted only after the
-  /// handback, because the split connection is counted as a flow until then.
+  /// Returns the number of end-to-end connections. If a split connection is handed back to its hosts and continues as
+  /// an end-to-end connection, it is counted here only after the handback. Until then it is counted as a flow.
   [[nodiscard]] std::uint32_t size() const { return flows_.size() - successors_; }
   [[nodiscard]] bool any() const { return flows_.size() != 0; }
   [[nodiscard]] bool contains(EndToEndId id) const { return flows_.contains(id); }
@@ -50,8 +50,8 @@ class EndToEndFlows {
   /// the split flow until inherit() is called. `window` is the number of bytes by which the server may at first be
   /// ahead of the UE's acknowledgements. Returns `none` if the table is full.
   EndToEndId adopt(const KnownConnection& known, Bytes window, Instant now);
-  /// Records that the split connection, which this connection replaces, has advertised a window up to `edge` to the
-  /// server during its handback.
+  /// Records a window up to `edge` that was advertised to the server. The split connection, which this connection
+  /// replaces, has advertised it while it was handed back to its hosts.
   void record_advertised(EndToEndId id, tcp::SeqNum edge);
   /// Returns the initial window of a connection that replaces a split one. From there its window grows gradually.
   [[nodiscard]] Bytes opening_window(EndToEndId id) const { return flows_[id].opening_window; }

@@ -33,8 +33,8 @@ enum class StreamEvents : std::uint8_t {
   none = 0,
   data_to_radio = 1,   ///< data from the server arrived that must be sent to the UE
   data_to_core = 2,    ///< data from the UE arrived that must be sent to the server
-  acked_by_radio = 4,  ///< the UE acknowledged data, so that the server's window may be opened
-  acked_by_core = 8,   ///< the server acknowledged data, so that the UE's window may be opened
+  acked_by_radio = 4,  ///< the UE acknowledged data, so that the window advertised to the server may be opened
+  acked_by_core = 8,   ///< the server acknowledged data, so that the window advertised to the UE may be opened
   acked = acked_by_radio | acked_by_core,
   to_radio = data_to_radio | acked_by_radio,  ///< all events of the stream to the UE
   to_core = data_to_core | acked_by_core,     ///< all events of the stream to the server
@@ -75,7 +75,8 @@ struct Leg {
 
   /// true if the host must get a RST after it has received every byte that was acknowledged to the other host
   bool reset_pending : 1 = false;
-  bool passed_by : 1 = false;  ///< true if segments of the host were forwarded unchanged during the handback
+  bool passed_by : 1 = false;  ///< true if segments of the host were forwarded unchanged while the connection was
+                               ///< handed back to its hosts
   /// true if the host's keep-alive was forwarded and the other host has not answered yet
   bool keepalive_passed : 1 = false;
   bool has_sent_data : 1 = false;  ///< true if the host has sent data
@@ -150,13 +151,14 @@ struct Flow {
 
   /// true if both hosts have closed the connection, so that it is in TIME-WAIT (see TimeWaitQueue)
   bool in_time_wait : 1 = false;
-  /// number of times that the connection was handed back because of a segment that a split does not support
+  /// Number of times that the connection was handed back to its hosts because of a segment that a split does not
+  /// support.
   std::uint8_t unsplittable_seen : 4 = 0;
   /// Index of the controller that computes the window advertised to the server; no_id if there is none.
   std::uint32_t window_loop = no_id;
   std::uint32_t controller = no_id;  ///< index of the per-flow window controller; no_id if there is none
 
-  /// end-to-end connection that replaces this flow once the handback is complete; no_id if there is none
+  /// End-to-end connection that replaces this flow once its handback to the hosts is complete; no_id if there is none.
   EndToEndId successor = no_id;
   FlowShare share;  ///< values of the flow that are included in the sums of its bearer
   /// index of the flow's measured receive-buffer demand; no_id until the flow has carried much data

@@ -67,10 +67,11 @@ inline constexpr std::array mode_table = {
 
 /// Selects where the allowance (bytes that may be sent) is computed, and from which input.
 enum class ControllerLocation : std::uint8_t {
-  nodeb,  ///< the Node-B computes SMVS and reports the allowance, as in the SMVS paper
-  proxy,  ///< the proxy computes SMVS from measurements that the Node-B reports
-  /// the ACK-based controller runs at the proxy instead of SMVS, without Node-B reports
-  /// (control/ack_based/delay_based_controller.hpp)
+  nodeb,  ///< the Node-B computes the allowance by SMVS (the sliding-mode controller) and reports it, as in the SMVS
+          ///< paper
+  proxy,  ///< the proxy computes the allowance by SMVS (the sliding-mode controller) from measurements that the Node-B
+          ///< reports
+  /// The ACK-based controller runs at the proxy, without Node-B reports (control/ack_based/delay_based_controller.hpp).
   acks
 };
 

@@ -16,8 +16,8 @@ struct RadioView {
 };
 
 /// Returns the error of the radio queue, from the last Node-B report and the bytes sent since. The error is the bytes
-/// in the queue and in flight to it, minus a target. The target is b̄ (the mean rate) times the round trip to the
-/// Node-B, plus the target queue of SMVS. Returns zero if SMVS does not run.
+/// in the queue and in flight to it, minus a target. The target is the mean rate times the round trip to the Node-B,
+/// plus the controller's target queue. Returns zero if no sliding-mode controller (SMVS) runs.
 [[nodiscard]] Bytes reported_error(const Bearer& bearer);
 
 /// Returns the inputs of the controller that computes the window advertised to the server. They come from ACKs if the

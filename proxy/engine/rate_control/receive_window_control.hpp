@@ -9,9 +9,9 @@
 
 namespace sluice::proxy {
 
-/// Computes the receive windows that a split connection advertises. Only the proxy's memory limits the window of the
-/// UE. If a rate controller limits the bearer, a second controller also limits the server's window, and thus the data
-/// between server and UE (control::SecondLoopParameters). Thread: the shard's.
+/// Computes the receive windows that a split connection advertises. The window advertised to the UE is limited only by
+/// the proxy's memory. If a rate controller limits the bearer, a second controller limits the window advertised to the
+/// server, and thus the data between server and UE. Thread: the shard's.
 class ReceiveWindowControl {
  public:
   /// Stores references to its arguments, which must outlive the object.

@@ -9,9 +9,9 @@
 namespace sluice::proxy {
 namespace {
 
-/// True if a packet of this kind may wait for the UE's window. A packet may not wait if the order of packets matters to
-/// a split connection, a handshake or a handback. ICMP messages do not wait either, because they report about other
-/// packets.
+/// True if a packet of this kind may wait until the UE's window opens. It may not if the order of packets matters to a
+/// split connection, a handshake, or a handback of a connection to its hosts. ICMP messages do not wait either, because
+/// they report about other packets.
 bool may_wait_by_kind(packet::ParseResult result, Counter reason) {
   switch (result) {
     case packet::ParseResult::udp:

@@ -7,9 +7,9 @@
 
 namespace sluice::proxy {
 
-/// Receive path for connections that change between split and end to end. Handles connections in handback, released
-/// connections, and end-to-end connections to be split later. Also handles segments that a split does not support.
-/// Thread: the shard's.
+/// Receive path for connections that change between split and end to end: connections that are being handed back to
+/// their hosts, connections that were, and end-to-end connections that are to be split later. Also handles segments
+/// that a split does not support. Thread: the shard's.
 class HandbackRouter {
  public:
   /// Stores references to its arguments, which must outlive the object.
@@ -28,7 +28,7 @@ class HandbackRouter {
   /// connection if it is idle, else forwards the segment.
   [[gnu::cold, gnu::noinline]] void pass_until_split(RxPacket& rx, EndToEndId id);
   /// Handles a fragment, or a segment after IP options, which a split does not support. The caller forwards the packet.
-  /// If the packet belongs to a split connection by its numbers, requests the handback of that connection.
+  /// If its numbers show that it belongs to a split connection, requests the handback of that connection to its hosts.
   [[gnu::cold, gnu::noinline]] void on_unsplittable(const RxPacket& rx);
 
  private:

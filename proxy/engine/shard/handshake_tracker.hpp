@@ -26,7 +26,8 @@ class HandshakeTracker {
   /// drain.
   void drain(bool on) { draining_ = on; }
   [[nodiscard]] bool draining() const { return draining_; }
-  /// True if new connections may be split. That is so if no drain is in progress and enough packet buffers are free.
+  /// True if new connections may be split: no drain is in progress (in which all connections are handed back to their
+  /// hosts), and enough packet buffers are free.
   [[nodiscard]] bool accepts_new() const { return !draining_ && !flows_.buffer_quota().refuses_flows(); }
 
   /// Processes a segment of a connection without state. At most SYNs of the connection were seen.

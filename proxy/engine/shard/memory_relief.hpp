@@ -14,7 +14,7 @@ class MemoryRelief {
       : shard_(shard), flows_(flows), flow_walk_(flow_walk) {}
 
   /// Reads the number of free packet buffers if that is due. If few are free, starts to free some: by a scan over all
-  /// flows, or by handbacks.
+  /// flows, or by handing connections that hold no bytes back to their hosts.
   void look(Instant now) {
     if (shard_.budget.is_due(now)) look_anew(now);
   }
@@ -33,7 +33,8 @@ class MemoryRelief {
     bool active = false;
   };
 
-  /// Reads the number of free packet buffers. If few are free, starts a scan over all flows, or handbacks.
+  /// Reads the number of free packet buffers. If few are free, starts a scan over all flows, or starts to hand
+  /// connections that hold no bytes back to their hosts.
   [[gnu::noinline]] void look_anew(Instant now);
   /// Starts a scan over all flows. From the previous scan it derives how many held bytes lead to a reset.
   void begin();

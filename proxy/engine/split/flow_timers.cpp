@@ -11,8 +11,8 @@ Instant FlowTimers::when(const Flow& flow, Instant due, Instant now) const {
   return lesser(due, idle);
 }
 
-/// Returns when the proxy may open the nearly closed window of the server by two segments; `never` if the window need
-/// not be opened so.
+/// Returns when the proxy may open the window advertised to the server, which is nearly closed, by two segments.
+/// Returns `never` if it must not.
 Instant FlowTimers::min_window_at(const Flow& flow, Instant now) const {
   const bool keeps = ReceiveWindowControl::gets_min_window(flow, registry_.bearer(flow.bearer), now);
   return keeps ? now + ReceiveWindowControl::min_window_check : never;

@@ -46,8 +46,8 @@ class FlowTimers {
   /// Returns when a timer for the deadline `due` must expire: at `due`, or at the idle timeout if that is earlier. An
   /// idle timeout less than one second from now counts as one second from now.
   [[nodiscard]] Instant when(const Flow& flow, Instant due, Instant now) const;
-  /// Returns when the proxy may open the nearly closed window of the server by two segments; `never` if the window need
-  /// not be opened so.
+  /// Returns when the proxy may open the window advertised to the server, which is nearly closed, by two segments.
+  /// Returns `never` if it must not.
   [[nodiscard, gnu::noinline]] Instant min_window_at(const Flow& flow, Instant now) const;
   /// True if the windows of the flow may change by elapsed time alone.
   [[nodiscard]] static bool time_alone_matters(const Flow& flow, const Bearer& bearer, Instant now);

@@ -28,7 +28,8 @@ class Handback {
   /// the reason; ReleaseReason::none cancels the request. Returns false if nothing changes. Otherwise the caller must
   /// serve the flow.
   [[nodiscard]] bool request_release(Flow& flow, ReleaseReason reason) const;
-  /// Advances the handback of a flow while it is served. Starts it if possible, or else prepares the start.
+  /// Advances the handback of a flow to its hosts while the flow is served. Starts the handback if possible, or else
+  /// prepares the start.
   void advance(Flow& flow, Instant now);
   /// True if the proxy holds no bytes of the connection. The flow can then be removed, and its hosts continue without
   /// the proxy.

@@ -66,8 +66,8 @@ tcp::Segment acknowledgement_of(const tcp::Segment& segment, const tcp::Endpoint
   return ours;
 }
 
-/// Sets the handback point in the stream of the host behind `side`: the sequence number up to which the proxy delivers
-/// data. For data after that point, the host gets the window that the other host has advertised.
+/// Sets the handback point in the stream of the host behind `side`: the sequence number up to which the proxy still
+/// delivers data. For data after that point, the host gets the window that the other host has advertised.
 void set_seam(Flow& flow, Side side) {
   tcp::Endpoint& endpoint = flow.leg(side).endpoint;
   endpoint.drop_out_of_order();

@@ -24,11 +24,11 @@ namespace sluice::proxy::handback {
 /// not by the other, or if a RST is pending. Other held bytes are not lost, because their sender would retransmit them.
 [[nodiscard]] bool breaks_without_us(const Flow& flow);
 
-/// Returns what prevents the start of the flow's handback, or its completion if it has started.
+/// Returns what prevents the start of the flow's handback to its hosts, or its completion if it has started.
 [[nodiscard]] HandbackBlocker find_blocker(const Flow& flow);
 
-/// Limits the window advertised to each host to the window of the other host, as the first step of a handback. The
-/// proxy may then hold at most `from_ue` bytes for the server and `from_server` bytes for the UE.
+/// Limits the window advertised to each host to the window of the other host, because the hosts are to continue without
+/// the proxy. The proxy may then hold at most `from_ue` bytes for the server and `from_server` bytes for the UE.
 void advertise_no_more(Flow& flow, Bytes from_ue, Bytes from_server);
 
 /// Sets the handback points, the sequence numbers up to which the proxy delivers data, and enters
@@ -47,8 +47,8 @@ void begin_with_successor(Flow& flow);
 /// proxy holds none. At most `most` bytes may be between the two hosts. Returns the right edge of the window.
 tcp::SeqNum make_room(Flow& flow, Bytes most);
 
-/// Returns the state with which the tracking starts after the handback points, where the proxy's bytes end. It contains
-/// the numbers, window edges and FINs of each direction. Requires begin().
+/// Returns the state from which a connection is tracked after it was handed back to its hosts: the numbers, window
+/// edges and FINs of each direction at the end of the proxy's bytes. Requires begin().
 [[nodiscard]] KnownConnection known(const flow::FlowKey& key, const Flow& flow);
 
 /// True if all bytes that the proxy holds, in both directions, have been delivered and acknowledged.
@@ -70,8 +70,9 @@ struct Verdict {
   tcp::Segment ours;  ///< part of the segment that must be passed to the proxy's leg: what it acknowledges of the bytes
                       ///< that the proxy has sent
 };
-/// Decides how a segment that arrived on `in` is processed during the handback. `edge` is the rightmost window edge
-/// advertised to the host behind `in`. A segment outside the windows is forwarded and changes no state.
+/// Decides how a segment that arrived on `in` is processed while its connection is handed back to its hosts. `edge` is
+/// the rightmost window edge advertised to the host behind `in`. A segment outside the windows is forwarded and changes
+/// no state.
 [[nodiscard]] Verdict judge(const Flow& flow, Side in, const tcp::Segment& segment, tcp::SeqNum edge);
 /// Records that a segment which arrived on `in` has advertised its window to the other host. The segment must be valid
 /// and be forwarded.

@@ -22,7 +22,8 @@ struct ReleasedFlow {
   std::uint32_t ticket = 0;
   bool recovered = false;              ///< true if an earlier run of the program had split the connection
   bool wanted = false;                 ///< true if the connection may be split again after the time `not_before`
-  std::uint8_t unsplittable_seen = 0;  ///< number of handbacks because of segments that a split does not support
+  std::uint8_t unsplittable_seen = 0;  ///< number of handbacks to the hosts because of segments that a split does not
+                                       ///< support
   ReleaseReason reason = ReleaseReason::released_earlier_run;
   Instant not_before{};  ///< earliest time at which the connection may be split again
 };
@@ -72,7 +73,7 @@ class Released {
   [[nodiscard]] bool wanted(std::uint32_t id, Instant now) const {
     return flows_[id].wanted && now >= flows_[id].not_before;
   }
-  /// Returns how often the connection was handed back because of segments that a split does not support.
+  /// Returns how often the connection was handed back to its hosts because of segments that a split does not support.
   [[nodiscard]] std::uint8_t unsplittable_seen(std::uint32_t id) const { return flows_[id].unsplittable_seen; }
   /// Returns the reason why the connection was handed back to its hosts.
   [[nodiscard]] ReleaseReason reason(std::uint32_t id) const { return flows_[id].reason; }
