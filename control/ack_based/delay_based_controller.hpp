@@ -26,7 +26,7 @@ namespace sluice::control {
 /// because the controller measures what depends on the link. tests/bench/figures/acks.md lists the links on which the
 /// defaults were chosen.
 struct DelayBasedParameters {
-  Duration reference = std::chrono::milliseconds(10);  ///< q0: intended delay in the radio queue, > 0
+  Duration reference = std::chrono::milliseconds(10);  ///< q0: target delay in the radio queue, > 0
   double reference_share = 0.35;  ///< lower bound of the target delay, as a share of the base delay, 0 … 4
   double gain = 1.25;  ///< factor of the measured rate in the window, 1 … 4; above 1 it detects a faster link
   Duration memory = std::chrono::milliseconds(80);  ///< time constant of the mean rate, > 0
@@ -154,8 +154,8 @@ class DelayBasedController {
   }
   /// Returns the part of `in_flight` that waits in the radio queue: the bytes beyond rate times base delay.
   [[nodiscard]] Bytes queued(Bytes in_flight) const;
-  /// Returns the part of the window that is intended to wait in the radio queue: the bytes beyond rate times base
-  /// delay.
+  /// Returns the target queue in bytes: the part of the window beyond rate times base delay, which waits in the radio
+  /// queue.
   [[nodiscard]] Bytes reference() const;
   /// Returns the bytes that must be in flight from the server to the proxy, so that the window is always used: the rate
   /// times `control_loop_delay`, the time from a window to the arrival of the data it allows. Returns half of that in a
@@ -233,7 +233,7 @@ class DelayBasedController {
   Instant reported_at_{};          ///< time of the last Node-B report; zero: none
   double reference_factor_ = 1;    ///< AckSample::reference_factor of the newest ACK sample
   std::uint32_t flows_ = 1;        ///< connections that share the window
-  bool bursty_link_ = false;       ///< true if the link pauses for longer than 1.5 times the intended queue
+  bool bursty_link_ = false;       ///< true if the link pauses for longer than 1.5 times the target delay of the queue
   bool loss_limited_ = false;      ///< true if losses limit the window
   bool has_ack_ = false;           ///< true after the first ACK sample
   bool idle_ = true;               ///< true if no bytes are in flight after the newest ACK

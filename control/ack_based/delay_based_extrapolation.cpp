@@ -82,7 +82,7 @@ Bytes DelayBasedController::extrapolated(Duration lasted) const {
 }
 
 /// Returns the time after the newest ACK at which all bytes in flight should have been acknowledged. It is the sum of
-/// three times: two round trips with the intended queue, the transmission time of these bytes, and the greatest ACK
+/// three times: two round trips with the target queue, the transmission time of these bytes, and the greatest ACK
 /// delay.
 Duration DelayBasedController::probe_timeout() const {
   if (!min_rtt_.known() || !delivery_.has_sample() || idle_ || all_lost_) return Duration::max();

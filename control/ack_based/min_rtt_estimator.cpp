@@ -30,8 +30,8 @@ constexpr Duration unsettled_for = seconds(60);
 constexpr std::uint8_t max_slots = 8;
 /// Largest time between two queue drains that confirm each other's longer base delay.
 constexpr Duration max_drain_distance = 2 * slot + seconds(1);
-/// Time in which all round trips must exceed the longest intended one, so that the base delay is replaced without a
-/// queue drain.
+/// Time in which all round trips must be longer than the target queue allows, so that the base delay is replaced
+/// without a queue drain.
 constexpr Duration reset_after = seconds(20);
 /// Limit of the pause between two queue drains that suspect() requests. The pause doubles with each such drain that
 /// confirms the base delay.

@@ -32,20 +32,20 @@ class MinRttEstimator {
 
   /// Lowers the base delay to the round trip `round_trip`, > 0, if that is shorter.
   void record(Duration round_trip);
-  /// Records that a round trip was as short as intended, or that the base delay was confirmed. The times after which a
-  /// queue drain is due or the base delay is replaced start again.
+  /// Records that a round trip was as short as the target queue allows, or that the base delay was confirmed. The times
+  /// after which a queue drain is due or the base delay is replaced start again.
   void mark_fresh() { stale_for_ = above_target_for_ = Duration::zero(); }
   /// Confirms the base delay, because it has just been measured, or because the queue in a Node-B's report explains the
-  /// long round trips. Skips the routine drain of this slot.
+  /// long round trips. No routine queue drain follows in the current 5 s slot.
   void confirm(Instant now) {
     if (!draining()) drain_began_ = now;
     mark_fresh();
   }
-  /// Adds a round trip that may be longer than the base delay. `observed` is the time since the last ACK without
-  /// outages; with a long round trip it is added to the time without a near one. A round trip is near up to the limit
-  /// of is_near() plus `margin`. `most` is the longest intended round trip.
+  /// Adds a round trip. If it exceeds the limit of is_near() by more than `margin`, adds `observed` to the time without
+  /// a round trip near the base delay. `observed` is the time since the last ACK, without outages. `most` is the
+  /// longest round trip that the target queue allows.
   void add_sample(Duration round_trip, Duration observed, Duration margin, Duration most);
-  /// Returns for how long all round trips have exceeded the longest intended one.
+  /// Returns for how long all round trips have been longer than the target queue allows.
   [[nodiscard]] Duration above_target_for() const { return above_target_for_; }
   /// Accepts a longer base delay and ends a queue drain. After this call the owner restarts slow start, and calls
   /// clamp() at its end.
@@ -68,8 +68,8 @@ class MinRttEstimator {
   [[nodiscard]] bool is_unvalidated() const { return unvalidated_; }
   /// True if a drain (emptied queue) has confirmed the present base delay.
   [[nodiscard]] bool is_confirmed() const { return slots_per_drain_ > 1; }
-  /// Returns the shortest round trip of the last 20 s or more, if all round trips in that time were longer than
-  /// intended; else nothing. The owner then raises the base delay to the returned value.
+  /// Returns the shortest round trip of the last 20 s or more, if all round trips in that time were longer than the
+  /// target queue allows; else nothing. The owner then raises the base delay to the returned value.
   [[nodiscard]] std::optional<Duration> forced_reset_value() const;
   /// True if a drain (the queue is emptied to measure the path) is due at `now`. The drain may be a routine one, a
   /// repeated one or a requested one. It may also be due because the base delay of slow start is not validated.
@@ -100,7 +100,8 @@ class MinRttEstimator {
     bool is_alone = true;  ///< true if the UE has one connection, so that an undelayed ACK follows soon
   };
   /// Processes an ACK during a queue drain, in which at most `in_flight` bytes may be in flight. Returns true if the
-  /// drain has measured enough round trips; call finish_probe() next. `margin` is added to the limit of is_near().
+  /// drain has measured enough round trips; call finish_probe() next. A round trip is long if it exceeds the limit of
+  /// is_near() by more than `margin`.
   bool on_drained(const Probe& probe, double in_flight, Duration margin);
   /// Result of a drain.
   enum class DrainResult : std::uint8_t {
@@ -110,7 +111,8 @@ class MinRttEstimator {
     as_suspected,  ///< all round trips that a requested queue drain measured were long, and equal the suspected delay
     longer,        ///< a longer path is confirmed by a second queue drain; candidate() is its base delay
   };
-  /// Evaluates the round trips measured in a queue drain that has ended. `margin` is added to the limit of is_near().
+  /// Evaluates the round trips measured in a queue drain that has ended. A round trip is long if it exceeds the limit
+  /// of is_near() by more than `margin`.
   DrainResult finish_probe(Instant now, Duration margin);
   /// Returns the longer base delay that a queue drain has measured or that is suspected; zero if the last drain has
   /// confirmed value().
@@ -140,8 +142,9 @@ class MinRttEstimator {
   [[nodiscard]] bool is_confirmed_longer(Instant now) const;
 
   Duration value_{};
-  Duration stale_for_{};  ///< observed time since a round trip was last near the base delay
-  /// Observed time in which every window-limited round trip exceeded the longest intended one.
+  Duration stale_for_{};  ///< time, without outages, since a round trip was last near the base delay
+  /// Time, without outages, since a round trip was last as short as the target queue allows. Only round trips of
+  /// window-limited data count as long.
   Duration above_target_for_{};
   Duration min_above_target_{};     ///< shortest round trip during the time `above_target_for_`
   Instant changed_at_{};            ///< time at which the path last became longer in one step

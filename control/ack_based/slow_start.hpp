@@ -10,7 +10,7 @@ namespace sluice::control {
 
 /// Window of the ACK-based controller during slow start, and while the path is refilled after a drain has emptied it.
 /// The window grows by the delivered bytes, so it doubles per round trip. Slow start ends if the rate stops growing.
-/// The owner also ends it if packets wait longer than intended. Reads no clock; thread: its owner's.
+/// The owner also ends it if packets wait longer than the target delay. Reads no clock; thread: its owner's.
 class SlowStart {
  public:
   /// Begins slow start with `window` > 0 bytes.

@@ -11,8 +11,8 @@ namespace {
 /// Ratio of the round trip after the data in flight was halved to the shortest one before. Below this ratio the delay
 /// was a queue of this sender, because that queue shrinks with the data in flight.
 constexpr double standing_rtt_ratio = 0.9;
-/// Shortest time for which round trips must exceed the intended ones; a shorter time may be one burst of a bursty link.
-/// The time is also at least `long_round_trips` round trips.
+/// Shortest time for which round trips must be longer than the target queue allows; a shorter time may be one burst of
+/// a bursty link. The time is also at least `long_round_trips` round trips.
 constexpr Duration min_long = std::chrono::milliseconds(400);
 constexpr std::int64_t long_round_trips = 4;
 /// Bytes by which min_window() grows for each delivered byte; min_window() thus grows by this share per round trip.

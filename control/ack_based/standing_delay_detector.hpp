@@ -26,7 +26,8 @@ class StandingDelayDetector {
   /// earlier one. Round trips must also have been long for 0.4 s and for four round trips. Detection restarts after a
   /// result.
   std::optional<Duration> on_long(const Sample& sample);
-  /// Restarts detection, because a round trip was as short as intended, or was not caused by this sender's queue.
+  /// Restarts detection, because a round trip was as short as the target queue allows, or was not caused by this
+  /// sender's queue.
   void restart() { max_in_flight_ = Bytes{}; }
 
   /// Sets min_window() to the bytes in flight that keep the earlier rate over the longer path. Called when a drain
@@ -46,9 +47,9 @@ class StandingDelayDetector {
   static void fields(Self& self, Visit& visit);
 
  private:
-  /// Most bytes in flight since round trips became longer than intended; zero if they are not.
+  /// Most bytes in flight since round trips became longer than the target queue allows; zero if they are not.
   Bytes max_in_flight_;
-  Duration min_rtt_{};      ///< shortest round trip since round trips became longer than intended
+  Duration min_rtt_{};      ///< shortest round trip since round trips became longer than the target queue allows
   double rate_ = 0;         ///< delivery rate while max_in_flight_ was in flight, bytes/s
   Instant halved_ = never;  ///< time at which at most half of `max_in_flight_` was in flight; `never`: not yet
   /// Bytes in flight with which the longer path carries the earlier rate, as computed at the newest detection.

@@ -27,7 +27,7 @@ class SequenceGapTracker {
 
   std::uint64_t epoch_ = 0;
   std::uint64_t newest_ = 0;
-  std::uint64_t whole_from_ = 0;  ///< datagrams before this sequence number count as missing permanently
+  std::uint64_t whole_from_ = 0;  ///< sequence number before which all datagrams count as missing permanently
   std::array<std::uint64_t, max_missing> missing_{};  ///< missing sequence numbers from whole_from_ on, ascending
   std::size_t missing_count_ = 0;
 };

@@ -17,8 +17,8 @@ namespace sluice::control {
 /// Selects how the controller determines the bytes in flight to the queue, the sum in eq. 34 of the SMVS paper (Ren &
 /// Lin, TMC 2011).
 enum class Prediction : std::uint8_t {
-  measured,  ///< bytes in flight are measured: injected and not arrived (SmvsObservation::in_flight); correct for idle
-             ///< flows too
+  measured,  ///< the bytes in flight are measured: sent by the proxy and not arrived (SmvsObservation::in_flight);
+             ///< correct even if the UE's flows are idle
   /// Bytes in flight are the allowances of the last 2d steps, as in the paper; d is the one-way delay in steps.
   commanded
 };

@@ -69,7 +69,8 @@ struct PassingInfo {
 struct Observed {
   std::uint64_t decisions = 0;
   double decided_bytes = 0;    ///< sum of the windows or allowances that the controller computed
-  double actual_bytes = 0;     ///< sum of the actual values: bytes in flight for a window, bytes sent for an allowance
+  double actual_bytes = 0;     ///< sum of the bytes to compare with: those in flight at decisions on a window, those
+                               ///< sent at decisions on an allowance
   std::uint64_t waits = 0;     ///< number of ACKs that the controller would have delayed if its decisions were applied
   std::uint64_t delays = 0;    ///< number of samples in decided_delay_s and actual_delay_s
   double decided_delay_s = 0;  ///< sum, in seconds, of the queueing delays that the computed windows would have caused
@@ -155,7 +156,7 @@ struct BearerInfo {
   bool ordinary = false;  ///< true if the UE is in the control group, so that no rate controller limits it
   Observed observed;      ///< comparison of the controllers' decisions in mode observe with the actual traffic
   std::uint32_t flows = 0;
-  Controller controller = Controller::congestion_control;  ///< what controls the radio leg
+  Controller controller = Controller::congestion_control;  ///< what controls the sending to the UE
   Bytes allowance;                                         ///< bytes that the report-based controller allowed to send
                                                            ///< at its last step
   Bytes congestion_window;  ///< sum of the congestion windows of the bearer's radio legs in bytes

@@ -50,7 +50,7 @@ struct SynNote {
   tcp::SynOptions options;
 };
 
-/// State of a connection that the proxy must know to track it from the middle.
+/// State that the proxy must know to track a connection that began earlier, such as one that was split before.
 struct KnownConnection {
   flow::FlowKey key;
   BearerId bearer = no_id;

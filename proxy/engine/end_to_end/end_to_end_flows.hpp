@@ -71,7 +71,7 @@ class EndToEndFlows {
   /// good. `in_need` is true if packet buffers are low, so that no ACK may be delayed.
   [[gnu::flatten]] void receive(EndToEndId id, Side in, packet::Packet&& packet, const packet::Parsed& parsed,
                                 bool is_valid, bool in_need, Instant now);
-  /// True if the connection's policy splits connections, so that it is only unsplit until it can be split.
+  /// True if the connection's policy requires a split. The connection then stays end to end only until it can be split.
   [[nodiscard]] bool to_be_split(EndToEndId id) const { return flows_[id].to_be_split; }
   /// True if the connection can be split just before this segment is processed. The segment must have a correct
   /// checksum, and must not have been passed to track() or receive().

@@ -13,8 +13,8 @@ namespace {
 /// between the steps.
 constexpr std::uint32_t free_step = 128;
 
-/// Data of a delayed ACK, stored in the note of its packet buffer: the offset of its TCP header, and its acknowledged
-/// position.
+/// Data that is stored in the packet buffer of a delayed ACK: the offset of its TCP header, and the position that it
+/// acknowledges.
 struct HeldAck {
   packet::PacketNote& note;
   [[nodiscard]] std::uint16_t l4_offset() const { return static_cast<std::uint16_t>(note.scratch32); }

@@ -25,7 +25,8 @@ class PassingTraffic {
   /// Time after which an entry without a new sample is free.
   static constexpr Duration keep = std::chrono::minutes(1);
 
-  /// Counts a frame that is forwarded without control for `reason`. Samples it if a step of bytes is complete.
+  /// Counts a frame that is forwarded without control for `reason`. Samples the frame if it completes a step, that is,
+  /// the number of bytes for which one sample stands.
   void count(const RxPacket& rx, Counter reason, std::uint16_t bytes) {
     if (count_bytes(bytes)) [[unlikely]]
       sample(rx, reason);

@@ -139,7 +139,7 @@ enum class Intercept : std::uint8_t {
 struct PolicySettings {
   Mode mode = Mode::i_tcp;
   Intercept intercept = Intercept::automatic;
-  Mode observed = Mode::smvs;  ///< mode whose decisions are computed in mode observe
+  Mode observed = Mode::smvs;  ///< mode whose controller runs, without effect on the traffic, if `mode` is observe
   /// Settings of mode smvs. The path delay, the receive window and the fallback in them apply to every controller.
   SmvsMode smvs;
   control::LawParameters laws;  ///< parameters of the per-flow window controllers

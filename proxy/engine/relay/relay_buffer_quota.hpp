@@ -89,7 +89,7 @@ class RelayBufferQuota {
 
   const ShardConfig& config_;
   BufferPoolBudget& budget_;
-  /// measured demands of both directions, for flows that have carried much data
+  /// Measured receive-buffer demands of both directions, for flows that have carried much data.
   flow::Slab<ReceiveBufferDemands> demands_;
   Bytes default_quota_;  ///< default quota, computed from the current number of free buffers
   Bytes quota_cap_;      ///< upper limit of the default quota: the smaller of max_default_quota and limits.relay_buffer

@@ -96,9 +96,9 @@ class Shard {
   bool release(const std::optional<IpAddress>& ue, Instant now);
   /// Starts or ends a drain, in which all split connections are handed back to their hosts and no new ones are split.
   void drain(bool on);
-  /// Requests that connections of one UE, or of all UEs, are split again that were handed back to their hosts, each as
-  /// soon as it is idle. After a handback because of idleness, scarce buffers or a drain, connections are split again
-  /// without this call. Returns false if the UE has no connection.
+  /// Requests that connections which were handed back to their hosts are split again, each as soon as it is idle. `ue`
+  /// selects one UE; if not set, the request applies to all UEs. After a handback because of idleness, scarce buffers
+  /// or a drain, connections are split again without this call. Returns false if the UE has no connection.
   bool split_again(const std::optional<IpAddress>& ue);
   /// Ends a drain at once by ending every connection that is still split. A connection of which the proxy holds no
   /// bytes is forwarded unchanged from now on. For any other connection both hosts are reset. No new connections are

@@ -116,8 +116,8 @@ class SplitFlows {
   // --- receive path (rx_path.cpp): in-order data takes the cut-through, a pure ACK opens the peer's window, and
   // anything else updates the leg and schedules the flow
 
-  /// Returns the split flow of the packet at index `at`. Null if the packet is not TCP or is a SYN, or if its flow is
-  /// not split or is being handed back to its hosts.
+  /// Returns the split flow of the packet at index `at`. Null for a SYN or a packet that is not TCP. Also null if the
+  /// flow is not split or is being handed back to its hosts.
   [[nodiscard]] Flow* flow_of(const ParsedBurst& known, std::size_t at) const {
     const ConnectionId id = known.id(at);
     if (!known.is_tcp(at) || !shard_.registry.connections().is_flow(id)) return nullptr;

@@ -101,8 +101,9 @@ constexpr Written word(bpf_u_int32 number) {
   return Written{1} << number;
 }
 
-/// Passes the set of words that are written after instruction `at` to the possible successors of that instruction. A
-/// successor keeps only words that all its predecessors pass. All successors have higher indices.
+/// Passes the set of words that are surely written after instruction `at` to the instructions that may follow it. The
+/// set of an instruction that several others can precede becomes the intersection of their sets. Following instructions
+/// have higher indices.
 void hand_on(std::span<const bpf_insn> instructions, std::size_t at, std::span<Written> written) {
   const bpf_insn& instruction = instructions[at];
   const auto next = [&](std::size_t jump) {

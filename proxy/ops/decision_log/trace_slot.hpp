@@ -18,7 +18,8 @@ class TraceSlot {
     return wanted_.load() == &trace || taken_.load() == &trace;
   }
 
-  /// Called by the shard. True if the control thread has offered a log other than `from`, which the shard uses now.
+  /// Called by the shard. True if the control thread has offered another log than `from`. The shard passes the log that
+  /// it currently uses.
   [[nodiscard]] bool differs(const control::LawTrace* from) const {
     return wanted_.load(std::memory_order_acquire) != from;
   }
