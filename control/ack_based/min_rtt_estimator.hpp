@@ -68,8 +68,8 @@ class MinRttEstimator {
   [[nodiscard]] bool is_unvalidated() const { return unvalidated_; }
   /// True if a drain (emptied queue) has confirmed the present base delay.
   [[nodiscard]] bool is_confirmed() const { return slots_per_drain_ > 1; }
-  /// Returns the shortest round trip of the last 20 s or more, if all round trips in that time were longer than the
-  /// target queue allows; else nothing. The owner then raises the base delay to the returned value.
+  /// Returns the shortest round trip of the last 20 s or more if all of these were longer than the target queue allows;
+  /// else nothing. The owner then raises the base delay to the returned value.
   [[nodiscard]] std::optional<Duration> forced_reset_value() const;
   /// True if a drain (the queue is emptied to measure the path) is due at `now`. The drain may be a routine one, a
   /// repeated one or a requested one. It may also be due because the base delay of slow start is not validated.

@@ -13,13 +13,13 @@ namespace sluice::control {
 /// thread: its owner's.
 class StandingDelayDetector {
  public:
-  /// Values of one ACK whose round trip is longer than the controller intends.
+  /// Values of one ACK whose round trip is longer than the target queue allows.
   struct Sample {
     Instant now;
     Duration round_trip;        ///< > 0
     Bytes in_flight;            ///< bytes in flight before the ACK
     double rate = 0;            ///< mean delivery rate, bytes/s
-    Duration above_target_for;  ///< time since a round trip was last as short as the controller intends
+    Duration above_target_for;  ///< time since a round trip was last as short as the target queue allows
   };
   /// Returns the round trip if it shows that the delay remains although the data in flight was halved, else nothing.
   /// The acknowledged segment was then sent after the halving, and its round trip is at least 0.9 of the shortest

@@ -36,9 +36,11 @@ struct UdpEndpointConfig {
 
 /// Counters of socket events and learned destinations; invalid datagrams are counted by the session.
 struct UdpCounters : SocketCounters {
-  /// Accepted datagrams whose source address the LearnFrom of their key does not permit as a destination.
+  /// Number of accepted datagrams whose source address may not become a destination, because no LearnFrom of their key
+  /// contains it.
   std::uint64_t not_answered = 0;
-  /// Accepted datagrams whose address was not learned, because `most_learned` addresses are learned already.
+  /// Number of accepted datagrams whose source address did not become a destination, because `most_learned` addresses
+  /// are learned already.
   std::uint64_t no_room_to_learn = 0;
 };
 

@@ -24,8 +24,8 @@ enum class SourcePhase : std::uint8_t {
   /// The source sends two bytes for every acknowledged one. This phase is assumed until ACKs for one whole buffer are
   /// withheld.
   slow_start,
-  avoidance,  ///< the source sends one byte for every acknowledged one; no buffer space is reserved for its extra
-              ///< segment per window
+  avoidance,  ///< the source sends one byte for every acknowledged one; for the segment by which its window grows per
+              ///< round trip, no buffer space is reserved
   recovery,  ///< the source reacts to a drop: buffer space is reserved as in slow start, so that no second drop follows
 };
 

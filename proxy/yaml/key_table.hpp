@@ -11,7 +11,7 @@ struct KeyRow {
   std::string kind;     ///< type of the key's value, such as "duration"
   std::string range;    ///< accepted range of the value, such as "1ms … 10s"; may be empty
   std::string value;    ///< default value, or one of "required", "not set", "empty" and "see below"
-  std::string meaning;  ///< explanation of the key; for an enumeration it includes the words
+  std::string meaning;  ///< explanation of the key, with its valid words if it is an enumeration
 };
 
 /// Table in the configuration reference that describes the keys of one map.

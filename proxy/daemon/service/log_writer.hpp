@@ -25,7 +25,7 @@ class LogWriter {
   LogWriter(int descriptor, LossLine loss_line);
   /// Opens the file `path` for appending and starts writing to it. Throws std::system_error on failure.
   LogWriter(const std::string& path, LossLine loss_line);
-  /// Tag of the constructor for a syslog daemon.
+  /// Tag type that selects the constructor for a syslog daemon.
   struct ToSyslog {};
   /// Starts writing to the datagram socket of a syslog daemon, such as /dev/log, one datagram per line. If the daemon
   /// is absent, each further line tries to connect again. Lines are lost until it is back.

@@ -39,7 +39,7 @@ class BearerPools {
   flow::Slab<RadioQueue> queues;
   flow::Slab<RecentSends> recent_sends;
   flow::Slab<CrossTrafficQueue> cross_traffic;
-  /// index in `cross_traffic` of each bearer that has a queue for cross traffic; indexed by bearer
+  /// For each bearer, by its id: index of its queue in `cross_traffic`, if the bearer limits cross traffic.
   flow::LazyArray<std::uint32_t> cross_traffic_of;
   Observed observed;  ///< comparison of the decisions in mode observe with the actual traffic, summed over all bearers
 

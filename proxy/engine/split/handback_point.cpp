@@ -55,8 +55,8 @@ bool windows_hold(const Flow& flow) {
   });
 }
 
-/// Returns an ACK without payload that acknowledges, to the leg of the proxy, those bytes of `segment.ack` that the
-/// proxy has sent.
+/// Returns a pure ACK for the proxy's own leg. It acknowledges what `segment` acknowledges, but at most what the leg
+/// has sent.
 tcp::Segment acknowledgement_of(const tcp::Segment& segment, const tcp::Endpoint& own) {
   tcp::Segment ours = segment;
   ours.flags.bits = tcp::Flags::ack_bit;

@@ -62,8 +62,8 @@ class Released {
   [[nodiscard]] std::uint32_t find(const flow::FlowKey& key) const { return size() == 0 ? none : table_.find(key); }
   /// Removes a released connection.
   void forget(std::uint32_t id);
-  /// Allows all released connections of one UE, or of all UEs, to be split again. Returns true if there is at least
-  /// one. Scans the whole table.
+  /// Allows connections that were handed back to their hosts to be split again: those of one UE, or of all UEs. Returns
+  /// true if there is at least one. Scans the whole table.
   bool want(const std::optional<IpAddress>& ue);
   /// True if the UE has a released connection. Scans the whole table.
   [[nodiscard]] bool has(const IpAddress& ue);
