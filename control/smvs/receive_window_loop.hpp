@@ -12,8 +12,8 @@ namespace sluice::control {
 
 /// Parameters of the controller that sets the receive window advertised to the server.
 struct ReceiveWindowParameters {
-  /// Target q0 of the proxy's buffer. A target in time is converted to bytes with the current rate of the radio leg, or
-  /// with half of its highest recent rate if that half is larger.
+  /// Target q0 of the proxy's buffer. A target in time is converted to bytes with the current rate of the radio leg. If
+  /// half of the leg's highest recent rate is larger, it is converted with that half.
   Reference reference = Reference::time(std::chrono::milliseconds(30));
   Bytes minimum_reference{3000};  ///< smallest q0 in bytes
   Bytes frame{40};                ///< size of a radio frame, by which a target in frames is converted to bytes

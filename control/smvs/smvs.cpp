@@ -73,7 +73,8 @@ bool Smvs::is_idle(const SmvsObservation& observation) const {
   return observation.arrived == last_->arrived && observation.queue <= Bytes(0);
 }
 
-/// Updates the service rate b(k), its mean b̄ and the bounds of η from the changes since the last observation.
+/// Updates the service rate b(k), its mean b̄ and the bounds of η, the deviation of the rate from its mean. Uses the
+/// changes since the last observation.
 void Smvs::measure(const SmvsObservation& observation) {
   const bool infer = !observation.served || !last_->served;
   if (observation.arrived < last_->arrived || (!infer && *observation.served < *last_->served)) return;

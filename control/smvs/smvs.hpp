@@ -19,7 +19,7 @@ namespace sluice::control {
 enum class Prediction : std::uint8_t {
   measured,  ///< the bytes in flight are measured: sent by the proxy and not arrived (SmvsObservation::in_flight);
              ///< correct even if the UE's flows are idle
-  /// Bytes in flight are the allowances of the last 2d steps, as in the paper; d is the one-way delay in steps.
+  /// Bytes in flight are the allowances of the last 2d steps, as in the SMVS paper; d is the one-way delay in steps.
   commanded
 };
 
@@ -27,7 +27,7 @@ enum class Prediction : std::uint8_t {
 /// to send, so the measured rate is below the rate that the link offers.
 enum class EmptyQueue : std::uint8_t {
   hold,   ///< the rate of a step with an empty queue may raise b̄ but never lowers it
-  follow  ///< the rate of a step with an empty queue enters b̄ like the rate of any other step, as in the paper
+  follow  ///< the rate of a step with an empty queue enters b̄ like the rate of any other step, as in the SMVS paper
 };
 
 /// Parameters of the sliding-mode controller (Ren & Lin, TMC 2011, section 4). Frames are `frame` bytes.

@@ -16,8 +16,8 @@ namespace sluice::control {
 struct ClampPriceParameters {
   Reference target = Reference::bytes(Bytes(5500));  ///< a: queue length above which the price is positive
   double slope = 1;  ///< b: slope of the price, 0 < b < π/2; the queue converges to (k·τ + a)/b for k flows
-  /// Decay of the queue's mean in 1/s, > 0: after I seconds, earlier samples have the weight e^{−2·I} with the default
-  /// 2.
+  /// Decay of the queue's mean in 1/s, > 0. When an arrival comes I seconds after the previous one, the old mean gets
+  /// the weight e^{−forgetting·I}.
   double forgetting = 2;
   Bytes frame{40};  ///< size of a radio frame, for a target in frames, > 0
 

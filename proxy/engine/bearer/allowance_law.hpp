@@ -77,7 +77,8 @@ class AllowanceLaw {
   /// … 2 s. Keeps the controller if SMVS does not allow that step.
   void fit(ProxyController& controller, Duration period);
 
-  /// Returns the allowance (bytes to send) that the Node-B report contains.
+  /// Returns the allowance (bytes to send) in the Node-B report. If the report has none, returns its mean service rate
+  /// × `period`.
   [[nodiscard]] Bytes granted(NodeBController& controller, const ReportArrival& report, Bytes in_flight,
                               Duration period, double reference_factor);
   /// Runs one controller step with the measurements in a Node-B report, and returns the resulting allowance (bytes to

@@ -26,7 +26,7 @@ namespace sluice::proxy {
 /// payload.
 ///
 /// An advertised right edge never moves left, and no window is larger than the host's own. ACKs stay in order, stay
-/// ahead of later segments of their host, and are delayed at most by LawParameters::hold.
+/// ahead of later segments of their host, and are delayed at most by LawParameters::max_ack_delay.
 ///
 /// Damaged segments and segments with implausible numbers pass unchanged and update no state. Thread: the shard's.
 class EndToEndFlows {

@@ -10,8 +10,8 @@ constexpr std::int64_t fall = 8;
 
 }  // namespace
 
-/// Returns by how many bytes the data delivered per round trip has grown since the round trip before. The result is at
-/// most `in_round_trip`, because slow start at most doubles the data.
+/// Returns by how many bytes the data delivered in a round trip, `in_round_trip`, exceeds that of the round trip
+/// before. The result is at most the data of the round trip before, because slow start at most doubles the data.
 Bytes ReceiveBufferDemand::growth(Bytes in_round_trip) const {
   return lesser(greater(in_round_trip - last_, Bytes{}), last_);
 }

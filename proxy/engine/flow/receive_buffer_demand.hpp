@@ -38,7 +38,8 @@ class ReceiveBufferDemand {
   /// Minimum duration of a measurement of delivered data, because ACKs arrive in bursts.
   static constexpr Duration shortest = std::chrono::milliseconds(10);
 
-  /// Returns by how many bytes the data delivered per round trip has grown. The result is at most `in_round_trip`.
+  /// Returns by how many bytes the data delivered in a round trip, `in_round_trip`, exceeds that of the round trip
+  /// before. The result is at most the data of the round trip before.
   [[nodiscard]] Bytes growth(Bytes in_round_trip) const;
 
   Bytes bytes_ = first;

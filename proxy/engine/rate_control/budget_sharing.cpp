@@ -15,8 +15,8 @@ namespace sluice::proxy {
 
 namespace {
 
-/// Tolerance for the queueing delay of a flow. If a flow's delay exceeds twice the usual delay of the UE by more than
-/// this, the flow's bottleneck is not the radio link.
+/// Tolerance for the queueing delay of a flow. If its delay exceeds twice the UE's delay by more than this, the flow's
+/// bottleneck is not the radio link. The UE's delay is its common queueing delay plus its maximum ACK delay.
 constexpr Duration queued_elsewhere = std::chrono::milliseconds(20);
 /// Factor in the limit of the bytes in flight of a flow whose bottleneck is not the radio link. The limit is factor ×
 /// rate of the flow × (minimum RTT + queued_elsewhere) + segments_elsewhere.

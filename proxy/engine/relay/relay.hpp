@@ -44,8 +44,8 @@ inline void record_progress(Flow& flow, Side out, Instant now) {
   return radio.next_acknowledgement() != core.snd_una() || core.next_acknowledgement() != radio.snd_una();
 }
 
-/// True if one host has got something that the other host has not got yet: an ACK for bytes, an ACK for a FIN, or a
-/// reset.
+/// True if the proxy has acknowledged bytes or a FIN of one host that the other host has not acknowledged. Also true if
+/// the proxy must still send a reset, or if one connection ended abnormally and the other is still open.
 [[nodiscard]] bool owes(const Flow& flow);
 
 /// Moves all received payload and the newest timestamps of each leg to the other leg. Takes little time if there is

@@ -19,9 +19,9 @@ class UndeliveredAckLimit {
   /// Stores a reference to `limits`, which must outlive the object.
   explicit UndeliveredAckLimit(const ShardLimits& limits) : limits_(limits) {}
 
-  /// True if ACKs of the flow must be withheld until allow() releases them. During a drain this applies to every
-  /// connection that is handed back to its hosts. Its exposure then never grows, so a stop that would lose no data now
-  /// will lose none later.
+  /// True if ACKs of the flow must be withheld until allow() releases them: if a limit is configured, or if a drain
+  /// hands the flow back to its hosts. In a drain the ACK exposure of a flow never grows. A stop that would lose no
+  /// data now will thus lose none later.
   [[nodiscard]] bool caps(const Flow& flow) const {
     return configured() || flow.release_reason == ReleaseReason::released_drain;
   }

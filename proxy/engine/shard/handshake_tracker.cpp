@@ -239,8 +239,8 @@ bool HandshakeTracker::on_conflicting_syn(RxPacket& rx) {
   return true;
 }
 
-/// Discards all state of a connection that is not split: a flow in its handshake, an end-to-end connection or a
-/// released connection.
+/// Discards all state of a connection that is not split: a flow in its handshake, an end-to-end connection, or a
+/// connection that was handed back to its hosts.
 void HandshakeTracker::forget(const flow::FlowKey& key, Instant now) {
   const ConnectionId id = shard_.registry.connections().find(key);
   if (shard_.registry.connections().is_flow(id)) {

@@ -70,8 +70,8 @@ class HandshakeTracker {
   [[nodiscard]] FlowId open(const FirstSyn& first, PolicyIndex policy, Instant now);
   /// Removes the oldest handshake, unless it is complete or its id was reused.
   void displace(const EvictionQueue::Entry& oldest, Instant now);
-  /// Discards all state of a connection that is not split: a flow in its handshake, an end-to-end connection or a
-  /// released connection.
+  /// Discards all state of a connection that is not split: a flow in its handshake, an end-to-end connection, or a
+  /// connection that was handed back to its hosts.
   void forget(const flow::FlowKey& key, Instant now);
   /// Updates the handshake of a flow with a segment whose checksum is correct.
   void follow(RxPacket& rx, FlowId id);

@@ -205,8 +205,8 @@ void ReportDispatcher::on_omissions(std::span<const OmissionNotice> omissions, I
   for (const OmissionNotice& notice : omissions) senders_.on_omission(notice, now);
 }
 
-/// Applies a Node-B report to one bearer of the UE. Returns false if the report is stale, which then applies to all
-/// bearers of the UE.
+/// Applies a Node-B report to one bearer of the UE. Returns false if the report is not newer than the last one; it is
+/// then not newer for the UE's other bearers either.
 bool ReportDispatcher::take(Bearer& bearer, const ReportArrival& report, Instant now) {
   const bool before = bearer.rate_control().is_rate_controlled();
   const bool was_ack_based = bearer.rate_control().is_ack_based();
@@ -244,7 +244,7 @@ bool ReportDispatcher::take(Bearer& bearer, const ReportArrival& report, Instant
   return true;
 }
 
-/// Serves flows whose server has a closed window, because a new Node-B report may open it.
+/// Serves the flows that advertise a closed window to their server, because a new Node-B report may allow to open it.
 void ReportDispatcher::serve_closed_windows(Bearer& bearer, Instant now) {
   for_each_flow(shard_.registry, bearer, [&](Flow& flow, FlowId id) {
     if (flow.share.window_closed) flows_.schedule(flow, id, StreamEvents::to_radio);

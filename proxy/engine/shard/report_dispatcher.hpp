@@ -55,8 +55,8 @@ class ReportDispatcher {
   /// Handles the time between the last Node-B report and `report`. In that time the Node-B may have omitted the
   /// unchanged UE.
   void on_pause(Bearer& first, const ReportArrival& report);
-  /// Applies a Node-B report to one bearer of the UE. Returns false if the report is stale, which then applies to all
-  /// bearers of the UE.
+  /// Applies a Node-B report to one bearer of the UE. Returns false if the report is not newer than the last one; it is
+  /// then not newer for the UE's other bearers either.
   bool take(Bearer& bearer, const ReportArrival& report, Instant now);
   /// Adds a Node-B report to the totals of the UE's group, which is the control group or that of all other UEs.
   void count_group(const Bearer& bearer, const ReportArrival& report, Instant arrived);
@@ -68,7 +68,7 @@ class ReportDispatcher {
   bool serve_round(Bearer& bearer, bool short_flows_only, Instant now);
   /// Serves all flows of the bearer that have unsent data, because their windows may have opened.
   void serve_flow_windows(Bearer& bearer, Instant now);
-  /// Schedules flows whose server has a closed window, because a Node-B report may open it.
+  /// Schedules the flows that advertise a closed window to their server, because a Node-B report may allow to open it.
   void serve_closed_windows(Bearer& bearer, Instant now);
 
   const ShardContext shard_;

@@ -127,8 +127,8 @@ class Shard {
   [[nodiscard]] const Counters& counters() const;
   [[nodiscard]] std::uint32_t flow_count() const;
   [[nodiscard]] std::uint32_t bearer_count() const;
-  /// Returns the number of released connections that are tracked while they are forwarded. The maximum is a quarter of
-  /// limits.max_flows, but at least 16.
+  /// Returns the number of connections that were handed back to their hosts and are still tracked while they are
+  /// forwarded. The maximum is a quarter of limits.max_flows, but at least 16.
   [[nodiscard]] std::uint32_t released_count() const;
   /// Appends snapshots of flows to `out`, until `out` has `limit` entries.
   void describe_flows(std::vector<FlowInfo>& out, std::size_t limit) const;

@@ -10,8 +10,8 @@
 namespace sluice::proxy {
 namespace {
 
-/// True if one more segment of the GRO run that begins with `first` can be forwarded too. It must be complete, and have
-/// a correct checksum and the same link headers.
+/// True if one more segment of the GRO run that begins with `first` can be forwarded too. The segment must be complete,
+/// and have a correct checksum and the same link headers as `first`.
 bool goes_on(const Leg& to, const packet::Parsed& first, const packet::Packet& packet, const packet::Parsed& parsed) {
   const bool can_cut_through =
       packet::have_same_headers(first, parsed)

@@ -13,7 +13,8 @@
 namespace sluice::proxy {
 namespace {
 
-/// Returns the maximum number of released connections that are tracked: a quarter of `max_flows`, but at least 16.
+/// Returns the maximum number of connections that are tracked after they were handed back to their hosts: a quarter of
+/// `max_flows`, but at least 16.
 std::uint32_t capacity_for(std::uint32_t max_flows) {
   return std::max<std::uint32_t>(max_flows / 4, 16);
 }
@@ -105,7 +106,8 @@ std::uint32_t Released::add(const flow::FlowKey& key, const Flow& flow, Instant 
   return forgotten;
 }
 
-/// Evicts the oldest released connection from the table. Returns false if that connection has ended or was split again.
+/// Evicts the connection that was handed back to its hosts first. Returns false if that connection has ended or was
+/// split again.
 bool Released::forget(const EvictionQueue::Entry& oldest) {
   if (oldest.id == no_id || !flows_.contains(oldest.id) || flows_[oldest.id].ticket != oldest.ticket) return false;
   forget(oldest.id);

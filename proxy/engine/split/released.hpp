@@ -55,17 +55,17 @@ class Released {
   /// retransmitted after at most twice the time since its last transmission (RFC 6298 section 5.5). If no data has
   /// passed for that time, nothing was lost.
   void record_data(std::uint32_t id, Instant now);
-  /// Handles a segment that a split does not support. If its numbers are plausible for a released connection, the delay
-  /// before that connection is split again restarts.
+  /// Handles a segment that a split does not support. If its numbers are plausible for a connection in the table, the
+  /// delay before that connection is split again restarts.
   void record_unsplittable(const flow::FlowKey& key, Side in, const tcp::Segment& segment, Instant now);
-  /// Returns the index of the released connection with this key, or `none`.
+  /// Returns the index of the table's connection with this key, or `none`.
   [[nodiscard]] std::uint32_t find(const flow::FlowKey& key) const { return size() == 0 ? none : table_.find(key); }
-  /// Removes a released connection.
+  /// Removes a connection from the table.
   void forget(std::uint32_t id);
   /// Allows connections that were handed back to their hosts to be split again: those of one UE, or of all UEs. Returns
   /// true if there is at least one. Scans the whole table.
   bool want(const std::optional<IpAddress>& ue);
-  /// True if the UE has a released connection. Scans the whole table.
+  /// True if a connection of the UE is in the table. Scans the whole table.
   [[nodiscard]] bool has(const IpAddress& ue);
 
   [[nodiscard]] TrackedConnection& connection(std::uint32_t id) { return flows_[id].connection; }
@@ -78,7 +78,7 @@ class Released {
   /// Returns the reason why the connection was handed back to its hosts.
   [[nodiscard]] ReleaseReason reason(std::uint32_t id) const { return flows_[id].reason; }
   [[nodiscard]] std::uint32_t size() const { return flows_.size(); }
-  /// Appends snapshots of released connections to `out`, until `out` has `limit` entries.
+  /// Appends snapshots of the connections in the table to `out`, until `out` has `limit` entries.
   void describe(std::vector<FlowInfo>& out, std::size_t limit);
 
  private:
