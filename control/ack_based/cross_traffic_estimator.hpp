@@ -38,8 +38,8 @@ class CrossTrafficEstimator {
  private:
   double controlled_rate_ = 0;
   double cross_rate_ = 0;
-  /// Increase of a mean rate by one byte, in 1/s. It depends on the time since the previous call, and is computed when
-  /// that time is not zero.
+  /// By how much one delivered byte raises a mean rate, in 1/s. The value depends on the time between the last two
+  /// calls with different times.
   double byte_weight_ = 0;
   double srtt_ = 0;
 };

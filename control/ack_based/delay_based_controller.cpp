@@ -42,9 +42,9 @@ constexpr std::int64_t queue_round_trips = 4;
 /// Longest queue with which a link counts as steady, as a multiple of the target queue of a varying link. A longer
 /// queue contains data of other senders.
 constexpr double longest_standing = 1.25;
-/// Number of round trips for which rates are ignored after slow start, a queue drain or a refill, because the sender
-/// limits the rate there. A round trip here includes the control loop delay. The time is at most `longest_to_ignore`
-/// seconds.
+/// Rates are ignored in slow start, in a queue drain and while the emptied path is refilled, because the sender limits
+/// the rate there. They are ignored for this number of round trips more, but at most `longest_to_ignore` seconds. A
+/// round trip here includes the control loop delay.
 constexpr double loops_to_ignore = 3;
 constexpr double longest_to_ignore = 1;
 /// Factor of rate × ACK delay in the formula of the window. The link continues to transmit while an ACK waits for the
@@ -327,8 +327,8 @@ void DelayBasedController::update_base_delay(const AckSample& ack_sample) {
   }
 }
 
-/// Begins a drain (empties the queue). Bytes of other UEs leave a shared queue within a round trip: the shorter of the
-/// mean and the newest round trip.
+/// Begins a drain, which empties the queue. Bytes that other UEs sent before their own drains leave a shared queue
+/// within one round trip. For it, the shorter of the mean and the newest round trip is used.
 void DelayBasedController::begin_drain(const AckSample& ack_sample) {
   const Duration srtt = this->srtt();
   min_rtt_.begin_drain(ack_sample.now,

@@ -154,8 +154,8 @@ class MinRttEstimator {
   Duration base_at_drain_{};        ///< base delay when the present queue drain began
   Instant extra_drain_at_ = never;  ///< time at which a repeated or requested queue drain is due
   Instant next_suspicion_{};        ///< time before which suspect() has no effect
-  Duration suspicion_wait_ = first_suspicion_wait;  ///< pause after a requested queue drain that confirms the base
-                                                    ///< delay, before suspect() may request another one
+  Duration suspicion_wait_ = first_suspicion_wait;  ///< pause before suspect() may request another queue drain, after a
+                                                    ///< requested one that confirmed the base delay
   Duration probed_{};                               ///< shortest round trip measured in this queue drain; zero: none
                                                     ///< yet
   Instant probed_at_{};      ///< time at which the first packet sent into the empty queue was acknowledged

@@ -37,7 +37,7 @@ Duration elapsed(std::uint32_t from, std::uint32_t to) {
   return tick * static_cast<std::int32_t>(to - from);
 }
 
-/// Growth of the minimum delay between two successive 5 s intervals that counts as a rise.
+/// The minimum delay counts as risen if that of a 5 s interval exceeds that of the interval before by more than this.
 constexpr Duration min_rise = std::chrono::milliseconds(10);
 /// Number of successive rises of the minimum from which on the delay counts as unknown, because the peer's clock may be
 /// too slow. The delay is known again after five seconds without a rise.

@@ -39,8 +39,8 @@ std::optional<std::int64_t> whole(std::string_view text) {
   return value;
 }
 
-/// Returns the watchdog period from the environment variable WATCHDOG_USEC. Returns nothing if the variable is
-/// malformed or meant for another process.
+/// Returns the watchdog period from the environment variable WATCHDOG_USEC. Returns nothing if the variable is missing
+/// or malformed, or if WATCHDOG_PID names another process.
 std::optional<Duration> asked_watchdog() {
   const std::optional<std::string> microseconds = take("WATCHDOG_USEC");
   const std::optional<std::string> process = take("WATCHDOG_PID");

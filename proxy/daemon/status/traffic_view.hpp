@@ -14,8 +14,8 @@ namespace sluice::proxy {
 /// Appends one byte counter for each way in which frames are processed. Also appends one for each reason to forward
 /// frames unchanged.
 void add_traffic_counters(const Counters& counters, std::vector<NamedCounter>& out);
-/// Returns the number of bytes for each way in which frames are processed. Also returns the percentage that is
-/// controlled. `sluicectl status` shows the result as `traffic`.
+/// Returns the number of bytes for each way in which frames are processed, and the percentage of all bytes that rate
+/// controllers control. `sluicectl status` shows the result as `traffic`.
 [[nodiscard]] admin::Json traffic_summary(const Counters& counters);
 /// Returns the answer to `sluicectl traffic`. It has a row of bytes for each way in which frames are processed, and for
 /// each reason. The largest rows are first.

@@ -206,7 +206,8 @@ class Bearer : public CircularListHook<Bearer> {
   BearerLoad load;
   /// Share of payload in the IP bytes of data packets of split connections; measured while bytes to the UE are counted.
   control::Framing framing;
-  Instant empty_since{};  ///< time at which the last flow ended
+  Instant empty_since{};  ///< idle time starts here: when the bearer was created, its last flow ended, or, without
+                          ///< flows, a report last showed a queue
 
  private:
   /// Returns the state of the UE's Node-B reports and creates it on first use.

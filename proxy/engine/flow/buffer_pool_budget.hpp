@@ -99,7 +99,7 @@ class BufferPoolBudget {
   static constexpr Duration low_period = std::chrono::microseconds(100);
   /// Number of epochs after which a window reservation expires.
   static constexpr std::size_t epochs = 8;
-  static constexpr unsigned epoch_bits = 28;  ///< length of an epoch: 2^28 ns = 0.27 s
+  static constexpr unsigned epoch_bits = 28;  ///< log2 of the length of an epoch in ns: 2^28 ns = 0.27 s
 
   /// Returns the number of the epoch that contains the time `at`, modulo 2^16.
   static std::uint16_t epoch_of(Instant at) {

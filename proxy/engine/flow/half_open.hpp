@@ -15,10 +15,10 @@ class HalfOpen {
   /// Sets the limit to a quarter of `max_flows` handshakes, but at least 16.
   explicit HalfOpen(std::uint32_t max_flows) : ages_(std::max<std::uint32_t>(max_flows / 4, 16)) {}
 
-  /// Starts a handshake. `open()` allocates a flow and returns its id, or no_id if a table is full; the oldest
-  /// handshakes are then displaced. `displace(entry)` removes a handshake, unless it is complete or its id was reused.
-  /// Returns the id and the serial number of the flow. The id is no_id if the tables are full of established
-  /// connections.
+  /// Starts a handshake. `open()` allocates a flow and returns its id, or no_id if a table is full. In that case up to
+  /// four of the oldest handshakes are displaced to make room. `displace(entry)` removes a handshake, unless it is
+  /// complete or its id was reused. Returns the id and the serial number of the flow. The id is no_id if there is still
+  /// no room.
   template <typename Open, typename Displace>
   EvictionQueue::Entry begin(Open&& open, Displace&& displace) {
     constexpr int attempts = 4;  // entries of completed handshakes free no place

@@ -48,7 +48,7 @@ class FlowStats {
   Times& times_;
   GroupStatistics queues_{};
   FlowStateCounts counts_;
-  FlowStateCounts round_;  ///< counts of the scan that is in progress
+  FlowStateCounts round_;  ///< number of flows in each state, as far as the current scan has got
   FlowId next_flow_ = 0;
   BearerId next_bearer_ = 0;
 };

@@ -35,7 +35,8 @@ Counter counter_of(AnswerToSyn answer) {
   return answer == AnswerToSyn::crosses ? Counter::forward_simultaneous_open : Counter::forward_handshake_unseen;
 }
 
-/// True if this segment has an unfinished checksum and its port accepts such checksums.
+/// True if the sender's kernel left the segment's checksum unfinished for an offload, and the port accepts such
+/// checksums.
 bool shows_unfinished(const RxPacket& rx, const ShardConfig& config) {
   return config.accepts_partial_checksums(rx.in) && is_unfinished(rx.packet, rx.parsed);
 }
