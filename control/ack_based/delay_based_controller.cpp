@@ -50,8 +50,9 @@ constexpr double longest_to_ignore = 1;
 /// Factor of rate × ACK delay in the formula of the window. The link continues to transmit while an ACK waits for the
 /// uplink. The value was chosen on recorded links with a scheduled uplink, as a compromise between link use and delay.
 constexpr double ack_delay_gain = 1.35;
-/// Shares by which the target queue is reduced while the window grows between ACKs, because that growth keeps data in
-/// the queue instead. `reference_for_gap` applies if the uplink delays ACKs, the next constant on a bursty link.
+/// Shares of the target queue that are subtracted from it while the window grows between ACKs, because that growth
+/// keeps data in the queue instead. `reference_for_gap` applies if the uplink delays ACKs, and `reference_for_bursts`
+/// on a bursty link.
 constexpr double reference_for_gap = 0.5;
 constexpr double reference_for_bursts = 0.25;
 /// Factor in the formula of the window if the UE has no usable timestamps. It multiplies the bytes acknowledged within

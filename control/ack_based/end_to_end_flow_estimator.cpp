@@ -18,8 +18,8 @@ constexpr Duration control_loop_memory = std::chrono::seconds(10);
 constexpr std::int32_t mark_resolution = 2000;
 /// Extra delay after which a sender still counts as limited by the window, because the sender may be busy.
 constexpr Duration response_slack = std::chrono::milliseconds(5);
-/// Time since the sender last used a new window at once, after which a late use shows that the window does not limit
-/// the sender.
+/// Time after which the window no longer counts as the sender's limit, if the sender has used no new window at once in
+/// that time.
 constexpr Duration limited_for = std::chrono::milliseconds(500);
 
 std::uint32_t low_bits(Bytes position) {

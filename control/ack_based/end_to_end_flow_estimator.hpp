@@ -66,8 +66,8 @@ class EndToEndFlowEstimator {
   static constexpr std::size_t capacity = 32;
   /// Mark: position `end` up to which data of the flow had passed at time `at`.
   struct Mark {
-    std::uint32_t end = 0;  ///< low bits of the position
-    std::uint32_t at = 0;   ///< low bits of the time in µs
+    std::uint32_t end = 0;  ///< low 32 bits of the position
+    std::uint32_t at = 0;   ///< low 32 bits of the time in µs
   };
 
   /// Adds a mark (position and time) for the newest data.

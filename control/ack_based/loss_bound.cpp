@@ -33,8 +33,8 @@ constexpr double base_delay_growth = 1.05;
 /// Factor of the floor (lowest value of the bound). If losses continue with at most this multiple of the floor in
 /// flight, a trial begins. It tests with 0.8 of the floor in flight whether losses continue without a queue.
 constexpr double near_floor = 1.1;
-/// Share of the floor (lowest value of the bound) that may be in flight during a trial. `clear` is the share up to
-/// which no queue forms.
+/// Share of the floor (lowest value of the bound) that may be in flight during a trial, which tests whether losses
+/// continue without a queue. `clear` is the share up to which no queue forms.
 constexpr double trial = 0.8;
 constexpr double clear = 0.9;
 /// Number of segments over which random loss is averaged in trials, in which 0.8 of the lowest bound is in flight.

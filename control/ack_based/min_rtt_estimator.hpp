@@ -97,7 +97,8 @@ class MinRttEstimator {
     Bytes in_flight;  ///< bytes in flight after the ACK
     /// True if the UE may have delayed this ACK, so that a long round trip is not the path's.
     bool may_be_delayed = false;
-    bool is_alone = true;  ///< true if the UE has one connection, so that an undelayed ACK follows soon
+    bool is_alone = true;  ///< true if the UE has only one connection; after a delayed ACK its next ACK then follows
+                           ///< soon without delay
   };
   /// Processes an ACK during a queue drain, in which at most `in_flight` bytes may be in flight. Returns true if the
   /// drain has measured enough round trips; call finish_probe() next. A round trip is long if it exceeds the limit of

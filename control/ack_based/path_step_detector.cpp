@@ -18,7 +18,8 @@ constexpr Duration shortest = milliseconds(5);
 constexpr std::int64_t tolerance = 8;
 /// Resolution of measured round trips.
 constexpr Duration clock_tick = milliseconds(1);
-/// Smallest ratio of the rate at which ACKs arrive between the two silences to the earlier rate.
+/// Minimum rate at which ACKs must arrive between the two silences of a step to a longer path, as a share of the
+/// earlier rate. A silence is a time without ACKs.
 constexpr double min_rate_share = 0.6;
 
 }  // namespace
@@ -30,8 +31,8 @@ bool PathStepDetector::is_first(const Sample& sample) const {
   return std::chrono::abs(longer - sample.silence) <= sample.silence / tolerance + sample.usual;
 }
 
-/// True if ACKs arrived at about the earlier rate after the first silence, and then a second silence followed. The
-/// round trip must not have changed since the first silence.
+/// True if this ACK ends the second silence (time without ACKs) of a step to a longer path. After the first silence,
+/// ACKs must have arrived at about the earlier rate. The round trip must not have changed since.
 bool PathStepDetector::is_second(const Sample& sample) const {
   if (std::chrono::abs(sample.round_trip - longer_) > longer_ / tolerance + sample.usual) return false;
   if (sample.now - until_ < std::max(shortest, sample.usual)) return false;

@@ -8,8 +8,8 @@
 namespace sluice::control::feedback {
 
 /// Determines at the receiver from which sequence number on no datagram of a sender is missing. A UE's last report
-/// stays valid while later REPORTs omit the UE, but only if all later datagrams were received. Each accepted datagram
-/// is passed once. Thread: one.
+/// stays valid while later REPORTs omit the UE, but only if all later datagrams were received. The owner must pass each
+/// accepted datagram once. Thread: one.
 class SequenceGapTracker {
  public:
   /// Records an accepted datagram, which may have been reordered.
@@ -27,7 +27,7 @@ class SequenceGapTracker {
 
   std::uint64_t epoch_ = 0;
   std::uint64_t newest_ = 0;
-  std::uint64_t whole_from_ = 0;  ///< sequence number before which all datagrams count as missing permanently
+  std::uint64_t whole_from_ = 0;  ///< sequence number from which on missing datagrams are stored in missing_
   std::array<std::uint64_t, max_missing> missing_{};  ///< missing sequence numbers from whole_from_ on, ascending
   std::size_t missing_count_ = 0;
 };

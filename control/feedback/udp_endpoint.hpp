@@ -36,8 +36,8 @@ struct UdpEndpointConfig {
 
 /// Counters of socket events and learned destinations; invalid datagrams are counted by the session.
 struct UdpCounters : SocketCounters {
-  /// Number of accepted datagrams whose source address may not become a destination, because no LearnFrom of their key
-  /// contains it.
+  /// Number of accepted datagrams whose source address may not become a destination, because no LearnFrom with the key
+  /// of the datagram contains it.
   std::uint64_t not_answered = 0;
   /// Number of accepted datagrams whose source address did not become a destination, because `most_learned` addresses
   /// are learned already.

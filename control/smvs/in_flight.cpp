@@ -75,8 +75,8 @@ std::size_t InFlight::age_at(Duration::rep number) const {
   return age;
 }
 
-/// Returns the bytes sent after the time `when`, which is at most the lifetime ago. Within a slice of the history,
-/// bytes count as sent at a constant rate.
+/// Returns the bytes sent after the time `when`, which is at most `lifetime_` ago. Older bytes that have not arrived
+/// count as lost. Within a slice of the history, bytes count as sent at a constant rate.
 std::uint64_t InFlight::since(Instant when) const {
   if (when < Instant{}) return total_;  // before the start of the time line
   const Duration::rep number = when.time_since_epoch() / slice_;

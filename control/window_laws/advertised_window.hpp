@@ -53,8 +53,8 @@ class AdvertisedWindow {
   std::uint16_t offered_ = 0;
   std::uint16_t field_ = 0;
   Bytes edge_;  ///< furthest right edge that was advertised to the sender
-  /// Furthest right edge that the controller's window gives. It is less than one unit of the window scale below
-  /// `edge_`, because of rounding.
+  /// Furthest right edge that the controller's window gives. It lies below `edge_` by less than one unit of the window
+  /// scale, because fields are rounded up.
   Bytes kept_;
 };
 

@@ -23,8 +23,8 @@ struct ClampWindowParameters {
   /// MSS in bytes, > 0. The window w is at least two segments; only the initial window w(0) is one.
   Bytes segment{1448};
 
-  /// Largest window in bytes, ≥ 2 segments. Slow start ends when the window reaches it (the paper's threshold "in
-  /// practice").
+  /// Largest window in bytes, ≥ 2 segments. Slow start ends when the window reaches it, which is the threshold that the
+  /// CLAMP paper states for practice.
   Bytes largest{4 * 1024 * 1024};
 };
 
@@ -88,7 +88,7 @@ class ClampWindow {
   std::array<std::uint32_t, groups> sizes_{};  ///< bytes of the packets in each group
   std::uint8_t newest_ = 0;
   std::uint8_t used_ = 0;
-  std::uint16_t per_group_;  ///< number of packets per group
+  std::uint16_t per_group_;  ///< number of packets in a group: the ring stores packets in groups, not one by one
   std::uint16_t in_newest_ = 0;
   double sum_ = 0;  ///< bytes of all groups in the ring
   Instant last_{};

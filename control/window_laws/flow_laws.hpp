@@ -116,7 +116,8 @@ class GwaLaw : public LawHooks {
   Bytes segment_;
 };
 
-/// Fair share as the controller of one flow: a window of floor(B/n) packets for each of n flows.
+/// Fair share as the controller of one flow. Each of n flows gets a window of floor(B/n) packets, where B is the buffer
+/// in packets.
 class FairShareLaw : public LawHooks {
  public:
   /// true: flows of both directions share the buffer, so ACKs towards the UE carry the window too

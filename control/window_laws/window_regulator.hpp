@@ -14,7 +14,8 @@ enum class WindowRegulation : std::uint8_t {
   fixed,  ///< WRS: the window is the buffer
   /// WRD: the window is the buffer plus the bytes on the air, which have left the queue and are not acknowledged.
   dynamic,
-  /// WRB: the window of WRD; an ACK that would not move the right edge is withheld until the edge can move.
+  /// WRB: the same window as WRD (`dynamic`); an ACK that would not move the right edge is withheld until the edge can
+  /// move.
   ack_buffer,
 };
 

@@ -63,7 +63,8 @@ class StatusSource {
   [[nodiscard]] admin::Json groups() const;
   [[nodiscard]] admin::Json exposure() const;
   [[nodiscard]] admin::Json traffic() const { return traffic_rows(totals()); }
-  /// Returns the largest flows that are forwarded without control, at most `limit`, taken from all shards.
+  /// Returns the flows with the most bytes among those that are forwarded without control, at most `limit`, taken from
+  /// all shards.
   [[nodiscard]] admin::Json passing(std::size_t limit) const;
   /// Returns one line for the log, with totals and with the rates since the previous line.
   [[nodiscard]] std::string statistics_line();

@@ -37,8 +37,8 @@ struct GroupInterval {
     const std::uint64_t samples = now.queues.samples - before.queues.samples;
     return samples == 0 ? unknown : (now.queues.*sum - before.queues.*sum) / static_cast<double>(samples);
   }
-  /// Returns the rate at which the radio queues were emptied. Returns NaN if it has never been measured, neither by
-  /// reports nor by a controller.
+  /// Returns the rate in bit/s at which data left the radio queues. Returns NaN if it has never been measured, neither
+  /// by reports nor by a controller.
   [[nodiscard]] double radio_bps() const {
     if (now.queues.samples == 0 && now.queues.transmitted == 0) return unknown;
     return bits_per_byte * static_cast<double>(now.queues.transmitted - before.queues.transmitted) / to_seconds(length);

@@ -72,7 +72,8 @@ struct ShardSnapshot {
   Times times;  ///< duration histograms of both groups of UEs, see GroupTimes
   /// histogram of the bytes acknowledged to one host but not by the other, see Shard::sample_exposure()
   Histogram exposure;
-  std::uint32_t command = 0;  ///< id of the last completed command; `staying` is the result at its completion
+  std::uint32_t command = 0;  ///< id of the last completed command, after which the shard counted the connections in
+                              ///< `staying`
   bool order_found = false;   ///< true if the shard had a connection of the UE that the last command was for
   bool draining = false;
   StayingFlows staying;
@@ -80,7 +81,8 @@ struct ShardSnapshot {
   std::uint32_t details = 0;
   std::vector<FlowInfo> flows;
   std::vector<BearerInfo> bearers;
-  std::vector<PassingInfo> passing;  ///< largest flows that are forwarded without control
+  std::vector<PassingInfo> passing;  ///< flows with the most bytes among those that are forwarded without control, at
+                                     ///< most max_passing
 };
 
 /// Queue of records of ended connections from the shard to the control thread, for their export.

@@ -14,7 +14,8 @@ struct ControllerProperty {
   static constexpr std::uint8_t ack_based = 4;   ///< the ACK-based controller computes the decisions
   static constexpr std::uint8_t per_flow = 8;    ///< a per-flow window controller computes a window for each connection
   static constexpr std::uint8_t both_ways = 16;  ///< the per-flow window is also written into ACKs towards the UE
-  static constexpr std::uint8_t budget = 32;     ///< a send budget that all flows share limits the bytes in flight
+  static constexpr std::uint8_t budget = 32;     ///< one send budget for all flows of the bearer limits their bytes in
+                                                 ///< flight
   static constexpr std::uint8_t inflight = 64;   ///< the per-flow window limits the bytes in flight
 
   // Properties that a kind of controller always has.

@@ -23,7 +23,8 @@ enum class ReleaseReason : std::uint8_t {
   SLUICE_PROXY_RELEASE_REASONS(X)
 #undef X
       released_earlier_run,  ///< an earlier run of the program had split the connection
-  never_split                ///< the handshake failed or is no longer needed, so the connection was never split
+  never_split                ///< the connection was never split, because its handshake failed or its state is no longer
+                             ///< needed
 };
 
 /// Returns the name of the reason, such as "released_idle". Returns an empty text for a connection that is still split.

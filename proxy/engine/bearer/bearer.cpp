@@ -193,9 +193,9 @@ void Bearer::change_reporter(const ReportArrival& report) {
   if (ack_controller_) ack_controller_->change_reporter();
 }
 
-/// Selects the controller's input: Node-B reports or the UE's ACKs, whichever has the shorter feedback delay. The delay
-/// of reports is 2·τp (round trip to the Node-B) plus their period. The ACK-based controller estimates the delay of
-/// ACKs. Reports are not selected while ACKs contradict them.
+/// Selects the controller's input by feedback delay: Node-B reports, or the UE's ACKs; see RateControlMode::compare().
+/// The delay of reports is 2·τp (round trip to the Node-B) plus their period. The ACK-based controller estimates the
+/// delay of ACKs. Reports are not selected while ACKs contradict them.
 void Bearer::select_controller() {
   if (rate_control_.needs_reports() || !rate_control_.uses_ack_feedback()) return;
   const AckController& controller = ack_controller();

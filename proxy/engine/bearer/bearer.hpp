@@ -246,7 +246,7 @@ class Bearer : public CircularListHook<Bearer> {
   /// True if the missing-report timer may be suspended, because the bearer has sent nothing since the last controller
   /// step and has nothing to send.
   [[nodiscard]] bool can_suspend() const;
-  /// Selects the controller's input: Node-B reports or ACKs, whichever has the shorter feedback delay.
+  /// Selects the controller's input by feedback delay: Node-B reports or ACKs; see RateControlMode::compare().
   void select_controller();
 
   const PolicySettings* settings_;

@@ -86,8 +86,9 @@ void EndToEndAckControl::on_data(const EndToEndFlow& flow, Bearer& bearer, const
         waits == watched.waits ? watched.short_flow : bearer.is_short(flow.towards(Side::radio).sent));
 }
 
-/// Returns the data that a segment of the UE newly acknowledges. A segment that acknowledges none may show that one
-/// more segment was received out of order: by SACK blocks, or without SACK as a duplicate ACK (RFC 5681 section 2).
+/// Returns the data that a segment of the UE newly acknowledges. If the segment only shows that one more segment was
+/// received out of order, returns at most one segment. SACK blocks show that, or without SACK a duplicate ACK (RFC 5681
+/// section 2).
 control::EndToEndFlowEstimator::Acked EndToEndAckControl::read_ack(Watched& watched, const EndToEndFlow& flow,
                                                                    const tcp::Segment& segment, Bytes ack,
                                                                    Instant now) {

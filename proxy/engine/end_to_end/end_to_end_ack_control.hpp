@@ -82,8 +82,8 @@ class EndToEndAckControl {
   /// Updates the bearer's totals for one flow: its bytes in flight, whether it waits for the window, and whether it is
   /// short.
   static void count(Watched& watched, AckController& controller, Bytes flight, bool waits, bool short_flow);
-  /// Returns the data that a segment of the UE newly acknowledges. A segment that acknowledges none may show that one
-  /// more segment was received out of order.
+  /// Returns the data that a segment of the UE newly acknowledges. If the segment only shows that one more segment was
+  /// received out of order, returns at most one segment.
   static control::EndToEndFlowEstimator::Acked read_ack(Watched& watched, const EndToEndFlow& flow,
                                                         const tcp::Segment& segment, Bytes ack, Instant now);
 

@@ -63,12 +63,12 @@ struct KnownConnection {
   /// true if the connection has carried data already
   bool running = false;
   std::array<SynNote, 2> syns;  ///< contents of both hosts' SYNs, indexed by the Side of the sending host
-  /// For each receiving Side: sequence number up to which the host has acknowledged all data, or gets the rest from the
-  /// proxy.
+  /// For each receiving Side: sequence number of the first byte that passes between the hosts. The receiving host has
+  /// acknowledged all bytes before it, or the proxy still delivers them.
   std::array<tcp::SeqNum, 2> next;
 
-  /// For each receiving Side: largest right edge of a window that was advertised to the sender, or a later sequence
-  /// number.
+  /// For each receiving Side: right edge up to which the sender may send. It is the largest one that was advertised to
+  /// the sender, or a larger one that the proxy may still advertise.
   std::array<tcp::SeqNum, 2> edge;
   Duration round_trip{};  ///< round-trip time of the handshake; zero while unknown
 
@@ -126,8 +126,8 @@ struct EndToEndFlow {
   void record_syn(Side in, const SynNote& reported);
   /// Updates the handshake from a SYN or SYN-ACK whose sequence numbers match. Other ones are ignored.
   void learn_syn(Side in, const tcp::Segment& seen, Instant now);
-  /// Records whether a SYN or SYN-ACK had an unfinished checksum. Ignores segments with sequence numbers of another
-  /// connection.
+  /// Records whether the sender's kernel left the checksum of a SYN or SYN-ACK unfinished for an offload. Ignores
+  /// segments with sequence numbers of another connection.
   void record_checksum(Side in, const tcp::Segment& syn, bool is_unfinished);
   /// True if the SYN or SYN-ACK has the sequence numbers of this connection.
   [[nodiscard]] bool is_own_syn(Side in, const tcp::Segment& syn) const;

@@ -15,8 +15,8 @@ inline constexpr std::uint32_t max_behind = 1U << 20;
 /// window by rounding (RFC 7323 section 2.4), and a zero-window probe exceeds the edge by one byte.
 inline constexpr std::uint32_t beyond_the_edge = UINT16_MAX;
 
-/// Positions of a segment's first byte and of the byte that it acknowledges up to. Each is counted in bytes from the
-/// start of its byte stream.
+/// Position of a segment's first byte, and position up to which the segment acknowledges data. Each is counted in bytes
+/// from the start of its byte stream.
 struct SegmentNumbers {
   Bytes seq;
   Bytes ack;

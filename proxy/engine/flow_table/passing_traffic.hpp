@@ -40,7 +40,8 @@ class PassingTraffic {
     until_sample_ -= bytes;
     return until_sample_ < 0;
   }
-  /// Adds the frame that count_bytes() has selected to its flow. `reason`: why the frame passes.
+  /// Adds the frame that count_bytes() has selected to its flow. `reason` is the counter of the reason why the frame is
+  /// forwarded without control.
   [[gnu::cold, gnu::noinline]] void sample(const RxPacket& rx, Counter reason);
   /// Appends the flows that had a sample within `keep` before `now`, in no order.
   void describe(std::vector<PassingInfo>& out, Instant now) const;
@@ -67,7 +68,8 @@ class PassingTraffic {
 
   std::int64_t until_sample_ = min_step;  ///< number of bytes until the next frame is sampled
   std::int64_t step_ = min_step;          ///< number of bytes for which each sample stands
-  std::int64_t offset_ = 0;               ///< position of the next sample within its step, in bytes
+  std::int64_t offset_ = 0;               ///< random position of the next sample within a step (step_ bytes, of which
+                                          ///< one is sampled), in bytes
   std::uint64_t phase_ = 0;    ///< state of the linear congruential generator that selects the positions of samples
   std::uint64_t sampled_ = 0;  ///< bytes of all samples
   std::array<std::array<Entry, set_size>, capacity / set_size> sets_{};

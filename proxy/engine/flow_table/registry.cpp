@@ -111,7 +111,8 @@ BearerId Registry::find_bearer(const IpAddress& ue) const {
   return entry_of(queue_of(ue));
 }
 
-/// Returns one bearer of a UE. `ue` is the address under which the bearer is stored.
+/// Returns one bearer of a UE, from which the UE's other bearers can be reached; no_flow if there is none. `ue` is the
+/// address under which the bearers are stored.
 BearerId Registry::entry_of(const IpAddress& ue) const {
   return ue.is_v4() ? entry_table_.find(short_entry_key(ue)) : entry_table_.find(entry_key(ue));
 }

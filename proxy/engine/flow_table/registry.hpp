@@ -149,7 +149,8 @@ class Registry {
  private:
   /// Scans the next send histories, and frees those of UEs to which nothing was sent for a long time.
   [[gnu::noinline]] void look_for_silent(Instant now);
-  /// Returns one bearer of a UE. `ue` is the address under which the bearer is stored.
+  /// Returns one bearer of a UE, from which the UE's other bearers can be reached; no_flow if there is none. `ue` is
+  /// the address under which the bearers are stored.
   [[nodiscard]] BearerId entry_of(const IpAddress& ue) const;
   /// Returns the address under which a UE's bearer is stored.
   [[nodiscard]] const IpAddress& queue_of(const IpAddress& ue) const;

@@ -71,7 +71,7 @@ class ControlledFlow {
   Bytes sent_;
   Duration round_trip_;  ///< minimum round-trip time of the flow; zero while unknown
   Bytes payload_{1};     ///< payload bytes of the largest packet; only used for positions in payload bytes
-  Bytes packet_{1};      ///< IP bytes of the largest packet
+  Bytes packet_{1};      ///< IP bytes of the flow's largest packet
   /// number of Node-B reports that the bearer had applied when this flow last processed one
   std::uint32_t reports_ = 0;
 };

@@ -46,14 +46,15 @@ tcp::WindowUpdates updates_of(const Bearer& bearer) {
   return bearer.rate_control().is_ack_based() ? tcp::WindowUpdates::prompt_for_its_size : tcp::WindowUpdates::prompt;
 }
 
-/// Records in the flow whether the window advertised to the server is closed, and updates the sums of the bearer.
+/// Sets FlowShare::window_closed of the flow, and updates the sums of the bearer.
 [[gnu::cold, gnu::noinline]] void change_window_closed(Flow& flow, Bearer& bearer, bool window_closed) {
   const FlowShare before = flow.share;
   flow.share.window_closed = window_closed;
   bearer.load.change(before, flow.share);
 }
 
-/// Records whether the window advertised to the server is closed. The next Node-B report then updates it.
+/// Sets FlowShare::window_closed of the flow, if it differs. While it is true, each Node-B report updates the window
+/// advertised to the server.
 void record_window_closed(Flow& flow, Bearer& bearer, bool window_closed) {
   if (flow.share.window_closed != window_closed) [[unlikely]]
     change_window_closed(flow, bearer, window_closed);

@@ -45,8 +45,8 @@ class Classifier {
   template <typename Key>
   void find_one(const Key& key);
   void prefetch_end_to_end() const;
-  /// Sends waiting cross traffic and serves the flows for which the burst caused work. Cross traffic is first, because
-  /// its short packets need nothing else.
+  /// Sends cross traffic that has waited for an ACK. Then serves the flows for which the burst caused work. Cross
+  /// traffic is first, because its packets need no further processing.
   void serve_pending(Instant now) {
     if (parts_.cross_traffic.any_woken()) [[unlikely]]
       parts_.cross_traffic.serve_woken(now);

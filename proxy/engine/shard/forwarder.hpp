@@ -35,7 +35,7 @@ class Forwarder {
   };
   /// Forwards a frame and counts it under `reason`. Changes nothing but an unfinished checksum. Without a tracked
   /// handshake (UDP, bypass, connections older than the proxy), the port's setting decides whether checksums are
-  /// completed. On a veth or TAP, a host with offloads sends every datagram unfinished. On a physical interface no
+  /// completed. On a veth or TAP, a host with offloads leaves every checksum unfinished. On a physical interface no
   /// checksum is unfinished, so damaged frames stay damaged.
   [[gnu::noinline]] void forward(RxPacket& rx, Counter reason, Checksum checksum = Checksum::finish);
   /// Forwards a segment of an end-to-end connection, at once or later, with the window that the connection's rate

@@ -244,7 +244,8 @@ bool ReportDispatcher::take(Bearer& bearer, const ReportArrival& report, Instant
   return true;
 }
 
-/// Serves the flows that advertise a closed window to their server, because a new Node-B report may allow to open it.
+/// Serves the flows whose window towards the server each Node-B report must update, because it is closed or is set once
+/// per report.
 void ReportDispatcher::serve_closed_windows(Bearer& bearer, Instant now) {
   for_each_flow(shard_.registry, bearer, [&](Flow& flow, FlowId id) {
     if (flow.share.window_closed) flows_.schedule(flow, id, StreamEvents::to_radio);

@@ -68,7 +68,8 @@ class ReportDispatcher {
   bool serve_round(Bearer& bearer, bool short_flows_only, Instant now);
   /// Serves all flows of the bearer that have unsent data, because their windows may have opened.
   void serve_flow_windows(Bearer& bearer, Instant now);
-  /// Schedules the flows that advertise a closed window to their server, because a Node-B report may allow to open it.
+  /// Schedules the flows whose window towards the server each Node-B report must update, because it is closed or is set
+  /// once per report.
   void serve_closed_windows(Bearer& bearer, Instant now);
 
   const ShardContext shard_;

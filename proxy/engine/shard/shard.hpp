@@ -133,7 +133,8 @@ class Shard {
   /// Appends snapshots of flows to `out`, until `out` has `limit` entries.
   void describe_flows(std::vector<FlowInfo>& out, std::size_t limit) const;
   void describe_bearers(std::vector<BearerInfo>& out, std::size_t limit) const;
-  /// Appends the largest flows that are forwarded without control to `out`, at most max_passing.
+  /// Appends the flows with the most bytes among those that are forwarded without control to `out`, at most
+  /// max_passing.
   void describe_passing(std::vector<PassingInfo>& out, Instant now) const;
 
  private:

@@ -14,7 +14,8 @@
 namespace sluice::capture {
 namespace {
 
-/// Maximum time to wait until a shard stops using the capture's tap. A shard that takes longer has stalled.
+/// Maximum time to wait until a shard stops using the capture's tap, the ring to which it writes copies of frames. A
+/// shard that takes longer has stalled.
 constexpr Duration longest_farewell = std::chrono::seconds(1);
 
 /// Position of one frame in the bytes that were read from a tap.

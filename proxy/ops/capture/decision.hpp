@@ -24,7 +24,7 @@ static_assert(proxy::counter_count + proxy::reset_reason_count <= sent_own);
   const std::size_t reason = std::size_t{sent_own} - decision;
   return reason < proxy::reset_reason_count ? static_cast<proxy::ResetReason>(reason) : proxy::ResetReason::none;
 }
-/// True if the proxy itself has generated the frame, so that it is not a received frame.
+/// True if the proxy has generated the frame or had withheld it, so that no counter of received frames stands for it.
 [[nodiscard]] constexpr bool is_own(Decision decision) {
   return decision > sent_own - proxy::reset_reason_count;
 }
@@ -45,10 +45,10 @@ static_assert(proxy::counter_count + proxy::reset_reason_count <= sent_own);
 [[nodiscard]] std::optional<Decision> decision_between(const proxy::Counters& before, const proxy::Counters& now);
 
 /// Returns the action of a decision, with the words of the metrics (metrics::metric_name()): "optimised", "forwarded"
-/// or "dropped". Returns "sent" for frames that the proxy has generated.
+/// or "dropped". Returns "sent" for frames that the proxy has generated or had withheld.
 [[nodiscard]] std::string_view action_of(Decision decision);
 /// Returns the reason of a decision, such as "split", "handshake" or "tcp_checksum". For frames that the proxy has
-/// generated it is "own", or for a RST such as "reset_stalled".
+/// generated or had withheld it is "own", or for a RST such as "reset_stalled".
 [[nodiscard]] std::string_view reason_of(Decision decision);
 /// Returns the comment that a captured frame gets in the file, such as "action=forwarded reason=handshake".
 [[nodiscard]] std::string comment_of(Decision decision);
