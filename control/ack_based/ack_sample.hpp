@@ -28,7 +28,7 @@ struct AckSample {
   double reference_factor = 1;
 };
 
-/// Time between two ACKs up to which it counts in full as time of observation. Of a longer time only a part counts,
+/// Longest time between two ACKs that counts in full as time of observation. Of a longer time only a part counts,
 /// because the link may have had an outage.
 inline constexpr Duration max_observed_gap = std::chrono::milliseconds(100);
 

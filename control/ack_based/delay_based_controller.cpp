@@ -308,7 +308,8 @@ MinRttEstimator::Probe DelayBasedController::probe_of(const AckSample& ack_sampl
 }
 
 /// Measures the base delay by a drain (empties the queue) if no recent round trip was near the base delay. If every
-/// round trip has exceeded the base delay for 20 s, replaces it at once. Under cross traffic, cancels drains.
+/// round trip of 20 s was longer than the target queue allows, replaces the base delay without a drain. While cross
+/// traffic competes, cancels drains.
 void DelayBasedController::update_base_delay(const AckSample& ack_sample) {
   if (!in_slow_start()) {
     if (const auto least = min_rtt_.forced_reset_value()) return raise_min_rtt(*least);

@@ -75,8 +75,8 @@ class DeliveryEstimator {
   double ack_stretch_ = 0;
   double gap_ = 0;       ///< mean gap between clumps of ACKs in s
   double idle_gap_ = 0;  ///< time-weighted mean gap between clumps of ACKs in s
-  /// Increase of the mean rate by one delivered byte, in 1/s. It depends on the time since the previous sample, and is
-  /// computed when that time is not zero.
+  /// By how much one delivered byte raises the mean rate, in 1/s. The value depends on the time between the last two
+  /// samples with different times.
   double byte_weight_ = 0;
   double delivered_ = 0;  ///< mean delivery rate in bytes/s, times weight_
   double weight_ = 0;     ///< sum of the weights of the samples in `delivered_`; it approaches 1

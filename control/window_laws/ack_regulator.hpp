@@ -57,10 +57,10 @@ class AckRegulator {
   void on_data(Bytes end);
   /// Records that data up to position `end` found the buffer full. Call it after on_data().
   void on_drop(Bytes end);
-  /// Records that `queue` bytes of this flow are in the queue now. Returns the withheld ACKs to release.
+  /// Records that `queue` bytes of this flow are in the queue now. Returns which withheld ACKs are to be released.
   [[nodiscard]] AckRelease on_queue(Bytes queue);
-  /// Records an ACK of position `ack` from the UE and returns the withheld ACKs to release. Duplicate ACKs are released
-  /// in their original order.
+  /// Records an ACK of position `ack` from the UE. Returns which withheld ACKs are to be released. Duplicate ACKs are
+  /// released in their original order.
   [[nodiscard]] AckRelease on_ack(Bytes ack);
   /// Records that an ACK of position `ack` was sent to the server.
   void on_released(Bytes ack);

@@ -36,9 +36,9 @@ struct LawHooks {
 
   /// Called when data of the flow up to position `end` is sent towards the queue.
   void on_data(Bytes /*end*/) {}
-  /// Called for each report of the Node-B. Returns the withheld ACKs to release.
+  /// Called for each report of the Node-B. Returns which withheld ACKs are to be released.
   [[nodiscard]] AckRelease on_queue(const QueueView&, const FlowView&) { return AckRelease::all(); }
-  /// Called for each ACK of the UE. Returns the withheld ACKs to release.
+  /// Called for each ACK of the UE. Returns which withheld ACKs are to be released.
   [[nodiscard]] AckRelease on_ack(const AckView&, const QueueView&, const FlowView&) { return AckRelease::all(); }
   /// Called when an ACK of position `ack` has been sent to the server with `window` in it.
   void on_released(Bytes /*ack*/, Bytes /*window*/) {}
