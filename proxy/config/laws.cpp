@@ -58,8 +58,8 @@ void describe_reaching(Section& s, SmvsParameters& p, std::string_view step) {
   s.value("epsilon", p.epsilon, {0, 1e9}, "ε in frames/s: the constant part of the reaching law, > 0");
 }
 
-/// Declares the keys of the reaching law of SMVS (the sliding-mode controller), of the target queue q0, and of the
-/// frame and buffer size of the radio queue.
+/// Declares the keys of SMVS (the sliding-mode controller): those of its reaching law, of the target queue q0, and of
+/// the radio queue's frame and buffer size.
 void describe_aim(Section& s, SmvsParameters& p) {
   describe_reaching(s, p, "Ts: one step of the law, and the period of the reports");
   s.value("reference", p.reference, "q0: target queue; a duration is converted at the mean service rate");
