@@ -13,7 +13,8 @@
 namespace sluice::emulator {
 namespace {
 
-/// Largest number of saved tokens. It bounds the burst of accelerate marks after a time with few packets.
+/// Largest number of tokens, which are saved permissions to accelerate the sender by one packet. The limit bounds the
+/// burst of accelerate marks after a time with few packets.
 constexpr double max_tokens = 10;
 
 const AbcParameters& checked(const AbcParameters& p) {

@@ -21,7 +21,7 @@ struct AbcParameters {
   Duration window = std::chrono::milliseconds(40);  ///< time over which rates are measured (T), > 0
 };
 
-/// Sum of the bytes that were added during the last `window`.
+/// Sum of the byte counts that were added during the last `window`, a time span; divided by that time it is a rate.
 class RecentBytes {
  public:
   explicit RecentBytes(Duration window) : window_(window) {}
@@ -61,7 +61,7 @@ class AbcControl {
   std::optional<Rate> capacity_;
   RecentBytes offered_;
   RecentBytes sent_;
-  double tokens_ = 0;  ///< number of accelerate marks saved, up to a bound
+  double tokens_ = 0;  ///< number of saved permissions for accelerate marks, at most max_tokens
 };
 
 /// FIFO queue of an ABC router whose link has a constant rate, with tail drop.

@@ -10,7 +10,8 @@
 namespace sluice::emulator {
 namespace {
 
-/// Coupled probability above which marks alone do not slow L4S traffic down enough (p_Lmax of RFC 9332).
+/// Coupled probability above which marks alone are not enough to slow L4S traffic down, so that packets are dropped as
+/// well (p_Lmax of RFC 9332).
 constexpr double max_scalable = 1;
 
 const DualPi2Parameters& checked(const DualPi2Parameters& p) {

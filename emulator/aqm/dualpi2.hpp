@@ -20,10 +20,10 @@ struct DualPi2Parameters {
   double beta = 3.2;                                 ///< gain on the change of the delay, Hz, > 0
   double coupling = 2;                               ///< coupling factor (k), >= 1
 
-  /// Delay above which a packet of the L queue is marked, > 0. A link that sends at intervals needs more than one
-  /// interval.
+  /// Delay above which a packet of the L queue is marked, > 0. On a link that sends only at intervals, the step must be
+  /// longer than one interval.
   Duration step = std::chrono::milliseconds(1);
-  /// Time by which a packet of the L queue counts as older than it is when the next packet is chosen, >= 0.
+  /// Time by which packets of the L queue count as older than they are when the queue that sends next is chosen, >= 0.
   Duration shift = std::chrono::milliseconds(30);
 
   /// Backlog of the L queue in bytes up to which `step` marks no packet. With at most two packets in both queues

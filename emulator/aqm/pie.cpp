@@ -13,8 +13,8 @@
 namespace sluice::emulator {
 namespace {
 
-/// While the sum of the drop probabilities since the last drop is below this value, no packet is dropped. Above max_sum
-/// a drop is certain (RFC 8033 section 5.5).
+/// Sum of the drop probabilities since the last drop below which no packet is dropped. Above max_sum a drop is certain
+/// (RFC 8033 section 5.5).
 constexpr double min_sum = 0.85;
 constexpr double max_sum = 8.5;
 /// Probability above which packets are dropped even if they are ECN-capable (RFC 8033 section 5.1).

@@ -50,7 +50,7 @@ class QueueDiscipline {
   /// Handles an arriving packet: queues it, and may drop it or other packets.
   virtual void enqueue(packet::Packet packet, Instant now) = 0;
   /// Removes the next packet to be sent from the queue and returns it; empty if there is none. Active queue management
-  /// may drop packets before.
+  /// may drop other packets first.
   [[nodiscard]] virtual packet::Packet dequeue(Instant now) = 0;
 
   [[nodiscard]] Bytes bytes() const { return bytes_; }

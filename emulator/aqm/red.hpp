@@ -24,8 +24,8 @@ struct RedParameters {
   double bytes_per_second = 0;
   bool ecn = false;  ///< true: ECN-capable packets are marked instead of dropped below max_threshold
 
-  /// True if packets are also marked, not dropped, above max_threshold while the buffer has space (Gerla et al.,
-  /// footnote 7).
+  /// True if packets are marked instead of dropped also above max_threshold (Gerla et al., ETT 2002, footnote 7). A
+  /// full buffer still drops them.
   bool mark_above_max = false;
 };
 

@@ -44,7 +44,7 @@ class AirLinkUser {
   virtual void arrived(Departed&& departed, Instant now) = 0;
   /// Called when a packet will not reach the receiver, because bytes of it were lost on the air and RLC gave them up.
   virtual void lost(Departed&& departed, Instant now) = 0;
-  /// Called when RLC has data that may be retransmitted from `when` on.
+  /// Called when RLC gets data to retransmit. The data may be sent from the time `when` on.
   virtual void ready_at(Instant when) = 0;
 
  protected:
@@ -123,7 +123,7 @@ class AirLink final : public EventTarget {
   Ring<Held> held_;               ///< packets that left the queue and are neither delivered nor lost yet, in order
   std::uint64_t next_tsn_ = 0;
   std::uint64_t sent_ = 0;    ///< bytes on the air that left the queue so far
-  std::uint64_t packed_ = 0;  ///< part of sent_ that belongs to packets that have left the queue completely
+  std::uint64_t packed_ = 0;  ///< part of sent_ that belongs to packets of which every byte has left the queue
   std::uint64_t last_tti_ = UINT64_MAX;
   Instant armed_ = never;  ///< time of the earliest pending stall-timer event
   AirLinkCounters counters_;

@@ -19,7 +19,8 @@
 
 namespace sluice::emulator {
 
-/// Callback for each packet that enters a radio queue. The Node-B uses it to compute CLAMP's price.
+/// Callback for each packet that enters a radio queue. The Node-B uses it to compute the queue price of the control law
+/// CLAMP.
 class ArrivalObserver {
  public:
   /// Called when a packet for `ue` has entered the UE's radio queue; the queue already contains the packet.

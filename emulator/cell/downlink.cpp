@@ -38,15 +38,16 @@ bool Downlink::push(packet::Packet&& packet, Bytes length, Instant now) {
   return true;
 }
 
-/// Passes to an ABC queue the number of bytes that the link could have carried while the queue was empty.
+/// Informs a queue that is managed by ABC (Accel-Brake Control) how many bytes the link could have carried while the
+/// queue was empty.
 void Downlink::end_idle(Instant now) {
   if (queue_.config().management != QueueManagement::abc) return;
   const std::uint64_t offered = channel_->offered_through(clock_.tti_of(now));
   queue_.offer(Bytes(static_cast<std::int64_t>(offered - idle_from_)), idle_since_, now);
 }
 
-/// If an ABC queue is empty, records the start of its idle period and how many bytes the channel has offered until
-/// then.
+/// Records the start of the idle period of an empty queue, and how many bytes the channel has offered until then. Does
+/// so only if ABC (Accel-Brake Control) manages the queue.
 void Downlink::begin_idle(std::uint64_t tti, Instant now) {
   if (!queue_.empty() || queue_.config().management != QueueManagement::abc) return;
   idle_from_ = channel_->offered_through(tti);

@@ -100,7 +100,7 @@ class Downlink final : private AirLinkUser, private DrxUser {
   Bytes repeat(std::uint64_t tti, Instant now);
   /// Sends a block of at most `capacity` bytes in `tti`, on `units` of its resource blocks.
   Transmitted transmit(std::uint64_t tti, Bytes capacity, std::uint32_t units, Instant now);
-  /// Returns the bytes on the air that the UE would send now with unlimited resources.
+  /// Returns the bytes on the air that the Node-B could send to the UE now with unlimited resources.
   [[nodiscard]] Bytes pending(Instant now) const;
 
   [[nodiscard]] const UeQueue& queue() const { return queue_; }
@@ -153,7 +153,7 @@ class Downlink final : private AirLinkUser, private DrxUser {
   Drx* drx_;
   std::uint64_t airtime_ = 0;  ///< resource blocks (or TTIs) allocated to this UE so far
 
-  /// Bytes that the channel could have carried until the queue became empty.
+  /// Bytes that the channel could have carried from the start of the run until the queue last became empty.
   std::uint64_t idle_from_ = 0;
   Instant idle_since_{};
 };

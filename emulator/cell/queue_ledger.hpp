@@ -10,7 +10,8 @@
 namespace sluice::emulator {
 
 /// Cumulative counters of a queue, in IP bytes unless stated. At every moment arrived = transmitted + dropped +
-/// (forwarded − recalled) + queued.
+/// (forwarded − recalled) + queued. Recalled packets were transmitted, but the UE had not received them when they were
+/// forwarded to another Node-B.
 struct QueueCounters {
   std::uint64_t arrived_bytes = 0;  ///< bytes that reached the queue, dropped ones included
   std::uint64_t arrived_packets = 0;

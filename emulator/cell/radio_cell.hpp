@@ -17,10 +17,12 @@ using UeIndex = std::uint32_t;
 /// Callbacks for departures and drops in a cell's radio queues; used for delays, logs and early reports.
 class CellObserver {
  public:
-  /// Called when a packet of `length` IP bytes has left the queue: its last byte was sent over the air, with hybrid ARQ
-  /// for the first time. `queueing` is the time since the packet arrived at the queue.
+  /// Called when a packet of `length` IP bytes has left the queue: its last byte was sent over the air for the first
+  /// time. Later hybrid-ARQ transmissions cause no further call. `queueing` is the time since the packet arrived at the
+  /// queue.
   virtual void on_departure(UeIndex ue, const packet::Packet& packet, Bytes length, Duration queueing, Instant now) = 0;
-  /// Called when a packet was dropped or lost, so that only its sender can retransmit it.
+  /// Called when a packet was dropped, or lost on the air for good. The radio link does not retransmit such a packet,
+  /// so only the packet's sender can.
   virtual void on_drop(UeIndex ue, const packet::Packet& packet, Bytes length, DropReason reason, Instant now) = 0;
 
  protected:

@@ -155,7 +155,8 @@ class FqCodelQdisc final : public RadioQdisc {
   [[nodiscard]] QueuedPacket evict() override { return flows_.size() > 0 ? flows_.pop_fattest() : young_.pop(); }
 
  private:
-  /// Moves packets that arrived before `now` into the queues of their flows.
+  /// Moves packets that arrived before `now` into the queues of their flows. Packets that arrive at `now` must not be
+  /// sent yet.
   void settle(Instant now);
 
   FqCodelFlows<QueuedPacket> flows_;

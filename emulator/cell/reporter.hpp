@@ -64,13 +64,13 @@ struct ReporterConfig {
   /// Parameters of the SMVS controller, which computes at the Node-B how much the proxy may send; `step` must equal
   /// `period`. If absent, reports contain no such allowance.
   std::optional<control::SmvsParameters> law;
-  /// Parameters of CLAMP's queue price; if present, the price is computed and reported.
+  /// Parameters of the queue price of the control law CLAMP; if present, the price is computed and reported.
   std::optional<control::ClampPriceParameters> price = std::nullopt;
   /// Buffer size B from which the window φ of GWA (Generalized Window Advertising) is computed if the radio queue has
   /// no limit. If present, the reports contain φ.
   std::optional<Bytes> advertised_buffer = std::nullopt;
-  /// Router upstream of the Node-B that advertises φ. The router must outlive the reporter. Null: only the Node-B's own
-  /// φ is reported.
+  /// Router upstream of the Node-B that advertises a window φ for GWA (Generalized Window Advertising). The router must
+  /// outlive the reporter. Null: only the Node-B's own φ is reported.
   UpstreamRouter* upstream = nullptr;
   /// Sender id of this Node-B. A status message of the proxy that answers the reports of another Node-B does not change
   /// the allowances recorded here. 0: all status messages change them.
@@ -143,7 +143,7 @@ class Reporter final : public EventTarget, private ArrivalObserver, private Pres
     std::uint32_t active_flows = 0;  ///< active flows of the UE, as the proxy's latest status message states
     /// Values of the queue's counters when the UE came to this Node-B; reports contain the differences to them.
     QueueCounters since;
-    bool believed_here = false;  ///< true if the last report gave the state normal
+    bool believed_here = false;  ///< true if the last report stated that this Node-B serves the UE (radio state normal)
 
     /// Last report of this UE that was sent, with the values that the proxy decodes from it. Set only if unchanged UEs
     /// may be omitted.
@@ -152,13 +152,13 @@ class Reporter final : public EventTarget, private ArrivalObserver, private Pres
 
   void on_arrival(UeIndex ue, Instant now) override;
   void on_presence(UeIndex ue, bool here, Instant now) override;
-  /// True if the UE must be reported: it is served here, or its departure has not been reported yet.
+  /// True if the UE must be reported: this Node-B serves it, or has not reported yet that the UE has left.
   [[nodiscard]] bool has_news(UeIndex ue) const { return cell_.here(ue) || bearers_[ue].believed_here; }
   /// Starts the measurements of a UE at `now`.
   void begin(UeIndex ue, Instant now);
   /// Returns the bytes on the air queued for the UE at this Node-B, plus those that it has forwarded to another Node-B.
   [[nodiscard]] Bytes waiting(UeIndex ue) const;
-  /// Returns GWA's advertised window of a bearer.
+  /// Returns the window that GWA (Generalized Window Advertising) gives to each flow of a bearer.
   [[nodiscard]] Bytes advertise(const Bearer& bearer, const UeQueue& queue, Instant now) const;
   [[nodiscard]] double flows_of_all() const;
   /// Schedules the event of the next report or check.

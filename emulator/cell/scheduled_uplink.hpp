@@ -83,7 +83,7 @@ class ScheduledUplink final : public Element, private TtiUser {
   void set_observer(CellObserver* observer);
 
  private:
-  /// A request or buffer status report that the Node-B is still decoding.
+  /// A scheduling request or buffer status report that the Node-B has received and is still decoding.
   struct News {
     UeIndex ue = 0;
     bool request = false;  ///< true: a scheduling request, false: a buffer status report

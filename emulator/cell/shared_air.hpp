@@ -8,7 +8,7 @@ namespace sluice::emulator {
 /// Cumulative count of the bytes that the air shared by several UEs could have carried (offered bytes). A TTI allocated
 /// to a UE counts with what that UE's link could carry. An unused TTI counts with the mean over the links of the
 /// attached UEs. So a cell that serves some UE in every TTI has a use of 100 %, whatever its scheduler. In all
-/// functions, `everybodys` is the sum over all UEs' links and all TTIs so far.
+/// functions, `everybodys` is the sum of the bytes that the links of all UEs could have carried in all TTIs so far.
 class SharedAir {
  public:
   /// Adds the bytes that a UE's link could carry in its allocated TTI, or part of a TTI. Call it only if the block was

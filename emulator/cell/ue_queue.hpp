@@ -271,7 +271,8 @@ class UeQueue {
   void forget_class(const QueuedPacket& gone) {
     if (!gone.is_short) classes_.long_gone(gone.packet.bytes());
   }
-  [[nodiscard]] std::uint64_t used_buffer() const;  ///< buffer in use, in the limit's unit
+  /// Returns how much of the buffer is in use, in the unit of the limit (frames, bytes or packets).
+  [[nodiscard]] std::uint64_t used_buffer() const;
   [[nodiscard]] bool has_space(Bytes length) const {
     return config_.limit == 0 || used_buffer() + config_.taken_by(length) <= config_.limit;
   }

@@ -44,7 +44,7 @@ class UplinkRadio final : public Element, public EventTarget {
   [[nodiscard]] std::size_t ues() const { return uplinks_.size(); }
   /// Returns the queue of UE number `index`, in the order in which UEs were added.
   [[nodiscard]] const UeQueue& queue(std::size_t index) const { return uplinks_[index].queue; }
-  /// Sets the observer of departures and drops. UEs have the numbers in which they were added.
+  /// Sets the observer of departures and drops. Its callbacks number the UEs in the order in which they were added.
   void set_observer(CellObserver* observer) { observer_ = observer; }
 
  private:

@@ -40,7 +40,7 @@ class UplinkScheduler {
   /// data, or has a grant for TTI `sent` or a later one.
   void request(UeIndex ue, std::uint64_t sent);
   /// Handles a buffer status report in a block first sent in TTI `sent`; `left` bytes on the air remained behind that
-  /// block. The report is ignored if a later block's report was handled before.
+  /// block. The report is ignored if the report of a block that was first sent later was handled before.
   void report(UeIndex ue, std::uint64_t sent, Bytes left);
   /// Returns the bytes that the UE is known to have and that are not granted yet.
   [[nodiscard]] Bytes known(UeIndex ue) const { return ues_[ue].known; }
@@ -58,7 +58,8 @@ class UplinkScheduler {
   /// Scheduling state of one UE.
   struct Ue {
     Bytes known;  ///< bytes that the UE is known to have and that are not granted yet
-    /// Number of the TTI after the one in which the block with the latest report was first sent.
+    /// TTI in which the block with the latest buffer status report was first sent, plus one. It is 0 before the first
+    /// report.
     std::uint64_t reported = 0;
     std::vector<Given> given;  ///< grants not covered by a report yet, by TTI
   };

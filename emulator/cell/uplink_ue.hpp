@@ -122,9 +122,9 @@ class UplinkUe final : private AirLinkUser {
   /// TTI in which the UE sends another request unless it gets a grant before (retxBSR-Timer).
   std::uint64_t retry_at_ = not_set;
 
-  /// First TTI in which an RLC retransmission is ready for which the UE must send a scheduling request.
+  /// First TTI in which an RLC retransmission is ready and the UE must send a scheduling request for it.
   std::uint64_t rlc_retx_at_ = not_set;
-  Instant sr_trigger_time_{};  ///< time at which the newest RLC retransmission considered in rlc_retx_at_ is ready
+  Instant sr_trigger_time_{};  ///< time from which on the RLC retransmission of rlc_retx_at_ may be sent
 };
 
 }  // namespace sluice::emulator

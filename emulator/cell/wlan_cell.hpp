@@ -66,8 +66,8 @@ class WlanCell final : public RadioCell, public Element, public EventTarget {
   [[nodiscard]] const IpAddress& address(UeIndex ue) const override { return addresses_[ue]; }
   [[nodiscard]] std::size_t queues() const override { return 1; }
   [[nodiscard]] Backlog backlog() const override;
-  /// Returns the use of the air in bytes of 1500-byte packets: those that the whole time could have carried, and those
-  /// that the busy time could have carried.
+  /// Returns the use of the air, in bytes of packets of 1500 bytes: `offered` is what the whole time could have
+  /// carried, and `carried` what the busy time could have carried.
   [[nodiscard]] LinkUse use(Instant now) override;
 
   /// Returns the state of a mobile's downlink; its backlog is its part of the access point's buffer.

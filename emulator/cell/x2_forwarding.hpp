@@ -73,9 +73,10 @@ class X2Forwarding final : public Element, public EventTarget {
   };
   /// Forwarding state of one UE.
   struct UeForwarding {
-    bool left = false;      ///< true if the UE is at another Node-B or on its way there
-    bool draining = false;  ///< true after the UE left this Node-B, until the end marker on the path to it arrives
-    bool holding = false;   ///< true while packets of the new path wait for the packets that the old Node-B forwards
+    bool left = false;  ///< true if the UE is at another Node-B or on its way there
+    /// True after the UE left this Node-B, until the end marker of the path to this Node-B arrives.
+    bool draining = false;
+    bool holding = false;  ///< true while packets of the new path wait for the packets that the old Node-B forwards
 
     /// Element to which the UE's packets have been sent since the UE last left this Node-B. If null, these packets are
     /// dropped.

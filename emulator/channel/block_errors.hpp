@@ -7,9 +7,9 @@
 
 namespace sluice::emulator {
 
-/// A link that loses a constant share of its blocks at every attempt, which is the goal of link adaptation. The
-/// capacity comes from an inner link, which must not lose blocks at random. If the inner link carries nothing in a TTI,
-/// every attempt in that TTI is lost.
+/// A link that loses a constant share of its blocks at every transmission, because link adaptation aims at a constant
+/// share. The capacity comes from an inner link, which must not lose blocks at random. If the inner link carries
+/// nothing in a TTI, every transmission in that TTI is lost.
 class BlockErrorChannel final : public SteppedChannel {
  public:
   /// Creates the link. Throws std::invalid_argument if `link` is null or `rate` is not 0 … 1.

@@ -11,7 +11,8 @@ namespace {
 
 /// Lower bound of 1−m, where m is the channel's adaptive rate margin.
 constexpr double min_back_off = 1e-3;
-/// Amount by which ln(1−m) decreases at a failure, where m is the rate margin; 0.1 stands for 0.4 dB.
+/// Amount by which ln(1−m) decreases when a packet is lost in all of its transmissions, where m is the rate margin; 0.1
+/// stands for 0.4 dB.
 constexpr double adaptation_step = 0.1;
 
 const ClampParameters& checked(const ClampParameters& p) {

@@ -23,8 +23,9 @@ struct ClampParameters {
   double speed_kmh = 0.36;      ///< speed of the UE, 0 … 500; the CLAMP paper's slow UEs have 0.36, its fast ones 36
   double bandwidth_hz = 4.3e6;  ///< bandwidth (W0), > 0; 620 kHz in the low-rate scenario
   Rate max_rate = Rate::bits_per_second(10e6);  ///< largest rate (Cmax), > 0; 1.44 Mb/s in the low-rate scenario
-  std::uint32_t attempts = 5;                   ///< attempts per packet (n), 1 … 100: 5 for slow, 15 for fast fading
-  double target = 1e-3;                         ///< share of packets lost after n attempts, between 0 and 1
+  /// Largest number of transmissions of a packet (n), 1 … 100: 5 for slow, 15 for fast fading.
+  std::uint32_t attempts = 5;
+  double target = 1e-3;  ///< share of packets lost in all of n transmissions, between 0 and 1
 };
 
 /// Slot channel of the CLAMP paper. Slot s carries B(s) = slot·min(W0·log2(1 + (1−m)·N(s)), Cmax) bits. All of them are
@@ -44,9 +45,10 @@ class ClampChannel final : public SteppedChannel {
 
   /// Returns the present rate margin m, 0 … 1.
   [[nodiscard]] double margin() const { return 1 - back_off_; }
-  /// Returns the number of sequences of attempts that have ended. A sequence has at most `attempts` slots.
+  /// Returns the number of packets whose transmissions have ended. One packet is transmitted in successive slots until
+  /// it is received, at most `attempts` times.
   [[nodiscard]] std::uint64_t sequences() const { return sequences_; }
-  /// Returns the number of sequences in which every attempt was lost.
+  /// Returns the number of packets that were lost in all of their transmissions.
   [[nodiscard]] std::uint64_t failures() const { return failures_; }
 
  protected:

@@ -20,7 +20,8 @@ double linear(double db) {
   return std::pow(10, db / 10);
 }
 
-/// Table by which the approximate SNR of a block decides whether the block is received, if possible.
+/// Table that decides from the approximate SNR of a block whether the block is received. If the SNR is too close to the
+/// limit for that, the table gives no result.
 const link::Receptions receptions(LinkBudget::tolerance_db);
 
 const HsdpaParameters& checked(const HsdpaParameters& p) {
@@ -94,8 +95,8 @@ double HsdpaChannel::snr_db(std::uint64_t measurement) const {
   return budget_.snr_db(measured.shadowing_db[step], measured.fading[step]);
 }
 
-/// Decides whether blocks first sent in these TTIs are received. `first` is the number of the measurement for the first
-/// TTI.
+/// Decides whether blocks first sent in these TTIs are received. `first` is the number of the SNR measurement of the
+/// first TTI.
 void HsdpaChannel::judge(std::span<LinkGrant> grants, std::uint64_t first) const {
   const std::span about = std::span(stretch_of(first).snr_about).last(grants.size());
   for (std::size_t i = 0; i < grants.size(); ++i) {

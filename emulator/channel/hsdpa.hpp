@@ -26,14 +26,14 @@ struct HsdpaParameters {
   double shadowing_distance_m = 40;                   ///< correlation distance of the shadowing, > 0
   double power_dbm = 38;                              ///< transmitted power
   double antenna_gain_db = 17;
-  double intra_cell_dbm = 30;   ///< interference of the own cell, at the transmitter
-  double inter_cell_dbm = -70;  ///< interference of other cells, at the receiver
+  double intra_cell_dbm = 30;  ///< power of the own cell's interfering signals at the transmitter, before the path loss
+  double inter_cell_dbm = -70;  ///< power of other cells' signals at the UE
   int cqi_delay = 3;            ///< TTIs between measurement and use of a CQI, 0 … 15
   bool block_errors = true;     ///< true: blocks are lost by the BLER formula; false: every block is received
 };
 
-/// Returns the SNR in dB at a path loss in dB that includes fading, shadowing and antenna gain: P − L −
-/// 10·log10(10^((intra−L)/10) + 10^(inter/10)).
+/// Returns the SNR in dB: P − L − 10·log10(10^((intra−L)/10) + 10^(inter/10)). P is the transmitted power in dBm, and L
+/// (`path_loss_db`) the path loss in dB, with fading, shadowing and antenna gain.
 [[nodiscard]] double hsdpa_snr_db(const HsdpaParameters& parameters, double path_loss_db);
 /// Returns the path loss in dB at the UE's distance: 137.4 + 35.2·log10(d/km) − antenna gain.
 [[nodiscard]] double hsdpa_path_loss_db(const HsdpaParameters& parameters);

@@ -11,13 +11,13 @@ namespace sluice::emulator {
 
 /// Link budget of a UE: its Node-B's power and the interference, in linear units.
 struct LinkBudget {
-  /// Largest error of snr_about() in dB: fifty times the truncation error of its series.
+  /// Largest error of snr_about() in dB: fifty times the error that results from cutting off its series.
   static constexpr double tolerance_db = 1e-3;
 
   double mean_gain = 0;      ///< path gain without fading and shadowing
   double power_mw = 0;       ///< transmitted power
-  double intra_cell_mw = 0;  ///< interference of the own cell, at the transmitter
-  double inter_cell_mw = 0;  ///< interference of other cells, at the receiver
+  double intra_cell_mw = 0;  ///< power of the own cell's interfering signals at the transmitter, before the path loss
+  double inter_cell_mw = 0;  ///< power of other cells' signals at the UE
 
   /// Returns the chip-level SNR in dB at an attenuation of `shadowing_db` and a relative fading power of `fading`.
   [[nodiscard]] double snr_db(double shadowing_db, double fading) const {

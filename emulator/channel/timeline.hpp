@@ -14,8 +14,8 @@ class TimelineChannel final : public SteppedChannel {
  public:
   /// Starts with channel `first` at TTI 0.
   explicit TimelineChannel(std::unique_ptr<Channel> first);
-  /// The UE has no link from TTI `tti` on. Sections must be added in time order; a later call for the same TTI replaces
-  /// the earlier one.
+  /// Ends the UE's link: from TTI `tti` on the UE has none. Sections must be added in time order; a later call for the
+  /// same TTI replaces the earlier one.
   void silence_from(std::uint64_t tti) { add(tti, none); }
   /// Restores the last channel from TTI `tti` on.
   void resume_from(std::uint64_t tti) { add(tti, channels_.size() - 1); }

@@ -51,10 +51,10 @@ class CapacityTrace {
   std::vector<std::uint32_t> milliseconds_;
 };
 
-/// Replays a capacity trace byte for byte as Mahimahi's link shell does. One or several packets use an opportunity in
-/// its millisecond, and the unused part is lost. A packet that does not fit is continued in later opportunities and
-/// leaves with its last byte. With a TTI other than 1 ms, an opportunity belongs to the first TTI that begins at or
-/// after its millisecond.
+/// Replays a capacity trace byte for byte as Mahimahi's link shell does. One or several packets use a delivery
+/// opportunity in its millisecond, and the unused part is lost. A packet that does not fit is continued in later
+/// opportunities and leaves with its last byte. With a TTI other than 1 ms, a delivery opportunity belongs to the first
+/// TTI that begins at or after its millisecond.
 class TraceChannel final : public Channel {
  public:
   /// Creates the link; `offset` is the time in the trace at which the run begins. Throws std::invalid_argument if `tti`
@@ -68,30 +68,30 @@ class TraceChannel final : public Channel {
   [[nodiscard]] bool skip(std::uint64_t from, std::uint64_t to, std::uint64_t& offered) override;
 
  private:
-  /// An opportunity of the endlessly repeated trace.
+  /// A delivery opportunity of the trace, which repeats endlessly.
   struct Position {
     std::size_t line = 0;  ///< index of the opportunity's line in the trace
     Duration lap{};        ///< time at which this repetition of the trace starts
     Duration due{};        ///< time of the opportunity
   };
-  /// Returns the opportunity of `line` in the repetition that begins at `lap`.
+  /// Returns the delivery opportunity of `line` in the repetition of the trace that begins at `lap`.
   [[nodiscard]] Position position_of(std::size_t line, Duration lap) const;
-  /// Advances `position` past all opportunities up to and including `until`, in trace time. Returns the number of these
-  /// opportunities.
+  /// Advances `position` past all delivery opportunities up to and including `until`, a time in the trace. Returns the
+  /// number of these opportunities.
   std::uint64_t pass(Position& position, Duration until) const {
     std::uint64_t passed = 0;
     for (; position.due <= until; ++passed) position = behind(position);
     return passed;
   }
-  /// Returns the first opportunity after `position`.
+  /// Returns the first delivery opportunity after `position`.
   [[nodiscard]] Position behind(const Position& position) const;
-  /// Uses all opportunities up to the start of TTI `tti`. Returns the number of bytes that they carry.
+  /// Uses all delivery opportunities up to the start of TTI `tti`. Returns the number of bytes that they carry.
   std::uint64_t bytes_until(std::uint64_t tti);
 
   std::shared_ptr<const CapacityTrace> trace_;
   Duration tti_;
   Duration offset_;
-  Position next_;  ///< first opportunity of the trace that is not granted yet
+  Position next_;  ///< first delivery opportunity that no TTI has used yet
   LinkGrant grant_;
 };
 

@@ -33,7 +33,7 @@ void check(const TraceParameters& p, Duration duration) {
   require(duration >= std::chrono::seconds(1) && duration <= std::chrono::hours(24), "the duration: 1 s to 24 h");
 }
 
-/// Returns the link's rate in each millisecond in arbitrary units, to be scaled later.
+/// Returns the link's rate in each millisecond, in arbitrary units; the caller scales the rates to the configured mean.
 std::vector<double> draw_rates(const TraceParameters& p, std::uint64_t seed, std::size_t milliseconds) {
   Fading fading(doppler_hz(p.speed_kmh), millisecond, Random::stream(seed, "trace fading"));
   Shadowing shadowing(p.speed_kmh / 3.6, millisecond, p.shadowing_db, shadowing_distance,

@@ -21,8 +21,8 @@ class AckStretcher {
 
   /// True if the stretcher withholds ACKs, because `every` is above 2.
   [[nodiscard]] bool stretches() const { return every_ > 2; }
-  /// Reports that everything before `next` was received. Returns true if an ACK is due. This is so if `every` segments
-  /// of `full` bytes are unacknowledged, or the oldest unacknowledged one was received `delay` ago.
+  /// Reports that everything before `next` was received. Returns true if an ACK is due: if `every` segments of `full`
+  /// bytes are unacknowledged, or the oldest unacknowledged one was received at least `delay` ago.
   [[nodiscard]] bool came(tcp::SeqNum next, std::uint32_t full, Instant now);
   /// Returns true if `segment` is an ACK to drop, because a later ACK covers it. Otherwise sets the timestamp that the
   /// segment echoes.

@@ -9,8 +9,8 @@ namespace sluice::emulator {
 
 class Connection;
 
-/// Application on a connection of a built-in host. What a callback writes to the connection is sent when the callback
-/// returns.
+/// Application on a connection of a built-in host. Bytes that a callback writes to the connection are sent when the
+/// callback returns.
 class Application {
  public:
   virtual ~Application() = default;

@@ -57,7 +57,8 @@ class BulkClient final : public Application, public EventTarget {
   Connection* connection_ = nullptr;  ///< null if not open
   std::optional<PayloadPattern> pattern_;
   std::uint64_t transferred_ = 0;
-  std::uint64_t before_ = 0;  ///< bytes transferred before the measurement began
+  /// Bytes transferred before the measurement began, which do not count in the measured throughput.
+  std::uint64_t before_ = 0;
   std::uint64_t answered_ = 0;
   bool complete_ = false;
   bool closed_ = false;

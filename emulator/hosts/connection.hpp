@@ -28,7 +28,7 @@ class Connection final : private tcp::Output {
     Bytes send_buffer;               ///< largest number of bytes written and not acknowledged
     std::uint32_t clock_offset = 0;  ///< offset added to the host's clock to form the connection's timestamps, in ms
     std::uint16_t mtu = 1500;        ///< MTU of the host, which limits packets whatever MSS the peer announces
-    std::uint32_t ack_every = 2;     ///< in-order segments per ACK, see AckStretcher
+    std::uint32_t ack_every = 2;     ///< number of in-order segments that one ACK acknowledges, see AckStretcher
     Duration ack_delay{};            ///< longest delay of a stretch ACK
     bool accurate_ecn = false;       ///< true if the connection may negotiate accurate ECN (RFC 9768)
   };
@@ -73,8 +73,8 @@ class Connection final : private tcp::Output {
   bool serve(Instant now);
   /// Ends the run: the application records its state.
   void end_run(Instant now) { application_->on_run_end(*this, now); }
-  /// Returns the time by which serve() must be called next. If the endpoint's own deadline has passed then, call its
-  /// on_timer() first.
+  /// Returns the time by which serve() must be called next. If the deadline of the TCP endpoint is due then, call the
+  /// endpoint's on_timer() before serve().
   [[nodiscard]] Instant next_deadline() const { return std::min(endpoint_.next_deadline(), acks_.due()); }
   /// True if packet memory was exhausted, so that a write or a segment failed. serve() must be called again soon.
   [[nodiscard]] bool starved() const { return starved_; }

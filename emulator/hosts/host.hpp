@@ -30,7 +30,7 @@ struct HostConfig {
   bool sack = true;               ///< offer SACK (RFC 2018)
   bool ecn = false;               ///< true: the host offers and accepts ECN (RFC 3168)
   bool accurate_ecn = false;  ///< true: the host offers and accepts accurate ECN (RFC 9768), and falls back to RFC 3168
-  std::uint32_t ack_every = 2;  ///< in-order segments per ACK, see AckStretcher
+  std::uint32_t ack_every = 2;  ///< number of in-order segments that one ACK acknowledges, see AckStretcher
   Bytes receive_buffer{4 * 1024 * 1024};
   Bytes send_buffer{4 * 1024 * 1024};
   tcp::EndpointConfig tcp;
@@ -38,7 +38,7 @@ struct HostConfig {
 
 struct HostCounters {
   std::uint64_t received = 0;       ///< received frames
-  std::uint64_t not_tcp = 0;        ///< frames with neither a TCP segment nor a datagram for a bound port
+  std::uint64_t not_tcp = 0;        ///< frames that are neither a TCP segment nor a datagram for a bound port
   std::uint64_t not_for_us = 0;     ///< frames for another address
   std::uint64_t bad_checksum = 0;   ///< frames dropped for a wrong TCP checksum
   std::uint64_t resets_sent = 0;    ///< resets sent for segments without a connection

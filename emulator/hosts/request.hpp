@@ -14,7 +14,9 @@ namespace sluice::emulator {
 struct Request {
   enum class Verb : std::uint8_t {
     fetch = 1,  ///< requests that the server sends `size` bytes of the pattern
-    put = 2     ///< announces `size` bytes of the pattern, which the server answers with a put request of equal size
+    /// Announces that the client sends `size` bytes of the pattern; once they have arrived, the server answers with a
+    /// put request of the same size.
+    put = 2
   };
   static constexpr std::size_t length = 16;
   static constexpr std::uint64_t endless = UINT64_MAX;

@@ -15,7 +15,7 @@ constexpr std::size_t max_waiting = 1000;
 
 }  // namespace
 
-/// Connection of the client that stays open for many probes, with or without an endless download.
+/// One of the client's connections that stay open for many probes. It may also download without end.
 class ResponsivenessClient::Kept final : public Application {
  public:
   Kept(Host& host, const ResponsivenessConfig& config, FlowLog& log, Instant now)

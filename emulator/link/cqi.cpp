@@ -63,7 +63,7 @@ int pdus(int transport_block_bits) {
 
 namespace {
 
-/// Returns by how much x, the variable of the block error rate formula, grows per dB of SNR at a CQI.
+/// Returns the increase of x per dB of SNR at a CQI. x is the variable of the block error rate formula.
 double slope_of(int cqi) {
   return 2 * std::numbers::ln10 / (std::numbers::sqrt3 - std::log10(cqi));
 }

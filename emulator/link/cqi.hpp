@@ -87,9 +87,10 @@ class Receptions {
   static constexpr int steps = 160;
   /// Linear map from SNR to a position in the table of error rates, for one CQI.
   struct Line {
-    double slope = 0;    ///< table positions per dB
-    double lowest = 0;   ///< table position for an SNR of 0 dB minus the largest error
-    double further = 0;  ///< addition to `lowest` that gives the position after that of 0 dB plus the largest error
+    double slope = 0;   ///< table positions per dB
+    double lowest = 0;  ///< table position of an SNR of 0 dB minus the largest error of an SNR
+    /// Sum of `lowest` and this number: first table position above an SNR of 0 dB plus the largest error.
+    double further = 0;
   };
   /// Returns the error rate at a position of the table. Positions outside `least` … `most` are replaced by the nearest
   /// of these.

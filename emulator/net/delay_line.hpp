@@ -28,8 +28,8 @@ struct DelayLineConfig {
   /// Largest sum of the packets that wait for the line; the packet being sent does not count; 0: unlimited.
   Bytes buffer;
 
-  /// Largest random deviation of a packet's delay in both directions, uniformly drawn, 0 … delay. Packets never
-  /// overtake each other.
+  /// Largest random deviation of a packet's delay, by which it is longer or shorter than `delay`; uniformly drawn, 0 …
+  /// delay. Packets never overtake each other.
   Duration jitter{};
   std::vector<DelayStep> steps = {};  ///< changes of the delay in time order; they do not reorder packets
 };
@@ -41,8 +41,8 @@ struct LineCounters {
   std::uint64_t dropped = 0;  ///< packets dropped because the buffer was full
 };
 
-/// One direction of a wired hop: a delay, and optionally a rate with a tail-drop buffer before it. Packets keep their
-/// order. Thread: the event loop's.
+/// One direction of a wired hop: a propagation delay, and optionally a line of limited rate with a tail-drop buffer
+/// before it. Packets keep their order. Thread: the event loop's.
 class DelayLine final : public Element, public EventTarget {
  public:
   /// Creates an empty line; `random` draws the jitter. `loop` and `next` must outlive it. Throws std::invalid_argument

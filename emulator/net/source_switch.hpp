@@ -16,8 +16,8 @@ class SourceSwitch final : public Element {
   /// Creates a switch without addresses; `otherwise` receives all other packets and must outlive it.
   explicit SourceSwitch(Element& otherwise) : otherwise_(&otherwise) {}
 
-  /// Adds a source address whose packets go to `next`, which must outlive the switch. The first entry of an address
-  /// counts.
+  /// Adds a source address whose packets go to `next`, which must outlive the switch. If an address is added twice, the
+  /// first entry applies.
   void add(const IpAddress& source, Element& next) { ways_.emplace_back(source, &next); }
 
   void receive(packet::Packet packet, Instant now) override {

@@ -57,8 +57,8 @@ class Findings {
   std::size_t count_ = 0;
 };
 
-/// Prints a note if another program produced the stored result. Another program is not counted as a difference, but may
-/// cause one.
+/// Prints a note if another program produced the stored result. The note does not count as a difference between the
+/// results, but another program may cause one.
 void compare_program(const Build& before) {
   const Build& now = running_program();
   if (same_results(before, now)) return;

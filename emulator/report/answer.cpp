@@ -26,8 +26,7 @@ struct Experience {
   std::string_view less;  ///< adjective for a smaller value
   std::string_view more;  ///< adjective for a larger value
 };
-/// Delays in the order in which they are considered. The sentence compares the first one for which the runs have
-/// values.
+/// Delays of which the report's first sentence compares one: the first in this list for which the runs have values.
 constexpr std::array experiences{
     Experience{"fetch_p50_ms", "fetching an object", "median", "fast", "slow"},
     Experience{"page_mean_ms", "loading a page", "mean", "fast", "slow"},

@@ -61,7 +61,7 @@ void put(PlotAxis& axis, const PlotAxisSpec& spec) {
   axis.max = spec.max;
 }
 
-/// One requested figure. Its panels share axes and lines.
+/// One plot that the scenario requests. It consists of one or several panels, which share axes and lines.
 class Figure {
  public:
   Figure(const std::vector<ResultGroup>& groups, const ModeColours& colours, const PlotSpec& spec)

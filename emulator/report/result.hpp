@@ -25,13 +25,14 @@ struct RunKey {
 
 /// One interval of one run. Rates are means over the interval.
 struct SeriesPoint {
-  double time_s = 0;                    ///< end of the interval, since the start of the run
-  double link_rate_bps = 0;             ///< capacity of the radio, as IP bytes
-  double link_used_bps = 0;             ///< rate that the radio carried, as IP bytes
-  double throughput_bps = 0;            ///< TCP payload acknowledged by the UEs and UDP payload that reached them
-  double outstanding_bytes = 0;         ///< bytes in flight between proxy and UEs
-  std::optional<double> allowance_bps;  ///< bytes that the Node-B's last reports allow the proxy to send, as a rate
-  double queue_bytes = 0;               ///< bytes in the radio queues at the end of the interval
+  double time_s = 0;             ///< end of the interval, since the start of the run
+  double link_rate_bps = 0;      ///< capacity of the radio, as IP bytes
+  double link_used_bps = 0;      ///< rate that the radio carried, as IP bytes
+  double throughput_bps = 0;     ///< TCP payload acknowledged by the UEs and UDP payload that reached them
+  double outstanding_bytes = 0;  ///< bytes in flight between proxy and UEs
+  /// Bytes that the Node-B's reports in this interval allow the proxy to send, as a rate.
+  std::optional<double> allowance_bps;
+  double queue_bytes = 0;  ///< bytes in the radio queues at the end of the interval
   double queue_frames = 0;
   std::optional<double> reference_bytes;     ///< target queue q0 of SMVS, if that controller runs at the Node-B
   std::optional<double> router_queue_bytes;  ///< bytes in the router between servers and proxy, if there is one

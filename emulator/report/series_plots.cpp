@@ -16,9 +16,9 @@ namespace {
 
 constexpr std::size_t max_points = 900;  ///< largest number of points per line; more are not visible
 
-/// Scale of a row's y axis: linear, logarithmic, or (`either`) logarithmic only if the modes differ much. `first_line`
-/// is linear and ends above the solid lines. Dashed lines may leave the plot, because an advertised window may be far
-/// above the used one.
+/// Scale of a row's y axis: linear, logarithmic, or (`either`) logarithmic only if the modes differ much. With
+/// `first_line` the axis is linear and ends just above the solid lines. Dashed lines (advertised windows) may leave the
+/// plot, because they may be far above the used windows.
 enum class RowScale { linear, log, either, first_line };
 
 /// One row of the grid of plots: a quantity of the series and how it is drawn.

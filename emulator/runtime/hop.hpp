@@ -37,7 +37,8 @@ class Hop final : public Element {
  private:
   std::optional<TokenBucket> policer_;
   std::uint64_t policed_ = 0;  ///< packets that the policer dropped because they exceeded its rate
-  /// Delay line after the router, used if the delay of the router's link changes in steps.
+  /// The whole hop if it has no router's queue. Otherwise the delay line after the router, which exists only if the
+  /// delay of the hop changes in steps.
   std::optional<DelayLine> line_;
   std::optional<QueueLine> router_;
   bool bounded_;

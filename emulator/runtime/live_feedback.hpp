@@ -81,15 +81,16 @@ class LiveFeedback final : public ReportSink, public EventTarget, private contro
 
  private:
   struct Outgoing {
-    /// One report of a message; absent in a message without records.
+    /// One record of a message: the report of a UE; absent in a message without records.
     std::optional<control::feedback::BearerReport> report;
     Duration now{};
     /// Sender id of the proxy to which the message is sent; absent: it is sent to all proxies.
     std::optional<std::uint64_t> to;
-    bool last = false;          ///< true for the last record of a message
-    std::uint64_t skipped = 0;  ///< number of sequence numbers since the previous message whose datagrams were not sent
-    Duration refresh{};         ///< longest time between reports of an unchanged UE; 0 if all UEs are in the message
-    std::size_t limit = 0;      ///< largest size of the message's datagrams in bytes
+    bool last = false;  ///< true for the last record of a message
+    /// Number of datagrams that got a sequence number since the previous message, but were not sent.
+    std::uint64_t skipped = 0;
+    Duration refresh{};     ///< longest time between reports of an unchanged UE; 0 if all UEs are in the message
+    std::size_t limit = 0;  ///< largest size of the message's datagrams in bytes
   };
   struct Message {
     control::feedback::RoutedReports reports;

@@ -26,7 +26,8 @@ std::uint64_t tti_from(Duration when, Duration tti) {
   return static_cast<std::uint64_t>((when + tti - Duration(1)) / tti);
 }
 
-/// Builds the sequence of links that one UE has at one Node-B.
+/// Builds the channel of one UE at one Node-B for the whole run: the links that the UE has there one after another,
+/// with times without a link.
 class LinkThere {
  public:
   LinkThere(const Scenario& scenario, std::uint32_t nodeb, std::uint32_t ue, std::uint64_t seed, TraceLibrary& traces)

@@ -52,7 +52,7 @@ class Network {
   [[nodiscard]] ReporterConfig reporter_config(const Scenario& scenario, std::uint32_t nodeb, Duration period,
                                                std::uint64_t sender);
   [[nodiscard]] Meter& meter() { return meter_; }
-  /// Records the end of the warm-up: earlier drops of the hops do not count as hop_drops.
+  /// Records the end of the warm-up. Packets that the hops dropped before do not count as hop_drops.
   void end_warmup() { dropped_before_ = hop_drops().value_or(0); }
   /// Adds the counters of the radio and of the hops that can drop packets. Their names are those of the columns of the
   /// results.

@@ -34,8 +34,8 @@ class RunPool {
   /// configuration key that raises it.
   void require_enough() const;
   /// Throws BuffersExhausted if more than half of the limit was ever in use and `changes` is not 0. `changes` is the
-  /// number of times that the proxy changed its behaviour to save buffers. The proxy already saves buffers when few are
-  /// left.
+  /// number of times that the proxy changed its behaviour to save buffers. The proxy changes its behaviour when few
+  /// buffers are left, so the result would depend on their number.
   void require_enough_for(std::uint64_t changes) const;
 
   /// Returns the number of buffers that a pool with this limit begins with.

@@ -42,8 +42,8 @@ Place place_of_value(const Node& root, std::size_t sweep, std::size_t value) {
 /// One combination of swept values: for each sweep the index of its value.
 using Point = std::vector<std::size_t>;
 
-/// Returns every combination of swept values. A sweep with the key `with` is not combined: it uses the index of the
-/// sweep that the key names.
+/// Returns every combination of swept values. A sweep with the key `with` adds no combinations, because it always uses
+/// the same index as the sweep that the key names.
 std::vector<Point> points_of(const std::vector<SweepSpec>& sweeps) {
   std::vector<Point> points = {{}};
   for (const SweepSpec& sweep : sweeps) {

@@ -213,7 +213,7 @@ struct UeSpec {
 
 enum class MoveType : std::uint8_t { outage, handover, leave };
 
-/// Scheduled event of a UE: an outage, a handover or its departure.
+/// Scheduled event of a UE: an outage, a handover, or its departure from the network.
 struct MoveSpec {
   MoveType type = MoveType::outage;
   Duration at{};
@@ -272,9 +272,10 @@ struct CellSpec : RadioSpec {
   [[nodiscard]] bool is_wlan() const { return !ues.empty() && ues.front().channel.type == ChannelType::wlan; }
 };
 
-/// Path of reports and statuses. If the controller needs reports, the report period is Ts (`smvs.parameters.step`).
+/// Path of reports and status messages between Node-B and proxy. If the control law needs reports, their period is Ts
+/// (`smvs.parameters.step`).
 struct ReportPathSpec {
-  Duration period{};              ///< report period if the proxy's controller needs no reports; 0 = none are sent
+  Duration period{};  ///< report period if the proxy's control law needs no reports; 0 = no reports are sent
   std::optional<Duration> delay;  ///< one-way delay; default: delay of the hop from proxy to Node-B
   double loss = 0;                ///< share of lost datagrams, in each direction
   double sharp_change = 0;        ///< relative change of the service rate that triggers a report; see ReporterConfig
@@ -304,9 +305,10 @@ struct AppSpec {
   std::uint32_t server = 0;   ///< index of the server
   std::uint32_t address = 0;  ///< index of the UE's address: 0 is `address`, larger ones are in more_addresses
   Duration start{};
-  Direction direction = Direction::download;  ///< direction of the data as seen from the UE, for bulk and flows
-  std::uint64_t size = UINT64_MAX;            ///< bytes to transfer, for bulk; UINT64_MAX = endless
-  std::uint32_t connections = 1;              ///< number of parallel connections, for bulk and responsiveness
+  /// Direction of the data as seen from the UE (applications bulk and flows).
+  Direction direction = Direction::download;
+  std::uint64_t size = UINT64_MAX;  ///< bytes to transfer (application bulk); UINT64_MAX = endless
+  std::uint32_t connections = 1;    ///< number of parallel connections (applications bulk and responsiveness)
   Duration think_time = std::chrono::seconds(1);
   std::uint32_t objects_min = 1;
   std::uint32_t objects_max = 8;
@@ -315,13 +317,14 @@ struct AppSpec {
   double object_shape = 1.2;
   // Keys of request, telnet, on_off and flows.
   SizeDistribution sizes;
-  Duration interval = std::chrono::milliseconds(100);  ///< time between requests, for telnet, on_off and responsiveness
-  Duration on = std::chrono::seconds(1);               ///< mean length of an activity period, for on_off
-  Duration off = std::chrono::seconds(1);              ///< mean length of a pause, for on_off
-  Duration arrivals = std::chrono::seconds(15);        ///< mean time between pages, for flows
-  double objects_mean = 1;                             ///< mean number of connections per page, for flows
-  Duration gap{};                                      ///< mean time between the connections of a page, for flows
-  bool regular = false;  ///< true: pages start at even intervals instead of random instants, for flows
+  /// Time between requests (applications telnet, on_off and responsiveness).
+  Duration interval = std::chrono::milliseconds(100);
+  Duration on = std::chrono::seconds(1);         ///< mean length of an activity period (application on_off)
+  Duration off = std::chrono::seconds(1);        ///< mean length of a pause (application on_off)
+  Duration arrivals = std::chrono::seconds(15);  ///< mean time between the starts of two pages (application flows)
+  double objects_mean = 1;                       ///< mean number of connections per page (application flows)
+  Duration gap{};        ///< mean time between the starts of two connections of a page (application flows)
+  bool regular = false;  ///< true: pages start at even intervals instead of random instants (application flows)
 
   // Keys of video.
   std::vector<Rate> ladder{Rate::bits_per_second(0.3e6), Rate::bits_per_second(0.75e6), Rate::bits_per_second(1.5e6),
@@ -335,9 +338,11 @@ struct AppSpec {
   Duration tick = std::chrono::milliseconds(20);
   Bytes down{200};
   Bytes up{60};
-  bool exponential = false;  ///< true: times between datagrams to the UE are exponential with mean `tick`, for games
-  bool loaded = true;        ///< true: the connections that stay open download without end, for responsiveness
-  std::optional<Duration> stop;  ///< time at which bulk transfers are aborted; flows begin no page after it
+  /// True: times between datagrams to the UE are exponential with mean `tick` (application game).
+  bool exponential = false;
+  bool loaded = true;  ///< true: the connections that stay open download without end (application responsiveness)
+  /// Time at which the transfers of an application bulk are aborted; an application flows begins no page after it.
+  std::optional<Duration> stop;
 };
 
 /// A device that uses a UE's radio link, for example through a hot spot. Data that one server sends to the UE continues
@@ -374,13 +379,16 @@ inline constexpr std::string_view mode_column = "mode";
 
 /// One swept quantity: a column of the results, and the configuration keys to which its values are assigned.
 struct SweepSpec {
-  /// Name of the column; mode_column if the labels name modes. Empty if the column in `with` identifies the sweep.
+  /// Name of the column; mode_column if the labels name modes. Empty if the sweep has no column of its own, because its
+  /// values follow those of the sweep in `with`.
   std::string column;
   std::vector<std::string> keys;  ///< dotted paths such as cell.ues.0.channel.period; * selects every element
   std::string unit;               ///< unit that the results append to each value
   std::vector<std::string> values;
   std::vector<std::string> labels;  ///< names of the values in the results; default: the values themselves
-  std::string with;  ///< column of another sweep: both take their nth values together; empty: independent
+  /// Column of another sweep whose nth value is used together with the nth value of this one; empty: the sweep is
+  /// combined with all others.
+  std::string with;
 };
 
 /// HTTP page of a Node-B in real time, and the address it listens on.
