@@ -63,7 +63,7 @@ struct DriverTraits {
 [[nodiscard]] std::string complete_device_arguments(const std::string& device, std::uint16_t mtu,
                                                     std::uint16_t queues = 1);
 
-/// Removes the socket file that a memif server left behind, if no process listens on it. Other files are not touched.
+/// Removes the socket file of a memif server that has ended, if no process listens on it. Other files are not touched.
 void remove_stale_socket(const std::string& path);
 
 }  // namespace sluice::dpdk

@@ -21,8 +21,9 @@ namespace {
 
 namespace ethertype = packet::ethertype;
 
-/// Returns the contribution of one bit of the 16-bit address to the table index. The hash is linear, so the table index
-/// is the exclusive or of the contributions of all bits that are set.
+/// Returns what one bit of a folded address contributes to the table index, the hash modulo rss_table_size. A folded
+/// address is the exclusive or of the address's 16-bit words, on which alone the hash depends. The hash is linear, so
+/// the table index is the exclusive or of the contributions of all bits that are set.
 std::uint32_t weight_of(unsigned bit) {
   const std::uint32_t word = 1U << bit;
   return address_hash(IpAddress::v4(0, 0, static_cast<std::uint8_t>(word >> 8U), static_cast<std::uint8_t>(word))) %
@@ -49,8 +50,8 @@ class Writer {
       put(BPF_ALU | BPF_XOR | BPF_X);
     }
   }
-  /// Appends the end of the program, which computes and returns the queue. The program folds the accumulator to 16
-  /// bits, and combines the weights of the bits that are set by exclusive or.
+  /// Appends the end of the program, which computes and returns the queue. It folds the 32-bit words in the accumulator
+  /// to 16 bits. The exclusive or of weight_of() of all bits that are set is then the table index.
   void answer(unsigned queues) {
     put(BPF_MISC | BPF_TAX);
     put(BPF_ALU | BPF_RSH | BPF_K, 16);

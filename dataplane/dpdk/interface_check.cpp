@@ -105,8 +105,8 @@ int read_link(const nlmsghdr* answer, void* into) {
   return mnl_attr_parse(answer, sizeof(ifinfomsg), read_attribute, into);
 }
 
-/// Adds the values that rtnetlink reports. If the kernel does not answer, the fields stay empty, so that no problem is
-/// reported.
+/// Adds the values that rtnetlink reports. If the kernel does not answer, the fields stay empty, so that no problem of
+/// the interface is reported.
 void ask_link(InterfaceState& state) {
   mnl_socket* const socket = mnl_socket_open2(NETLINK_ROUTE, SOCK_CLOEXEC);
   if (socket == nullptr) return;

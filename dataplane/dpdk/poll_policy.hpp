@@ -56,8 +56,8 @@ class PollPolicy {
 
   /// Ends the current or the next sleep of the thread, because there is work for it outside its ports. Thread: any.
   void wake() noexcept;
-  /// Wakes the poll thread if it sleeps. Called by a thread that has just stored work where the poll thread checks in
-  /// every round. Costs little while the poll thread is awake.
+  /// Wakes the poll thread if it sleeps. Called by a thread that has just stored work for the poll thread. The poll
+  /// thread looks for such work in every round, so the call costs little while the poll thread is awake.
   void wake_if_asleep() noexcept {
     std::atomic_thread_fence(std::memory_order_seq_cst);  // orders the work passed before the check
     if (asleep_.load(std::memory_order_relaxed)) wake();

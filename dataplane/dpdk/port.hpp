@@ -51,7 +51,8 @@ struct PortConfig {
 struct alignas(64) QueueCounters {
   std::atomic<std::uint64_t> received{0};
   std::atomic<std::uint64_t> received_bytes{0};
-  std::atomic<std::uint64_t> oversized{0};  ///< frames above the MTU; dropped if they take several buffers
+  /// Frames longer than the MTU permits; a frame that takes several buffers is dropped.
+  std::atomic<std::uint64_t> oversized{0};
   std::atomic<std::uint64_t> transmitted{0};
   std::atomic<std::uint64_t> transmitted_bytes{0};
   std::atomic<std::uint64_t> transmit_dropped{0};  ///< number of packets that the device did not accept
@@ -76,8 +77,8 @@ class Port {
   Port(const Port&) = delete;
   Port& operator=(const Port&) = delete;
 
-  /// Fills the front of `out` with up to 64 received packets with cleared notes; returns their number. Returns 0 while
-  /// a peer is absent; reconnection is tried a few times per second.
+  /// Fills the front of `out` with up to 64 received packets and returns their number. Their notes (data about a
+  /// packet) are cleared. Returns 0 while a peer is absent; reconnection is tried a few times per second.
   std::size_t receive(std::uint16_t queue, std::span<packet::Packet> out) noexcept;
   /// Sends every packet of the burst in order; the handles are empty afterwards. Packets that the device does not
   /// accept after a few tries are dropped and counted. Shared packets are copied if the driver would pass the buffer
@@ -160,7 +161,7 @@ class Port {
   bool receive_by_address_ = false;
   bool checks_checksums_ = false;
   bool partial_checksums_ = false;
-  int readiness_descriptor_ = -1;  ///< descriptor by which the driver receives packets; -1 if none
+  int readiness_descriptor_ = -1;  ///< descriptor that becomes readable when the driver has packets; -1 if none
   PortConfig config_;
   std::string interface_;  ///< name of the kernel interface; empty if there is none
   unsigned interface_index_ = 0;

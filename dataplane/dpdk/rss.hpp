@@ -61,7 +61,8 @@ class ShardPorts {
 
   RssSteering* steering_;
   unsigned self_;
-  unsigned next_peer_ = 0;  ///< number of the shard whose ring is served first, in rotation
+  /// Number of the shard whose ring is served first the next time; it rotates over all shards.
+  unsigned next_peer_ = 0;
   bool helped_ = false;
   PollPolicy* policy_ = nullptr;  ///< poll policy of this shard; other shards wake it
   std::atomic<std::uint64_t> handed_over_{0};

@@ -83,7 +83,7 @@ void FlowTable::lookup_burst(const KeyBurst& keys, std::span<FlowIndex> out,
   }
 }
 
-/// Prefetches the slots of these tags, then the keys that the slots refer to.
+/// Prefetches the slots of these tags (hashes of keys), then the keys that the slots refer to.
 inline void FlowTable::fetch(std::span<const std::uint32_t> tags) const noexcept {
   const Slot* const slots = slots_.data();
   for (const std::uint32_t tag : tags) __builtin_prefetch(slots + (tag & mask_));
@@ -158,8 +158,8 @@ void FlowTable::erase_flow(FlowIndex index, KeyTag tag) noexcept {
   }
 }
 
-/// Empties a slot and closes the gap: keys that a collision had displaced past this slot move back (Knuth, 6.4
-/// algorithm R). Keys farther away than longest_probe stay.
+/// Empties a slot and closes the gap: keys that a collision had displaced past this slot move back (Knuth, The Art of
+/// Computer Programming, 6.4 algorithm R). Keys at a distance of longest_probe slots or more from the gap stay.
 inline void FlowTable::clear_slot(std::uint32_t hole) noexcept {
   for (std::uint32_t at = (hole + 1) & mask_; slots_[at].index_plus != 0; at = (at + 1) & mask_) {
     const std::uint32_t distance = (at - hole) & mask_;

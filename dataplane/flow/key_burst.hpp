@@ -14,7 +14,7 @@ class KeyBurst {
  public:
   static constexpr std::size_t most = 32;
 
-  /// Starts a burst of `size` keys, to be set next. Requires size <= most.
+  /// Starts a burst of `size` keys; the caller then sets each of them. Requires size <= most.
   void begin(std::size_t size) noexcept {
     assert(size <= most);
     size_ = static_cast<std::uint32_t>(size);

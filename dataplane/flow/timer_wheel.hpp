@@ -90,7 +90,7 @@ class TimerWheel {
     /// Previous node of the slot's list, or the slot if this node is the first; 0 if the timer is not set.
     std::uint32_t link_plus = 0;
     std::uint32_t deadline = 0;  ///< low 32 bits of the tick at which the timer is due
-    std::uint32_t queued = 0;    ///< low 32 bits of the tick of the timer's slot; not after `deadline`
+    std::uint32_t queued = 0;    ///< low 32 bits of the tick at which the timer's slot is due; not after `deadline`
   };
   static_assert(sizeof(Node) == 16);
 
@@ -107,8 +107,8 @@ class TimerWheel {
     if (at <= origin_) return 0;
     return ((static_cast<std::uint64_t>((at - origin_).count()) - 1) >> shift_) + 1;
   }
-  /// Returns the low 32 bits of a tick. A tick before the next one, or more than 2^31 ticks ahead, is first replaced by
-  /// that limit.
+  /// Returns the low 32 bits of a tick. The tick is first limited to the range from the next tick to 2^31 - 1 ticks
+  /// ahead.
   [[nodiscard]] std::uint32_t near_tick(std::uint64_t tick) const noexcept {
     if (tick <= present_) return static_cast<std::uint32_t>(present_ + 1);
     const std::uint64_t ahead = tick - present_;

@@ -31,7 +31,7 @@ template <typename... Bytes>
   return _mm_setr_epi8(static_cast<char>(bytes)...);
 }
 
-/// Returns the bytes of `from` whose indices are in `order`.
+/// Returns a vector whose byte i is the byte of `from` with the index order[i].
 [[nodiscard, gnu::always_inline]] inline ByteVector byte_shuffle(ByteVector from, ByteVector order) noexcept {
   return _mm_shuffle_epi8(from, order);
 }
@@ -57,7 +57,7 @@ template <typename... Bytes>
   return vld1q_u8(list.data());
 }
 
-/// Returns the bytes of `from` whose indices are in `order`.
+/// Returns a vector whose byte i is the byte of `from` with the index order[i].
 [[nodiscard, gnu::always_inline]] inline ByteVector byte_shuffle(ByteVector from, ByteVector order) noexcept {
   return vqtbl1q_u8(from, order);
 }

@@ -91,8 +91,8 @@ namespace sluice::packet {
   return add_words(add_four_wide(sum, at), at + 32, length - 32);  // nearly all headers have 32 bytes, with timestamps
 }
 
-/// Returns the ones' complement sum of the same bytes placed at an address of the other parity (RFC 1071 section 2
-/// (B)). `sum` is their sum at the present address.
+/// Returns the ones' complement sum that some bytes have if they begin at an address of the other parity: odd instead
+/// of even, or even instead of odd (RFC 1071 section 2 (B)). `sum` is the sum of these bytes at their present address.
 [[nodiscard]] constexpr std::uint16_t swap_sum(std::uint16_t sum) noexcept {
   return static_cast<std::uint16_t>(sum << 8 | sum >> 8);
 }

@@ -43,13 +43,15 @@ enum class Encapsulation : std::uint8_t {
 inline constexpr bool some_outer_headers_vary = false SLUICE_ENCAPSULATIONS(X);
 #undef X
 
-/// True if headers of this class begin behind the EtherType of IP, so that the bytes that follow are needed.
+/// True if this kind of header is a tunnel over IP, so that it follows an outer IP header. The EtherType alone then
+/// does not show the tunnel, and begins() also gets the bytes after the EtherType.
 template <typename Header>
 inline constexpr bool is_tunnel_over_ip = requires(std::span<const std::uint8_t> rest) {
   Header::begins(std::uint16_t{}, rest);
 };
 #define X(name, header) || is_tunnel_over_ip<header>
-/// True if there is a tunnel over IP. Otherwise the EtherType of IP ends the outer headers.
+/// True if one of the kinds of outer headers is a tunnel over IP. If none is, the outer headers end where the EtherType
+/// is that of IP.
 inline constexpr bool some_tunnel_over_ip = false SLUICE_ENCAPSULATIONS(X);
 #undef X
 
@@ -112,7 +114,8 @@ void write_lengths(std::span<std::uint8_t> outer, Encapsulation kind, std::uint1
   }
 }
 
-/// True if the outer headers of a template that may be longer than an Ethernet header equal those of a frame.
+/// True if the outer headers of a template equal those of a frame. Called for templates that may be longer than an
+/// Ethernet header.
 [[nodiscard, gnu::cold]] bool same_shims(const OuterTemplate& known, std::span<const std::uint8_t> frame) noexcept;
 
 /// True if a frame has the outer headers of the template, except bytes that depend on the packet. Requires a frame that
@@ -125,7 +128,7 @@ void write_lengths(std::span<std::uint8_t> outer, Encapsulation kind, std::uint1
   return (known.length == ethernet_length && !some_tunnel_over_ip) || same_shims(known, frame);
 }
 
-/// Returns the bytes of outer headers behind the Ethernet header that do not count against the MTU of a port.
+/// Returns how many bytes of outer headers behind the Ethernet header do not count against the MTU of a port.
 /// `counted`: LinkLimit::tags_count.
 [[nodiscard]] std::size_t bytes_beyond_mtu(std::span<const std::uint8_t> frame, bool counted) noexcept;
 

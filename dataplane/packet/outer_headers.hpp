@@ -33,7 +33,7 @@ enum class OuterResult : std::uint8_t {
 
 /// Headers in front of the IP header of a frame, as far as they were read.
 struct OuterHeaders {
-  /// EtherType of the data after the outer headers; 0 if it is not IP and has no EtherType.
+  /// EtherType of the data after the outer headers; 0 if that data is not IP and no EtherType states its kind.
   std::uint16_t type = 0;
   std::uint8_t length = 0;     ///< bytes of outer headers, which is the offset of the IP header
   Encapsulation kind{};        ///< kind of the last header if its bytes depend on the packet, else `constant`

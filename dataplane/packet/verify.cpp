@@ -33,7 +33,8 @@ std::uint64_t front_sum(const Packet& packet, const Parsed& parsed) {
   return add_header(pseudo_header(packet, parsed, ip_protocol::tcp, length), packet.data() + parsed.l4_offset, header);
 }
 
-/// Classifies a wrong checksum field: `partial` if it contains the sum of the pseudo-header, else `bad`.
+/// Returns the state of a checksum field that is wrong: `partial` if it contains the sum of the pseudo-header, else
+/// `bad`.
 ChecksumState judge_wrong(std::uint16_t field, std::uint64_t pseudo) {
   return field == fold(pseudo) ? ChecksumState::partial : ChecksumState::bad;
 }

@@ -7,7 +7,8 @@
 
 namespace sluice::tcp {
 
-/// Grows the window as Reno does until the first ABC feedback arrives. On a path without an ABC queue none arrives.
+/// Grows the window as Reno does until the first feedback of an ABC (Accel-Brake Control) queue arrives. On a path
+/// without such a queue none arrives.
 void Abc::on_ack(CongestionWindow& all, const AckEvent& event, const PathView& path) {
   if (window == 0) NewReno::on_ack(all, event, path);
 }

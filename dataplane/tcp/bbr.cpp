@@ -15,14 +15,17 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr double high_gain = 2.885;  ///< gain of Startup: 2/ln 2 doubles the rate in each round (section 4.3.2.1)
+/// Gain of Startup: 2/ln 2 doubles the rate in each round (section 4.3.2.1 of the BBR draft).
+constexpr double high_gain = 2.885;
 constexpr double drain_gain = 1 / high_gain;
-/// Window gain of ProbeBW, for ACKs that are delayed or arrive together (section 4.2.3.2).
+/// Window gain of ProbeBW, for ACKs that are delayed or arrive together (section 4.2.3.2 of the BBR draft).
 constexpr double steady_window_gain = 2;
-constexpr std::array<double, 8> cycle = {1.25, 0.75, 1, 1, 1, 1, 1, 1};  // pacing gains of ProbeBW (section 4.3.4.1)
+// Pacing gains of ProbeBW (section 4.3.4.1 of the BBR draft).
+constexpr std::array<double, 8> cycle = {1.25, 0.75, 1, 1, 1, 1, 1, 1};
 /// Share of the measured bandwidth at which the sender paces; below 1, so that no queue persists (as in Linux).
 constexpr double margin = 0.99;
-/// Smallest growth of the bandwidth per round for which the pipe does not count as full (section 4.3.2.2).
+/// Smallest growth of the bandwidth per round for which the pipe does not count as full (section 4.3.2.2 of the BBR
+/// draft).
 constexpr double full_growth = 1.25;
 constexpr std::uint8_t full_rounds = 3;
 constexpr Duration min_rtt_valid = 10s;
@@ -74,8 +77,9 @@ double Bbr::window_gain() const {
   return mode_ == Mode::probe_bandwidth ? steady_window_gain : high_gain;
 }
 
-/// Returns `gain` times the bandwidth-delay product, plus three bursts for data that both hosts send or acknowledge
-/// together (section 4.2.3.2).
+/// Returns `gain` times the bandwidth-delay product, plus three bursts of the pacer (section 4.2.3.2 of the BBR draft).
+/// The bursts are added because each host sends or acknowledges data in groups. The phase that probes for bandwidth
+/// adds two segments.
 std::uint32_t Bbr::target(double gain, std::uint32_t mss) const {
   if (min_rtt_ == Duration::max() || bandwidth() == Rate()) return initial_cwnd_;
   const double product = bandwidth().bytes_per_second() * to_seconds(min_rtt_) * gain;
@@ -96,7 +100,7 @@ std::uint32_t Bbr::on_ack(const ModelAck& ack, std::uint32_t cwnd) {
   return window(ack, cwnd);
 }
 
-// Updates rounds and the bandwidth maximum (sections 4.1.1.3 to 4.1.1.5).
+// Updates rounds and the bandwidth maximum (sections 4.1.1.3 to 4.1.1.5 of the BBR draft).
 void Bbr::update_bandwidth(const ModelAck& ack) {
   if (rounds_.advance(ack.sample, ack.delivered)) conserve_ = false;
   if (!ack.sample.valid()) return;
@@ -104,12 +108,12 @@ void Bbr::update_bandwidth(const ModelAck& ack) {
   if (!ack.sample.app_limited || rate >= bandwidth()) bandwidth_.record(rounds_.count(), rate.bytes_per_second());
 }
 
-// Advances the cycle of pacing gains (section 4.3.4.3).
+// Advances the cycle of pacing gains (section 4.3.4.3 of the BBR draft).
 void Bbr::update_cycle(const ModelAck& ack) {
   if (mode_ == Mode::probe_bandwidth && phase_is_over(ack)) next_phase(ack.now);
 }
 
-/// True if the current phase of the cycle of pacing gains is over (section 4.3.4.3).
+/// True if the current phase of the cycle of pacing gains is over (section 4.3.4.3 of the BBR draft).
 bool Bbr::phase_is_over(const ModelAck& ack) const {
   const bool full = ack.now - phase_began_ > min_rtt_;
   if (cycle[phase_] > 1) {
@@ -123,7 +127,7 @@ void Bbr::next_phase(Instant now) {
   phase_began_ = now;
 }
 
-// Detects that the pipe is full: the bandwidth stopped growing (section 4.3.2.2).
+// Detects that the pipe is full: the bandwidth stopped growing (section 4.3.2.2 of the BBR draft).
 void Bbr::check_full_pipe(const ModelAck& ack) {
   if (full_pipe_ || !rounds_.started() || ack.sample.app_limited) return;
   if (bandwidth() >= full_bandwidth_ * full_growth) {
@@ -134,13 +138,14 @@ void Bbr::check_full_pipe(const ModelAck& ack) {
   full_pipe_ = ++full_rounds_ >= full_rounds;
 }
 
-// Enters Drain after Startup, and ProbeBW once the queue is drained (section 4.3.3).
+// Enters Drain after Startup, and ProbeBW once the queue is drained (section 4.3.3 of the BBR draft).
 void Bbr::check_drain(const ModelAck& ack) {
   if (mode_ == Mode::startup && full_pipe_) mode_ = Mode::drain;
   if (mode_ == Mode::drain && ack.in_flight <= target(1, ack.mss)) enter_probe_bandwidth(ack.now);
 }
 
-/// Enters ProbeBW at a random phase of its cycle, except the phase that drains the queue (section 4.3.4.2).
+/// Enters ProbeBW at a random phase of its cycle, except the phase that drains the queue (section 4.3.4.2 of the BBR
+/// draft).
 void Bbr::enter_probe_bandwidth(Instant now) {
   mode_ = Mode::probe_bandwidth;
   const std::uint32_t drawn = draw_ % static_cast<std::uint32_t>(cycle.size() - 1);
@@ -149,7 +154,7 @@ void Bbr::enter_probe_bandwidth(Instant now) {
   phase_began_ = now;
 }
 
-// Updates the minimum RTT and enters or runs ProbeRTT (sections 4.1.2.3 and 4.3.5).
+// Updates the minimum RTT and enters or runs ProbeRTT (sections 4.1.2.3 and 4.3.5 of the BBR draft).
 void Bbr::update_least_rtt(const ModelAck& ack, std::uint32_t& cwnd) {
   const bool expired = ack.now > min_rtt_at_ + min_rtt_valid;
   if (ack.sample.rtt >= Duration::zero() && (ack.sample.rtt <= min_rtt_ || expired)) {
@@ -169,7 +174,8 @@ void Bbr::update_least_rtt(const ModelAck& ack, std::uint32_t& cwnd) {
   if (ack.sample.newly != 0) idle_restart_ = false;
 }
 
-/// Keeps the window small until 200 ms and one round have passed with few bytes in flight (ProbeRTT, section 4.3.5).
+/// Keeps the window small until 200 ms and one round have passed with few bytes in flight (ProbeRTT, section 4.3.5 of
+/// the BBR draft).
 void Bbr::probe_rtt(const ModelAck& ack, std::uint32_t& cwnd) {
   if (probe_rtt_done_ == never) {
     if (ack.in_flight > min_segments * ack.mss) return;
@@ -200,15 +206,15 @@ void Bbr::save(std::uint32_t cwnd) {
   prior_cwnd_ = usual ? cwnd : std::max(prior_cwnd_, cwnd);
 }
 
-// Sets the pacing rate; it only grows until the pipe is full (section 4.2.1).
+// Sets the pacing rate; it only grows until the pipe is full (section 4.2.1 of the BBR draft).
 void Bbr::set_pacing_rate(double gain) {
   const Rate rate = bandwidth() * (gain * margin);
   if (full_pipe_ || rate > pacing_rate_) pacing_rate_ = rate;
 }
 
-// Modulates the window during recovery (section 4.2.3.4). Returns true if recovery determines the window. For one round
-// the flow sends no more than is delivered, then the model decides again. The earlier window is restored when nothing
-// is missing any more.
+// Modulates the window during recovery (section 4.2.3.4 of the BBR draft). Returns true if recovery determines the
+// window. For one round the flow sends no more than is delivered, then the model decides again. The earlier window is
+// restored when nothing is missing any more.
 bool Bbr::follow_recovery(const ModelAck& ack, std::uint32_t& cwnd) {
   if (ack.sample.losses != 0) cwnd -= std::min(cwnd - ack.mss, ack.sample.losses);
   if (ack.recovery == RecoveryKind::fast && recovery_ != RecoveryKind::fast) {
@@ -224,7 +230,7 @@ bool Bbr::follow_recovery(const ModelAck& ack, std::uint32_t& cwnd) {
   return conserve_;
 }
 
-// Computes the window (section 4.2.3.6).
+// Computes the window (section 4.2.3.6 of the BBR draft).
 std::uint32_t Bbr::window(const ModelAck& ack, std::uint32_t cwnd) {
   const std::uint32_t least = min_segments * ack.mss;
   cwnd = std::max(cwnd, ack.mss);
@@ -253,8 +259,8 @@ void Bbr::on_undo() {
   full_rounds_ = 0;
 }
 
-// Restarts after an idle period (section 4.3.4.4) without a burst. The long RTT sample of the pause must not start
-// ProbeRTT.
+// Restarts after an idle period (section 4.3.4.4 of the BBR draft) without a burst. The long RTT sample of the pause
+// must not start ProbeRTT.
 std::uint32_t Bbr::on_restart(bool app_limited, Instant now, std::uint32_t cwnd) {
   if (!app_limited) return cwnd;
   idle_restart_ = true;

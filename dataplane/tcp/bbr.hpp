@@ -19,25 +19,26 @@ namespace sluice::tcp {
 class Bbr {
  public:
   enum class Mode : std::uint8_t { startup, drain, probe_bandwidth, probe_rtt };
-  /// Starts a connection. The seed determines where in the cycle of pacing gains ProbeBW begins (section 4.3.4.2).
+  /// Starts a connection. The seed determines where in the cycle of pacing gains ProbeBW begins (section 4.3.4.2 of the
+  /// BBR draft).
   void start(const ModelStart& start);
   /// Starts the model from a measured window and smoothed RTT. The bandwidth then counts as known, so there is no
   /// Startup phase.
   void seed(std::uint32_t cwnd, Duration srtt);
 
-  /// Processes an ACK; returns the window in bytes (section 4.2.3).
+  /// Processes an ACK; returns the window in bytes (section 4.2.3 of the BBR draft).
   [[nodiscard]] std::uint32_t on_ack(const ModelAck& ack, std::uint32_t cwnd);
   /// Handles a retransmission timeout that occurred with window `cwnd`.
   void on_timeout(std::uint32_t cwnd);
   /// Handles a timeout or fast recovery that turned out to be spurious.
   void on_undo();
   /// Handles the first transmission after a time with nothing in flight; returns the window. `app_limited` is true if
-  /// the application had no data to send (section 4.3.4.4).
+  /// the application had no data to send (section 4.3.4.4 of the BBR draft).
   [[nodiscard]] std::uint32_t on_restart(bool app_limited, Instant now, std::uint32_t cwnd);
 
   [[nodiscard]] Rate pacing_rate() const { return pacing_rate_; }
-  /// True while the model keeps the flow small on purpose, so that its delivery rate does not show the path's rate
-  /// (section 4.3.5).
+  /// True while the model keeps the flow small on purpose (ProbeRTT, section 4.3.5 of the BBR draft). The delivery rate
+  /// then does not show the rate of the path.
   [[nodiscard]] bool limits_itself() const { return mode_ == Mode::probe_rtt; }
 
   [[nodiscard]] Mode mode() const { return mode_; }

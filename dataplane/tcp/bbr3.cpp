@@ -15,7 +15,7 @@ namespace sluice::tcp {
 
 using namespace std::chrono_literals;
 
-// Returns the pacing gain of a phase (section 5.6.1).
+// Returns the pacing gain of a phase (draft-ietf-ccwg-bbr-06 section 5.6.1).
 double Bbr3::pacing_gain(Mode mode) {
   switch (mode) {
     case Mode::startup:
@@ -82,13 +82,14 @@ std::uint32_t Bbr3::on_ack(const ModelAck& ack, std::uint32_t cwnd) {
   return window(ack, cwnd);
 }
 
-/// Records whether the window was full at any time in this round or the previous one (C.is_cwnd_limited, section 2.2).
+/// Records whether the window was full at any time in this round or the previous one (C.is_cwnd_limited,
+/// draft-ietf-ccwg-bbr-06 section 2.2).
 void Bbr3::record_window_use(const ModelAck& ack, std::uint32_t cwnd) {
   window_full_ = window_full_ || ack.sample.prior_in_flight + ack.mss > cwnd;
 }
 
-// Saves the state when recovery begins and restores the window when it ends (section 5.6.4.4). Fast recovery alone does
-// not change the window.
+// Saves the state when recovery begins and restores the window when it ends (draft-ietf-ccwg-bbr-06 section 5.6.4.4).
+// Fast recovery alone does not change the window.
 void Bbr3::follow_recovery(const ModelAck& ack, std::uint32_t& cwnd) {
   if (ack.recovery == RecoveryKind::fast && recovery_ == RecoveryKind::none) {
     save_state(cwnd);
@@ -99,7 +100,7 @@ void Bbr3::follow_recovery(const ModelAck& ack, std::uint32_t& cwnd) {
   recovery_ = ack.recovery;
 }
 
-// Updates the model and the phase from one ACK (section 5.2.3, UpdateModelAndState()).
+// Updates the model and the phase from one ACK (draft-ietf-ccwg-bbr-06 section 5.2.3, UpdateModelAndState()).
 void Bbr3::update_model(const ModelAck& ack, std::uint32_t& cwnd) {
   const RateSample& sample = ack.sample;
   bounds_.begin(sample, ack.delivered);
@@ -131,14 +132,14 @@ void Bbr3::save_cwnd(std::uint32_t cwnd) {
   prior_cwnd_ = usual ? cwnd : std::max(prior_cwnd_, cwnd);
 }
 
-// Saves window and bounds for undo() (section 5.5.11.1).
+// Saves window and bounds for undo() (draft-ietf-ccwg-bbr-06 section 5.5.11.1).
 void Bbr3::save_state(std::uint32_t cwnd) {
   save_cwnd(cwnd);
   left_ = Left::nothing;
   bounds_.save();
 }
 
-// Sets the pacing rate; it only grows until the pipe was full once (section 5.6.2).
+// Sets the pacing rate; it only grows until the pipe was full once (draft-ietf-ccwg-bbr-06 section 5.6.2).
 void Bbr3::set_pacing_rate(double gain) {
   const Rate rate = bandwidth() * (gain * pacing_margin);
   if (was_full_ || rate > pacing_rate_) pacing_rate_ = rate;
@@ -150,8 +151,8 @@ double Bbr3::multiple(Rate bandwidth, double gain) const {
   return bandwidth.bytes_per_second() * to_seconds(min_rtt_.value()) * gain;
 }
 
-/// Returns `bytes`, but at least three bursts and four segments, because both hosts send or acknowledge data in groups
-/// (QuantizationBudget(), section 5.5.8.1).
+/// Returns `bytes`, but at least three bursts of the pacer and four segments (QuantizationBudget(),
+/// draft-ietf-ccwg-bbr-06 section 5.5.8.1). The reason is that each host sends or acknowledges data in groups.
 double Bbr3::with_budget(double bytes, std::uint32_t mss) const {
   const auto bursts = static_cast<double>(std::max(Bytes(2 * mss), pacing_rate_.in(Pacer::burst)).count()) * 3;
   return std::max({bytes, bursts, static_cast<double>(min_segments * mss)}) + (mode_ == Mode::up ? 2.0 * mss : 0);
@@ -162,7 +163,7 @@ std::uint32_t Bbr3::target_inflight(std::uint32_t cwnd) const {
   return static_cast<std::uint32_t>(std::min(multiple(bandwidth(), 1), static_cast<double>(cwnd)));
 }
 
-// Computes the window (sections 5.6.4.2 to 5.6.4.7).
+// Computes the window (draft-ietf-ccwg-bbr-06 sections 5.6.4.2 to 5.6.4.7).
 std::uint32_t Bbr3::window(const ModelAck& ack, std::uint32_t cwnd) const {
   const double product = multiple(bandwidth(), window_gain(mode_)) + aggregation_.value(was_full_);
   const double limit = std::min<double>(largest_congestion_window, with_budget(product, ack.mss));
@@ -194,7 +195,7 @@ void Bbr3::on_timeout(std::uint32_t cwnd) {
   recovery_ = RecoveryKind::timeout;
 }
 
-// Reverses the reaction to a spurious loss (section 5.5.11.2).
+// Reverses the reaction to a spurious loss (draft-ietf-ccwg-bbr-06 section 5.5.11.2).
 void Bbr3::on_undo() {
   bounds_.undo();
   full_pipe_.restart();
@@ -207,8 +208,8 @@ void Bbr3::on_undo() {
   }
 }
 
-// Restarts after an idle period (section 5.4.1) without a burst. The long RTT sample of the pause must not start
-// ProbeRTT.
+// Restarts after an idle period (draft-ietf-ccwg-bbr-06 section 5.4.1) without a burst. The long RTT sample of the
+// pause must not start ProbeRTT.
 std::uint32_t Bbr3::on_restart(bool app_limited, Instant now, std::uint32_t cwnd) {
   if (!app_limited) return cwnd;
   idle_restart_ = true;

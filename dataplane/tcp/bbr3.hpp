@@ -25,25 +25,26 @@ class Bbr3 {
 
   static constexpr float tolerated_loss = 0.02F;  ///< BBR.LossThresh, tolerated share of losses
 
-  /// Starts a connection (section 5.2.1). The seed determines the random waits between bandwidth probes.
+  /// Starts a connection (draft-ietf-ccwg-bbr-06 section 5.2.1). The seed determines the random waits between bandwidth
+  /// probes.
   void start(const ModelStart& start);
   /// Starts the model from a measured window and smoothed RTT. The bandwidth then counts as known, so there is no
   /// Startup phase.
   void seed(std::uint32_t cwnd, Duration srtt);
 
-  /// Processes an ACK; returns the window in bytes (section 5.2.3).
+  /// Processes an ACK; returns the window in bytes (draft-ietf-ccwg-bbr-06 section 5.2.3).
   [[nodiscard]] std::uint32_t on_ack(const ModelAck& ack, std::uint32_t cwnd);
-  /// Handles a retransmission timeout that occurred with window `cwnd` (section 5.6.4.4).
+  /// Handles a retransmission timeout that occurred with window `cwnd` (draft-ietf-ccwg-bbr-06 section 5.6.4.4).
   void on_timeout(std::uint32_t cwnd);
-  /// Handles a timeout or fast recovery that turned out to be spurious (section 5.5.11.2).
+  /// Handles a timeout or fast recovery that turned out to be spurious (draft-ietf-ccwg-bbr-06 section 5.5.11.2).
   void on_undo();
   /// Handles the first transmission after a time with nothing in flight; returns the window. `app_limited` is true if
-  /// the application had no data to send (section 5.4.1).
+  /// the application had no data to send (draft-ietf-ccwg-bbr-06 section 5.4.1).
   [[nodiscard]] std::uint32_t on_restart(bool app_limited, Instant now, std::uint32_t cwnd);
 
   [[nodiscard]] Rate pacing_rate() const { return pacing_rate_; }
-  /// True while the model keeps the flow small on purpose, so that its delivery rate does not show the path's rate
-  /// (section 5.3.4.3).
+  /// True while the model keeps the flow small on purpose (ProbeRTT, draft-ietf-ccwg-bbr-06 section 5.3.4.3). The
+  /// delivery rate then does not show the rate of the path.
   [[nodiscard]] bool limits_itself() const { return mode_ == Mode::probe_rtt; }
 
   [[nodiscard]] Mode mode() const { return mode_; }
@@ -55,7 +56,8 @@ class Bbr3 {
   [[nodiscard]] const LossBounds& bounds() const { return bounds_; }
 
  private:
-  /// Phase of the bandwidth probe to which the current delivery-rate samples belong (BBR.ack_phase, section 5.3.3.9).
+  /// Phase of the bandwidth probe to which the current delivery-rate samples belong (BBR.ack_phase,
+  /// draft-ietf-ccwg-bbr-06 section 5.3.3.9).
   enum class Feedback : std::uint8_t { none, refilling, starting, coming, stopping };
   /// Phase to which on_undo() returns if the loss that ended this phase was spurious.
   enum class Left : std::uint8_t { nothing, startup, up };

@@ -23,11 +23,12 @@ class LossBounds {
   /// Adds a delivery-rate sample (UpdateLatestDeliverySignals()). round_started() then states whether a round began
   /// with this sample.
   void begin(const RateSample& sample, std::uint32_t delivered);
-  /// Reduces the short-term limits at the end of a round with losses (UpdateCongestionSignals()). While `probing` is
-  /// true, the limits are not reduced. The limits follow the bytes delivered in the round. Limits without a value start
-  /// from `bandwidth` and `cwnd`.
+  /// Reduces each short-term limit to the share beta at the end of a round with losses (UpdateCongestionSignals()). No
+  /// limit falls below what was delivered in that round. Limits without a value start from `bandwidth` and `cwnd`.
+  /// While `probing` is true, nothing is reduced.
   void adapt(bool probing, Rate bandwidth, std::uint32_t cwnd);
-  /// Starts the maxima of the next round from `sample` (AdvanceLatestDeliverySignals()).
+  /// Starts the maxima of delivery rate and delivered bytes of the next round from `sample`
+  /// (AdvanceLatestDeliverySignals()).
   void end(const RateSample& sample);
 
   /// Clears the loss signals of this round (ResetCongestionSignals()). forget_short_term() clears the short-term limits

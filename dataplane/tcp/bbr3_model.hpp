@@ -13,7 +13,8 @@
 
 namespace sluice::tcp {
 
-/// Maximum delivery rate of the current and the last cycle of bandwidth probing (BBR.max_bw, sections 5.5.3 to 5.5.6).
+/// Maximum delivery rate of the current and the last cycle of bandwidth probing (BBR.max_bw, draft-ietf-ccwg-bbr-06
+/// sections 5.5.3 to 5.5.6).
 class CycleMaximum {
  public:
   void record(Rate rate) { of_[1] = std::max(of_[1], rate); }
@@ -28,7 +29,8 @@ class CycleMaximum {
   std::array<Rate, 2> of_{};
 };
 
-/// Detector of a full pipe: the delivery rate has not grown by 25 % in three rounds (section 5.3.1.2).
+/// Detector of a full pipe: the delivery rate has not grown by 25 % in three rounds (draft-ietf-ccwg-bbr-06 section
+/// 5.3.1.2).
 class FullPipe {
  public:
   /// Restarts the detection. From now on, growth of the delivery rate is measured against `rate`.
@@ -57,9 +59,9 @@ class FullPipe {
   bool full_ = false;
 };
 
-/// Minimum RTT of the last ten seconds, and the schedule of the probes that measure it (BBR.min_rtt, sections 5.3.4.3
-/// and 5.5.7). A second minimum covers the last five seconds and refreshes the first. When the second minimum expires,
-/// a probe is due.
+/// Minimum RTT of the last ten seconds, and the schedule of the probes that measure it (BBR.min_rtt,
+/// draft-ietf-ccwg-bbr-06 sections 5.3.4.3 and 5.5.7). A second minimum covers the last five seconds and refreshes the
+/// first. When the second minimum expires, a probe is due.
 class LeastRtt {
  public:
   static constexpr Duration unknown = Duration::max();
@@ -106,8 +108,9 @@ class LeastRtt {
   bool expired_ = false;
 };
 
-/// Maximum number of bytes that ACKs deliver beyond what the bandwidth accounts for (BBR.extra_acked, section 5.5.9).
-/// The maximum covers ten rounds, or one round until the pipe was full for the first time.
+/// Maximum number of bytes that ACKs deliver beyond what the bandwidth accounts for (BBR.extra_acked,
+/// draft-ietf-ccwg-bbr-06 section 5.5.9). The maximum covers ten rounds, or one round until the pipe was full for the
+/// first time.
 class AckAggregation {
  public:
   void restart(Instant now) {

@@ -9,7 +9,8 @@
 namespace sluice::tcp {
 namespace {
 
-constexpr Duration min_wait = std::chrono::seconds(2);  ///< shortest wait between bandwidth probes (section 5.3.3.8.2)
+/// Shortest wait between bandwidth probes (draft-ietf-ccwg-bbr-06 section 5.3.3.8.2).
+constexpr Duration min_wait = std::chrono::seconds(2);
 constexpr Duration drawn_wait = std::chrono::seconds(1);  ///< upper limit of the random time added to min_wait
 constexpr std::uint32_t reno_rounds = 63;
 constexpr std::uint8_t max_up_rounds = 30;
@@ -57,7 +58,7 @@ void Bbr3::begin_up(const ModelAck& ack, std::uint32_t cwnd) {
   steepen_longterm(cwnd, ack.mss);
 }
 
-// Advances the phase of ProbeBW (section 5.3.3.9, UpdateProbeBWCyclePhase()).
+// Advances the phase of ProbeBW (draft-ietf-ccwg-bbr-06 section 5.3.3.9, UpdateProbeBWCyclePhase()).
 void Bbr3::update_cycle(const ModelAck& ack, std::uint32_t cwnd) {
   if (!was_full_ || ack.sample.newly == 0 || adapt_long_term(ack, cwnd)) return;
   switch (mode_) {
@@ -85,8 +86,8 @@ void Bbr3::update_cycle(const ModelAck& ack, std::uint32_t cwnd) {
   }
 }
 
-/// True if BBR must probe for more bandwidth now (section 5.3.3.8). This is two to three seconds after the last probe,
-/// or earlier if a Reno flow needs less time to fill the pipe.
+/// True if BBR must probe for more bandwidth now (draft-ietf-ccwg-bbr-06 section 5.3.3.8). This is two to three seconds
+/// after the last probe, or earlier if a Reno flow needs less time to fill the pipe.
 bool Bbr3::time_to_probe(const ModelAck& ack, std::uint32_t cwnd) const {
   if (ack.now > cycle_began_ + probe_wait_) return true;
   return rounds_since_up_ >= std::min(target_inflight(cwnd) / ack.mss, reno_rounds);
@@ -99,8 +100,8 @@ bool Bbr3::time_to_cruise(const ModelAck& ack) const {
   return ack.in_flight <= inflight(max_bandwidth_.value(), 1, ack.mss);
 }
 
-/// True if ProbeBW_UP must end (section 5.3.3.7). If the last probe had excess losses, this probe ends as soon as the
-/// bytes in flight reach the long-term bound (section 5.3.3.6).
+/// True if ProbeBW_UP must end (draft-ietf-ccwg-bbr-06 section 5.3.3.7). If the last probe had excess losses, this
+/// probe ends as soon as the bytes in flight reach the long-term bound (draft-ietf-ccwg-bbr-06 section 5.3.3.6).
 bool Bbr3::time_to_go_down(const ModelAck& ack, std::uint32_t cwnd) {
   if (probe_too_high_ && ack.sample.prior_in_flight >= bounds_.inflight_longterm()) {
     precautionary_ = true;
@@ -161,7 +162,7 @@ bool Bbr3::adapt_long_term(const ModelAck& ack, std::uint32_t cwnd) {
 }
 
 /// Handles losses: during a probe, excess losses set the long-term bound and end the probe (HandleLostPacket() and
-/// HandleInflightTooHigh(), section 5.5.10.2).
+/// HandleInflightTooHigh(), draft-ietf-ccwg-bbr-06 section 5.5.10.2).
 void Bbr3::handle_losses(const ModelAck& ack, std::uint32_t cwnd) {
   if (ack.sample.newly_lost == 0) return;
   if (bounds_.record_loss(ack.delivered)) save_state(cwnd);

@@ -14,15 +14,15 @@ constexpr Duration shortest_probe_rtt = std::chrono::milliseconds(200);  ///< sh
 
 }  // namespace
 
-// Detects a full pipe by the delivery rate (section 5.3.1.2).
+// Detects a full pipe by the delivery rate (draft-ietf-ccwg-bbr-06 section 5.3.1.2).
 void Bbr3::check_full_pipe(const ModelAck& ack) {
   if (!rounds_.started() || ack.sample.app_limited) return;
   full_pipe_.record(ack.sample.rate());
   was_full_ = was_full_ || full_pipe_.full();
 }
 
-// Ends Startup on losses: six runs and excess losses in a round of fast recovery, or any loss without SACK (section
-// 5.3.1.3).
+// Ends Startup on losses: six runs and excess losses in a round of fast recovery, or any loss without SACK
+// (draft-ietf-ccwg-bbr-06 section 5.3.1.3).
 void Bbr3::check_startup(const ModelAck& ack) {
   lost_runs_ += ack.sample.lost_runs;
   if (mode_ == Mode::startup && !was_full_ && recovery_ == RecoveryKind::fast) {
@@ -43,14 +43,14 @@ void Bbr3::check_startup(const ModelAck& ack) {
   }
 }
 
-// Ends Drain when the queue is drained, or after more than three rounds (section 5.3.2).
+// Ends Drain when the queue is drained, or after more than three rounds (draft-ietf-ccwg-bbr-06 section 5.3.2).
 void Bbr3::check_drain(const ModelAck& ack) {
   if (mode_ != Mode::drain) return;
   const bool drained = ack.in_flight <= inflight(bandwidth(), 1, ack.mss);
   if (drained || rounds_.count() > drain_round_ + max_drain_rounds) begin_down(ack.now, ack.delivered);
 }
 
-// Enters ProbeRTT when the minimum RTT has expired, and runs it (section 5.3.4.3).
+// Enters ProbeRTT when the minimum RTT has expired, and runs it (draft-ietf-ccwg-bbr-06 section 5.3.4.3).
 void Bbr3::check_probe_rtt(const ModelAck& ack, std::uint32_t& cwnd) {
   if (mode_ != Mode::probe_rtt && min_rtt_.expired() && !idle_restart_) {
     save_cwnd(cwnd);
@@ -63,7 +63,8 @@ void Bbr3::check_probe_rtt(const ModelAck& ack, std::uint32_t& cwnd) {
   if (ack.sample.newly != 0) idle_restart_ = false;
 }
 
-/// Keeps the window small until 200 ms and one round have passed with few bytes in flight (section 5.3.4.3).
+/// Keeps the window small until 200 ms and one round have passed with few bytes in flight (draft-ietf-ccwg-bbr-06
+/// section 5.3.4.3).
 void Bbr3::probe_rtt(const ModelAck& ack, std::uint32_t& cwnd) {
   if (probe_rtt_done_ == never) {
     if (ack.in_flight > probe_rtt_window(ack.mss)) return;
@@ -76,8 +77,8 @@ void Bbr3::probe_rtt(const ModelAck& ack, std::uint32_t& cwnd) {
   if (probe_rtt_round_done_) leave_probe_rtt(ack.now, ack.delivered, cwnd);
 }
 
-// Leaves ProbeRTT (section 5.3.4.4). ProbeBW starts in cruise, because the bytes in flight are below the
-// bandwidth-delay product.
+// Leaves ProbeRTT (draft-ietf-ccwg-bbr-06 section 5.3.4.4). ProbeBW starts in cruise, because the bytes in flight are
+// below the bandwidth-delay product.
 void Bbr3::leave_probe_rtt(Instant now, std::uint32_t delivered, std::uint32_t& cwnd) {
   if (probe_rtt_done_ == never || now <= probe_rtt_done_) return;
   min_rtt_.probed(now);
@@ -91,7 +92,7 @@ void Bbr3::leave_probe_rtt(Instant now, std::uint32_t delivered, std::uint32_t& 
   }
 }
 
-// Returns the window of ProbeRTT (section 5.6.4.5).
+// Returns the window of ProbeRTT (draft-ietf-ccwg-bbr-06 section 5.6.4.5).
 double Bbr3::probe_rtt_window(std::uint32_t mss) const {
   return std::max(multiple(bandwidth(), probe_rtt_gain), static_cast<double>(min_segments * mss));
 }

@@ -44,7 +44,8 @@ inline constexpr std::array congestion_table = {
 /// Upper limit of every congestion window in bytes; more than a scaled window can advertise.
 inline constexpr std::uint32_t largest_congestion_window = 1U << 30;
 
-/// Results of processing one acknowledgement. Filled once and read by loss recovery, congestion control and counters.
+/// Results of processing one acknowledgement. Every member is computed once, and is then read by loss recovery,
+/// congestion control and counters.
 struct AckEvent {
   Instant now{};
   Duration rtt = no_rtt;           ///< RTT of the newest delivered segment that was sent once, or no_rtt
@@ -76,7 +77,7 @@ struct MarkFeedback {
   std::uint32_t marked = 0;   ///< packets that arrived with CE since the last ACK
 };
 
-/// Congestion window in bytes, changed by every algorithm.
+/// Congestion window and slow-start threshold in bytes, which every congestion control changes.
 struct CongestionWindow {
   std::uint32_t cwnd = 0;
   std::uint32_t ssthresh = UINT32_MAX;
@@ -113,11 +114,13 @@ struct CongestionHooks {
   void on_congestion(CongestionWindow&, const PathView&) {}
   /// Sets ssthresh when the retransmission timer expires. The caller sets the window to one segment.
   void on_timeout(CongestionWindow&, const PathView&) {}
-  /// Restores the algorithm's state after a reduction that was not needed. The caller restores the window itself.
+  /// Restores the algorithm's state after a reduction of the window that was not needed. The caller restores the window
+  /// itself.
   void on_undo() {}
   /// Called when everything outstanding at the start of recovery has been acknowledged.
   void on_recovery_exit(CongestionWindow&, const PathView&) {}
-  /// Called if the window did not limit the sender, or sending paused. The window must not grow for such time.
+  /// Called if the window did not limit the sender, or sending paused. The window must not grow for the time in which
+  /// that was so.
   void on_idle() {}
   /// Called for an ACK with accurate ECN feedback, before on_ack(), whether or not the window limits the sender.
   void on_feedback(CongestionWindow&, const MarkFeedback&, const AckEvent&, const PathView&) {}
@@ -152,7 +155,7 @@ struct Cubic : CongestionHooks {
 
   float w_max = 0;     ///< window in segments just before the last reduction
   float k = no_epoch;  ///< time in seconds at which the cubic reaches w_max; no_epoch before congestion avoidance
-  /// Window of a Reno flow on this path (W_est, section 4.3); before an epoch, w_max of the epoch that ended.
+  /// Window of a Reno flow on this path (W_est, RFC 9438 section 4.3); before an epoch, w_max of the epoch that ended.
   float w_est = 0;
   float cwnd_prior = 0;  ///< window in segments just before the last reduction, which determines how fast w_est grows
   /// Bytes of window growth that are not yet in cwnd; before an epoch, cwnd_prior of the epoch that ended.

@@ -58,8 +58,8 @@ class ConnectionCore {
   /// Returns the ECN counters of a connection that agreed on accurate ECN feedback (RFC 9768); null on others.
   [[nodiscard, gnu::cold, gnu::noinline]] AccurateEcn* accurate_ecn() const;
 
-  /// Begins a connection with `config`: its state is closed, and no options are negotiated. The RecoveryState must have
-  /// been dropped.
+  /// Begins a connection with `config`: its state is closed, and no options are negotiated. The RecoveryState of an
+  /// earlier connection must have been dropped before the call.
   void reset(const EndpointConfig& config) {
     config_ = &config;
     bits_ = Bits();

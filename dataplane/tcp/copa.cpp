@@ -15,7 +15,8 @@ namespace {
 
 constexpr Duration min_rtt_window = 10s;  ///< time over which Copa computes the minimum RTT
 constexpr int oscillation_rounds = 4;     ///< time over which Copa computes the maximum RTT (RTTmax), in round trips
-constexpr int empty_rounds = 5;  ///< round trips in which a flow without competition empties the queue once (section 3)
+/// Round trips in which a flow without competition empties the queue once (section 3 of the Copa paper).
+constexpr int empty_rounds = 5;
 /// Share of the RTT's range (RTTmax − RTTmin) below which the queueing delay counts as zero.
 constexpr double nearly_empty = 0.1;
 
@@ -61,7 +62,7 @@ std::uint32_t Copa::on_ack(const ModelAck& ack, std::uint32_t cwnd) {
 }
 
 // Takes an RTT sample. RTTstanding is the minimum over half a smoothed RTT, so bunched ACKs do not look like a queue
-// (section 2.1).
+// (section 2.1 of the Copa paper).
 void Copa::measure(const ModelAck& ack) {
   if (ack.sample.rtt < Duration::zero()) return;
   const Duration rtt = std::max(ack.sample.rtt, Duration(1));
@@ -70,7 +71,7 @@ void Copa::measure(const ModelAck& ack) {
   largest_.record(ack.now, ack.srtt * oscillation_rounds, rtt);
 }
 
-// Detects competing traffic: the queue was not nearly empty for five round trips (section 2.2).
+// Detects competing traffic: the queue was not nearly empty for five round trips (section 2.2 of the Copa paper).
 void Copa::judge_mode(const ModelAck& ack) {
   const Duration oscillation = largest_.value() - least_.value();
   if (!begun_ || to_seconds(queueing()) <= nearly_empty * to_seconds(oscillation)) {
@@ -83,7 +84,8 @@ void Copa::judge_mode(const ModelAck& ack) {
   inverse_delta_ = saved_inverse_delta_ = default_inverse_delta;
 }
 
-/// Updates 1/delta once per round trip in competitive mode, in the way in which Reno updates its window (section 2.2).
+/// Updates 1/delta once per round trip in competitive mode, in the way in which Reno updates its window (section 2.2 of
+/// the Copa paper).
 void Copa::adapt_delta() {
   const bool loss = loss_in_round_;
   loss_in_round_ = false;
@@ -92,8 +94,8 @@ void Copa::adapt_delta() {
   inverse_delta_ = loss ? std::max(inverse_delta_ / 2, default_inverse_delta) : inverse_delta_ + 1;
 }
 
-// Updates the velocity once per round (section 2.1, step 4). Doubling starts at the third round, because a flow in
-// equilibrium keeps its direction for two and a half rounds.
+// Updates the velocity once per round (section 2.1, step 4 of the Copa paper). Doubling starts at the third round,
+// because a flow in equilibrium keeps its direction for two and a half rounds.
 void Copa::update_velocity(std::uint32_t cwnd) {
   const Direction direction = cwnd > round_cwnd_ ? Direction::up : Direction::down;
   round_cwnd_ = cwnd;
@@ -112,7 +114,7 @@ void Copa::turn(Direction direction) {
   same_rounds_ = 0;
 }
 
-/// True if the rate of the window is at most the target 1/(delta dq) (section 2.1, steps 2 and 3).
+/// True if the rate of the window is at most the target 1/(delta dq) (section 2.1, steps 2 and 3 of the Copa paper).
 bool Copa::below_target(std::uint32_t cwnd, std::uint32_t mss) const {
   const double packets = static_cast<double>(cwnd) / mss;
   return packets * to_seconds(queueing()) <= inverse_delta_ * to_seconds(standing_.value());

@@ -25,7 +25,7 @@ class Copa {
   /// Continues from a measured window and RTT, without slow start.
   void seed(std::uint32_t cwnd, Duration srtt);
 
-  /// Processes an ACK; returns the window in bytes (section 2.1).
+  /// Processes an ACK; returns the window in bytes (section 2.1 of the Copa paper).
   [[nodiscard]] std::uint32_t on_ack(const ModelAck& ack, std::uint32_t cwnd);
   /// Handles a retransmission timeout.
   void on_timeout(std::uint32_t cwnd);
@@ -36,12 +36,12 @@ class Copa {
   [[nodiscard]] std::uint32_t on_restart(bool app_limited, Instant now, std::uint32_t cwnd);
 
   /// Returns the pacing rate, which is twice window / RTTstanding. At this rate the window limits the sender, not the
-  /// pacing, and no burst arises (section 2.1).
+  /// pacing, and no burst arises (section 2.1 of the Copa paper).
   [[nodiscard]] Rate pacing_rate() const { return pacing_rate_; }
   [[nodiscard]] static bool limits_itself() { return false; }
 
   [[nodiscard]] bool slow_start() const { return slow_start_; }
-  /// True if other traffic fills the queue, so Copa is in competitive mode (section 2.2).
+  /// True if other traffic fills the queue, so Copa is in competitive mode (section 2.2 of the Copa paper).
   [[nodiscard]] bool competitive() const { return competitive_; }
   /// Returns 1/delta: the packets that the flow aims to keep in the queue.
   [[nodiscard]] double packets_in_queue() const { return inverse_delta_; }
@@ -51,7 +51,8 @@ class Copa {
   [[nodiscard]] Duration standing_rtt() const { return standing_.value(); }
 
  private:
-  static constexpr double default_inverse_delta = 2;  ///< initial value of 1/delta, because delta = 0.5 (section 2.1)
+  /// Initial value of 1/delta, because delta = 0.5 (section 2.1 of the Copa paper).
+  static constexpr double default_inverse_delta = 2;
   static constexpr double pacing_factor = 2;
   static constexpr std::uint32_t min_segments = 2;  ///< smallest window in segments
 

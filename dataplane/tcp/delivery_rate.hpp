@@ -53,25 +53,26 @@ class DeliveryRate {
   /// excess.
   void set_tolerated_loss(float share) { tolerated_loss_ = share; }
 
-  /// Records that a segment is sent or retransmitted (section 3.2). `in_flight` is the number of bytes in flight
-  /// without this segment. `idle` is true if nothing was outstanding before.
+  /// Records that a segment is sent or retransmitted (section 3.2 of the delivery-rate draft). `in_flight` is the
+  /// number of bytes in flight without this segment. `idle` is true if nothing was outstanding before.
   void on_sent(packet::PacketNote& note, Instant now, std::uint32_t in_flight, bool idle);
 
-  /// Records a segment that an ACK or SACK reports as delivered for the first time (section 3.3).
+  /// Records a segment that an ACK or SACK reports as delivered for the first time (section 3.3 of the delivery-rate
+  /// draft).
   void on_delivered(const packet::PacketNote& note);
   /// Records that the first `bytes` bytes of a segment were acknowledged, and the rest not.
   void on_part_delivered(std::uint32_t bytes);
   /// Records that a segment, or its newest retransmission, is marked lost.
   void on_lost(const packet::PacketNote& note);
-  /// Discards all losses since the last sample, because the recovery was spurious.
+  /// Discards all losses since the last sample, because the recovery was spurious and no data was really lost.
   void forgive_losses();
 
   /// Ends the processing of an ACK and returns its sample. An interval shorter than `min_rtt` is impossible and makes
   /// the sample invalid.
   [[nodiscard]] RateSample take(Instant now, Duration min_rtt);
 
-  /// Marks samples as application-limited (section 3.4) until everything in flight now is delivered. The rate of such a
-  /// sample is that of the application, not of the path.
+  /// Marks samples as application-limited (section 3.4 of the delivery-rate draft) until everything in flight now is
+  /// delivered. The rate of such a sample is that of the application, not of the path.
   void limit_by_application(std::uint32_t in_flight);
   [[nodiscard]] bool limited_by_application() const { return limited_; }
 

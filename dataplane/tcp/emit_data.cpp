@@ -35,8 +35,8 @@ bool Sender::may_retransmit(packet::Cursor position) const {
   return bits_.retransmit_first || fits_cwnd(note.payload_len);
 }
 
-/// Passes a packet to the output and subtracts the size of its IP packet from `left`. Returns false if that size
-/// exceeds `left`, or if the output refuses the packet.
+/// Passes a packet to the output and subtracts the size of its IP packet from `left`, the rest of the caller's
+/// allowance. Returns false if that size exceeds `left`, or if the output refuses the packet.
 inline bool Sender::transmit(Segment& segment, packet::Cursor position, Instant now, Output& output, Bytes& left) {
   segment.payload_len = position.note().payload_len;
   if (left < min_unbounded && Bytes(output.wire_size(segment.payload_len)) > left) return false;
@@ -118,7 +118,7 @@ Bytes Sender::emit_data(Instant now, Output& output, Bytes allowance) {
   return allowance - left;
 }
 
-/// Sends unsent packets while the windows and `left` permit it.
+/// Sends unsent packets while the windows and `left`, the rest of the caller's allowance, permit it.
 void Sender::emit_new(Instant now, Output& output, Bytes& left) {
   if (!queue().outstanding()) restart_after_idle(now);
   bool whole = may_send_new();

@@ -77,9 +77,9 @@ class Endpoint : public Handshake {
   // --- cut-through: a data segment that `from`, the other endpoint of a relay, receives is forwarded to this
   // endpoint's peer in its own frame (cut_through.cpp)
 
-  /// True if this endpoint can forward the data segment, which is the next in order for `from`, to its peer without
-  /// queueing it. Then both endpoints are on the fast path, neither has data before the segment, and the windows permit
-  /// it.
+  /// True if this endpoint can forward to its peer, without queueing, the data segment that `from` expects next. This
+  /// requires that both endpoints are on the fast path, that neither has earlier data, and that the windows permit the
+  /// segment.
   [[nodiscard]] bool can_cut_through(const Endpoint& from, const Segment& segment, Instant now);
   /// Returns how many bytes of segments can be forwarded without queueing. Requires that can_cut_through() is true.
   [[nodiscard]] Bytes cut_through_bytes(const Endpoint& from) const;
@@ -92,7 +92,8 @@ class Endpoint : public Handshake {
   /// Keeps a reference to `frame` for retransmission; the caller sends the frame. The frame's note() must have
   /// payload_len and payload_sum.
   void cut_through(const Segment& segment, packet::Packet&& frame, Instant now);
-  /// Ends the forwarding of `count` segments. The next emit() of `from` sends their ACK.
+  /// Completes the forwarding of a run of `count` segments: counts them as received by `from` and sent by this
+  /// endpoint. The next emit() of `from` sends their ACK.
   void end_cut_through(Endpoint& from, const Segment& first, const Segment& last, std::uint32_t count, Instant now);
 
   // --- sending ---

@@ -51,7 +51,7 @@ inline std::int32_t Receiver::edge_gain() const {
 }
 
 /// True if a move of the right edge by `gain` bytes is too small to matter: less than half the receive room, while the
-/// peer's window still has space for a segment. worth_moving() returns false for such a gain.
+/// peer's window still has space for a segment. For such a gain worth_moving() would return false, too.
 inline bool Receiver::is_slight(std::int32_t gain) const {
   return gain < static_cast<std::int32_t>(room_ / 2) && rcv_.adv - rcv_.nxt >= local_mss() + (1 << bits_.rcv_shift);
 }

@@ -13,7 +13,8 @@ constexpr std::uint8_t conservative_rounds = 5;     ///< CSS_ROUNDS
 
 }  // namespace
 
-/// Ends a round when the bytes in flight at its start have been delivered. Returns true if a new round begins.
+/// Ends a round of slow start when the bytes that were in flight at its start have been delivered. Returns true if a
+/// new round begins.
 bool HyStart::begin_round(const AckEvent& event, const PathView& path) {
   const bool over = round_left <= event.delivered;
   if (!over) {

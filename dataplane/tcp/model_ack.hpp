@@ -15,7 +15,7 @@ struct ModelStart {
   Instant now{};
   Duration srtt{};         ///< round-trip time of the handshake; zero while it is unknown
   std::uint32_t cwnd = 0;  ///< initial window, bytes
-  std::uint32_t draw = 0;  ///< arbitrary number, seed of the model's random numbers
+  std::uint32_t draw = 0;  ///< arbitrary number from which the model's random numbers are computed (their seed)
 };
 
 /// Values that the model of a path gets for each acknowledgement.

@@ -9,7 +9,7 @@
 
 namespace sluice::tcp {
 
-/// Smallest allowance that counts as unlimited. Sending cannot use up such an allowance.
+/// Smallest allowance that counts as unlimited, because no connection sends that many bytes.
 inline constexpr Bytes min_unbounded{Bytes::max().count() / 2};
 
 /// Receiver of an endpoint's segments: adds link, IP and TCP headers and passes the packets to a port.

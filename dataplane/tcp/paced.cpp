@@ -98,7 +98,8 @@ Bytes Sender::burst_allowance(Instant now, const Output& output, Bytes allowance
   return bits_.retransmit_first || bits_.tail_due ? std::max(burst, segment) : burst;
 }
 
-/// Charges a burst to the pacer, and records whether unsent data remains.
+/// Reports the bytes of a burst to the pacer, which then computes when the next burst may leave. Also records whether
+/// unsent data remains.
 void Sender::record_burst(Instant now, Bytes sent, Bytes allowance) {
   PacedSender& state = *config().paced;
   state.pacer.spend(now, sent);

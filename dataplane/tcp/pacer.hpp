@@ -29,7 +29,7 @@ class Pacer {
     return quantum(segment) + rate_.in(late(now));
   }
 
-  /// Charges `sent` bytes and computes when the next burst may leave.
+  /// Records that `sent` bytes were sent, and computes when the next burst may leave.
   void spend(Instant now, Bytes sent) {
     if (rate_ == Rate() || sent <= Bytes()) return;
     next_ = (now < next_ ? next_ : now - late(now)) + rate_.time_for(sent);

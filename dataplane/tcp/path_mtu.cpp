@@ -76,7 +76,7 @@ void Sender::suspect_black_hole(Instant now) {
 }
 
 /// Cuts the packets that can be sent now into segments that fit the path. Later packets stay whole, because the path
-/// may carry larger segments by then. If no buffer is free, the remaining packets stay uncut until the next call.
+/// may carry larger segments by then. If no buffer is free, packets that are not cut yet wait for the next call.
 void Sender::cut_segments(Instant now, Output& output, Bytes allowance) {
   packet::Cursor at = queue().unsent();
   if (at && may_try_larger(now)) at = try_larger(now);
@@ -135,7 +135,9 @@ bool Sender::may_try_larger(Instant now) const {
   return waiting >= room;
 }
 
-/// Sets the size of the first unsent packet for this step of the search for a larger size. Returns the next packet.
+/// Prepares a segment larger than the present size, as one step of the search for a larger size. The first unsent
+/// packet becomes that segment, cut to the size of the step if it is longer. Ends the search if the step is too small.
+/// Returns the packet from which on cut_segments() must cut packets to the present size.
 packet::Cursor Sender::try_larger(Instant now) {
   const std::uint32_t gain = static_cast<std::uint32_t>(mtu_.full_mss - mtu_.mss) >> bits_.search_step;
   const std::uint32_t target = mtu_.mss + gain;

@@ -58,8 +58,8 @@ class Rack {
 
   /// True if a segment sent after `sent` has arrived.
   [[nodiscard]] bool overtaken(const Transmission& sent) const { return known_ && sent < newest_; }
-  /// Returns the ticks until an overtaken segment counts as lost; zero or less if it counts as lost already. `window`
-  /// is the reordering window in ticks.
+  /// Returns the ticks until a segment counts as lost, although one sent later has arrived; zero or less if it counts
+  /// as lost already. `window` is the reordering window in ticks.
   [[nodiscard]] std::int32_t patience(const Transmission& sent, std::uint32_t now, std::uint32_t window) const {
     return static_cast<std::int32_t>(sent.at + rtt_ + window - now);
   }

@@ -14,8 +14,8 @@ class RateReduction {
 
   /// Returns the bytes that may be sent after `delivered` more bytes have arrived. `share` is ssthresh / RecoverFS.
   /// `safe` is true if data was acknowledged in order and nothing more was lost. It matters only while at most ssthresh
-  /// is in flight. The bytes in flight then grow as in slow start if `safe` is true (section 3.1, PRR-SSRB). Otherwise
-  /// only as many bytes as were delivered may be sent (PRR-CRB).
+  /// is in flight. The bytes in flight then grow as in slow start if `safe` is true (RFC 6937 section 3.1, PRR-SSRB).
+  /// Otherwise only as many bytes as were delivered may be sent (PRR-CRB).
   [[nodiscard]] std::uint32_t allowed(std::uint32_t delivered, std::uint32_t pipe, std::uint32_t ssthresh, float share,
                                       std::uint32_t mss, bool safe) {
     delivered_ += delivered;

@@ -73,7 +73,8 @@ class Reassembly {
 
   OooTree runs_;
   [[no_unique_address]] SackGenerator sack_generator_;
-  /// Number of runs shorter than `thin`; placed, like `count_`, in the padding of the SACK report.
+  /// Number of runs shorter than `thin` bytes. The member stands here because it fits into the padding of the SACK
+  /// report, as `count_` does.
   std::uint8_t thin_ = 0;
   std::uint16_t count_ = 0;  ///< packets held
 };

@@ -78,8 +78,8 @@ class Receiver : public Timers {
   /// 9293 section 3.8.5).
   [[nodiscard]] bool urgent_ahead() const { return bits_.urgent_in; }
   [[nodiscard]] SeqNum urgent_end() const { return recovery_state().rcv_up; }
-  /// Returns the arrival time of the first packet of the lowest out-of-order run, so since when the hole before it is
-  /// open. Returns `never` if nothing is stored out of order.
+  /// Returns the arrival time of the packet right after the lowest hole, which shows how long the hole has been open.
+  /// Returns `never` if nothing is stored out of order.
   [[nodiscard]] Instant out_of_order_since() const {
     return has_recovery_state() ? recovery_state().reassembly.waits_since() : never;
   }
@@ -227,7 +227,8 @@ class Receiver : public Timers {
   void on_ce_mark(const Segment& segment);  // defined in ecn.cpp
 
   static constexpr std::uint8_t max_duplicates_due = 31;
-  static constexpr std::uint32_t challenge_spacing = 12;  ///< shortest time between challenge ACKs, tick::ms8 (100 ms)
+  /// Shortest time between challenge ACKs (100 ms), in ticks of 8.4 ms (tick::ms8).
+  static constexpr std::uint32_t challenge_spacing = 12;
   /// Minimum distance in bytes below RCV.NXT at which a retransmission is plausible. A peer retransmits such old data
   /// if acknowledgements were lost.
   static constexpr std::uint32_t min_repeated = 1U << 20;
@@ -257,14 +258,14 @@ class Receiver : public Timers {
   };
 
   Bits bits_;
-  std::uint16_t ts_recent_at_ = 0;  ///< time at which ts_recent was received, tick::s137
+  std::uint16_t ts_recent_at_ = 0;  ///< time at which ts_recent was received, in ticks of 137 s (tick::s137)
   Sequence rcv_;
   std::uint32_t room_ = 65535;
   packet::Queue in_order_;
   SeqNum fin_seq_;  ///< sequence number of the peer's FIN, valid with fin_known
   std::uint16_t discarded_ = 0;
   std::uint16_t out_of_order_ = 0;
-  std::uint16_t last_challenge_ = 0;  ///< time of the last challenge ACK, tick::ms8
+  std::uint16_t last_challenge_ = 0;  ///< time of the last challenge ACK, in ticks of 8.4 ms (tick::ms8)
 };
 
 }  // namespace sluice::tcp

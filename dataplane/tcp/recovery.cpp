@@ -165,8 +165,8 @@ void Sender::on_ack_after_timeout(AckEvent& event) {
   }
 }
 
-/// Marks up to `segments` segments from SND.UNA on lost, none beyond RecoveryPoint. After a buffer overflow lost
-/// segments lie close together, so few of these retransmissions are unneeded.
+/// Marks up to `segments` segments from SND.UNA on lost, none beyond RecoveryPoint. After a buffer overflow the lost
+/// segments are neighbours, so few of these retransmissions are unneeded.
 void Sender::retransmit_missing(std::uint32_t segments, AckEvent& event) {
   loss_recovery_.retransmissions =
       static_cast<std::uint8_t>(std::clamp<std::uint32_t>(segments, 1, max_blind_retransmissions));

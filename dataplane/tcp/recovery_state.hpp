@@ -14,8 +14,8 @@ namespace sluice::tcp {
 
 /// State of a send queue's scoreboard (RFC 6675, RFC 8985). Marks of single packets are in the packets' notes.
 struct Scoreboard {
-  /// Number of queue positions at which recent SACK blocks were found. A segment contains at most four blocks, and a
-  /// receiver repeats them.
+  /// Largest number of queue positions that are stored to find the packets of the next SACK blocks quickly. A segment
+  /// contains at most four blocks, and a receiver repeats them.
   static constexpr std::size_t places = 4;
 
   /// Packet at which the search for the next retransmission starts; no packet before it is due.
@@ -24,9 +24,10 @@ struct Scoreboard {
   packet::Cursor retransmissions;   ///< oldest retransmission in flight; head of the circular list of retransmissions
   std::uint32_t to_retransmit = 0;  ///< bytes marked lost and not retransmitted yet
   SeqNum fack;                      ///< sequence number after the highest packet sacked; valid while `sacked` is not 0
-  std::array<packet::Cursor, places> found{};  ///< packets at which recent SACK blocks were found; entries may be empty
-  std::uint8_t oldest_found = 0;               ///< index in `found` of the entry that is overwritten next
-  std::uint16_t sacked = 0;                    ///< number of sacked packets; no further packet is marked at UINT16_MAX
+  /// Packets at which the blocks of recent SACKs were found; entries may be empty.
+  std::array<packet::Cursor, places> found{};
+  std::uint8_t oldest_found = 0;  ///< index in `found` of the entry that is overwritten next
+  std::uint16_t sacked = 0;       ///< number of sacked packets; no further packet is marked at UINT16_MAX
 };
 
 class RecoveryStatePool;

@@ -16,10 +16,10 @@
 namespace sluice::tcp {
 namespace {
 
-/// Smallest number of bytes between two moved segment boundaries. The actual number is chosen at random, up to three
-/// times as large.
+/// Smallest number of bytes between two segment boundaries that are moved, that is, placed where the peer cannot
+/// predict them. The actual number is chosen at random, up to three times as large.
 constexpr std::uint32_t spacing = 1U << 17U;
-/// Number of bytes after which moving a segment boundary is tried again if it was not possible.
+/// Number of bytes after which the sender tries again to move a segment boundary, if the last try was not possible.
 constexpr std::uint32_t retry_after = 1U << 14U;
 /// Distance in bytes at which plan_boundary() is called again if there is no secret. It is below 128 MiB, because
 /// boundary_tick() cannot distinguish larger distances.
@@ -41,7 +41,8 @@ std::uint32_t secret_number(std::uint64_t secret, SeqNum seq, std::uint32_t limi
 
 }  // namespace
 
-/// Chooses the sequence number from which on the next boundary between two segments is placed elsewhere than usual.
+/// Chooses where the sender moves a segment boundary next, so that the peer cannot predict where that segment ends. The
+/// boundary is the first one after a sequence number that depends on the secret.
 void Sender::plan_boundary() {
   const std::uint64_t secret = config().boundary_secret;
   postpone_boundary(secret == 0 ? far : spacing + secret_number(secret, snd_.nxt, 2 * spacing));
@@ -53,8 +54,9 @@ void Sender::postpone_boundary(std::uint32_t bytes) {
   boundary_at_ = boundary_tick(snd_.nxt + (distrusts_acks() ? 0 : bytes));
 }
 
-/// Moves the boundary after the first unsent segment. If this segment is full, it has no space for bytes of the next
-/// one. In that case a piece of it becomes a separate segment, and the next call moves the boundary after the rest.
+/// Moves the boundary between the first and the second unsent segment to a later sequence number, which the peer cannot
+/// predict. If the first segment is full, a piece of it first becomes a separate segment, and the next call moves the
+/// boundary after the rest.
 void Sender::move_boundary(Output& output) {
   const packet::Cursor next = queue().unsent();
   const bool few = queue().in_flight() < min_segments_in_flight * mtu_.mss && !distrusts_acks();
@@ -100,9 +102,9 @@ bool Sender::take_from_next(std::uint32_t count) {
   return packet::join(*first, moved, length);
 }
 
-/// Counts an acknowledgement that ends inside a segment; `acked` is the distance from SND.UNA to its end. For a SACK
-/// block this is the block's right edge. It is not counted if it ends at the edge of the receiver's window, because a
-/// receiver may discard data beyond that edge.
+/// Counts an acknowledgement whose end lies inside a segment; `acked` is the distance from SND.UNA to that end. For a
+/// SACK block this is the block's right edge. An acknowledgement that ends at the edge of the receiver's window does
+/// not count, because a receiver may discard data beyond that edge.
 void Sender::record_misplaced_ack(std::uint32_t acked) {
   if (config().boundary_secret == 0 || acked >= snd_.wnd) return;
   count(misplaced_acks_);

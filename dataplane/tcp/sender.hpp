@@ -354,7 +354,7 @@ class Sender : public Receiver {
   [[gnu::cold, gnu::noinline]] void fill_sacks(Segment& segment) const;
 
   // --- defined in segment_boundary.cpp ---
-  /// Returns the upper bits of a sequence number, in units of 4096 bytes.
+  /// Returns a sequence number in units of 4096 bytes, modulo 2^16.
   [[nodiscard]] static std::uint16_t boundary_tick(SeqNum seq) { return static_cast<std::uint16_t>(seq.raw() >> 12U); }
   [[nodiscard]] bool boundary_due() const {
     return static_cast<std::int16_t>(boundary_tick(snd_.nxt) - boundary_at_) >= 0;
@@ -384,7 +384,7 @@ class Sender : public Receiver {
   [[nodiscard]] bool fin_outstanding() const { return bits_.fin_sent && snd_.una <= snd_.end; }
 
   static constexpr std::uint8_t retransmissions_unknown = UINT8_MAX;
-  /// Largest number of segments marked lost at once.
+  /// Largest number of segments that are marked lost at once on a connection without SACK.
   static constexpr std::uint32_t max_blind_retransmissions = UINT8_MAX;
   /// Largest number of small segments (less than SendQueue::small bytes) in flight. Further small data waits for an
   /// acknowledgement, and is joined with data that is written meanwhile. This is Nagle's rule (RFC 9293 section 3.7.4)
@@ -408,7 +408,7 @@ class Sender : public Receiver {
 
     Recovery recovery : 2 = Recovery::none;
     Doubt doubt : 2 = Doubt::none;
-    bool retransmit_first : 1 = false;  ///< true if the next retransmission ignores cwnd
+    bool retransmit_first : 1 = false;  ///< true if the next retransmission is sent even if cwnd does not permit it
     bool partially_acked : 1 = false;   ///< true if a fast recovery without SACK has received a partial acknowledgement
     bool peer_responded : 1 = false;    ///< true if the peer has sent a segment since the retransmission timer expired
     bool tail_due : 1 = false;          ///< true if a tail loss probe is due (RFC 8985 section 7)
@@ -422,9 +422,11 @@ class Sender : public Receiver {
     bool small_path : 1 = false;     ///< true if queued payloads may exceed one segment and are cut when they are sent
     bool syn_due : 1 = false;
 
-    /// Step of the search for a larger segment size; step n tries 1/2^n of the distance.
+    /// Step of the search for a larger segment size. Step n tries a size that is larger by 1/2^n of the distance to the
+    /// full size.
     std::uint8_t search_step : 2 = 0;
-    std::uint8_t shrunk_at : 6 = 0;  ///< time at which segments became smaller or the last search ended, tick::s137
+    /// Time at which segments became smaller or the last search ended, in ticks of 137 s (tick::s137).
+    std::uint8_t shrunk_at : 6 = 0;
   };
   static_assert(sizeof(Bits) == 4);
 
@@ -447,7 +449,7 @@ class Sender : public Receiver {
     /// With SACK: number of retransmissions of the last recovery that are not known to be spurious. Without SACK, under
     /// an allowance: number of segments from SND.UNA on that are retransmitted at once; see retransmit_missing().
     std::uint8_t retransmissions = 0;
-    std::uint8_t retries = 0;  ///< number of consecutive transmissions without an answer
+    std::uint8_t retries = 0;  ///< number of consecutive transmissions that the peer has not answered
   };
 
   /// Limits of the segment size, in bytes of payload.
@@ -468,8 +470,10 @@ class Sender : public Receiver {
   std::uint32_t ts_value_ = 0;
   SenderCounters counters_;
   [[no_unique_address]] CongestionControl congestion_;
-  std::uint8_t small_out_ = 0;     ///< number of segments of less than SendQueue::small bytes in flight
-  std::uint16_t boundary_at_ = 0;  ///< boundary_tick() from which on the next boundary of two segments is moved
+  std::uint8_t small_out_ = 0;  ///< number of segments with less than SendQueue::small bytes that are in flight
+  /// Sequence number, as boundary_tick() returns it, from which on the next boundary between two segments is moved
+  /// (segment_boundary.cpp).
+  std::uint16_t boundary_at_ = 0;
 };
 
 }  // namespace sluice::tcp

@@ -102,8 +102,8 @@ void Sender::judge_timeout(const Segment& segment, const AckEvent& event) {
   if (tells) bits_.retransmit_first = false;
 }
 
-/// Evaluates the second ACK after the timeout (RFC 5682 step 3). The timeout was spurious if the ACK acknowledges data
-/// that was sent once. The loss was real if only the new data has arrived.
+/// Evaluates the second ACK after the timeout (F-RTO, step 3 of RFC 5682 sections 2.1 and 3.1). The timeout was
+/// spurious if the ACK acknowledges data that was sent once. The loss was real if only the new data has arrived.
 void Sender::judge_second_answer(const Segment& segment, const AckEvent& event) {
   const auto beyond = [this](const SackBlock& block) { return block.right > loss_recovery_.point; };
   const bool real = uses_sack() ? snd_.una > loss_recovery_.point || std::ranges::any_of(segment.sacks(), beyond)
@@ -118,8 +118,8 @@ void Sender::judge_second_answer(const Segment& segment, const AckEvent& event) 
 
 /// Restores the state before a spurious recovery (RFC 4015): sending continues with new data under the earlier window.
 /// There is no burst, because each ACK permits as much data as without the timeout. RTT samples of segments sent once
-/// include the pause, so the RTO grows, as section 3.4 intends. The backoff of the RTO remains until the first such
-/// sample.
+/// include the pause, so the RTO grows, as RFC 4015 section 3.4 intends. The backoff of the RTO remains until the first
+/// such sample.
 void Sender::undo_recovery() {
   bits_.doubt = Doubt::none;
   loss_recovery_.retransmissions = 0;

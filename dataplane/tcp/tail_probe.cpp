@@ -23,9 +23,9 @@ void Sender::arm_retransmit_slow(Instant now) {
   }
 }
 
-/// Handles the probe timer. The timer was set for the oldest data, so it is extended until the probe timeout of the
-/// last segment. A single segment gets no probe, because the peer may delay its ACK. Only the retransmission timeout
-/// includes the delay of such an ACK.
+/// Handles the timer of the tail loss probe. The timer was set for the oldest data, so it is extended until the probe
+/// timeout of the last segment. A single segment gets no probe, because the peer may delay its ACK. Only the
+/// retransmission timeout includes the delay of such an ACK.
 void Sender::on_probe_timeout(Instant now) {
   const Instant since = timer_deadline() - probe_timeout();
   const Instant timeout = since + rto();

@@ -8,8 +8,8 @@ namespace sluice {
 /// Span of time in nanoseconds, the unit of all code; other units occur only in input and output.
 using Duration = std::chrono::nanoseconds;
 
-/// Clock type of all instants in a process. It has no now(), so that code must get each instant from the owner of a
-/// clock. Owners are a poll thread and the event loop of the virtual-time network.
+/// Clock type of all instants in a process. It has no now(), because code must get each instant from the owner of a
+/// clock: a poll thread, or the event loop of the virtual-time network.
 struct Timeline {
   using duration = Duration;
   using rep = duration::rep;
