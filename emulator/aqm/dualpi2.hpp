@@ -26,8 +26,8 @@ struct DualPi2Parameters {
   /// Time by which packets of the L queue count as older than they are when the queue that sends next is chosen, >= 0.
   Duration shift = std::chrono::milliseconds(30);
 
-  /// Backlog of the L queue in bytes up to which `step` marks no packet. With at most two packets in both queues
-  /// together, none is marked or dropped.
+  /// Backlog of the L queue in bytes up to which no packet is marked for its delay alone. With at most two packets in
+  /// both queues together, none is marked or dropped.
   Bytes max_packet{1514};
 };
 
@@ -68,9 +68,10 @@ class DualPi2Control {
   double classic_sum_ = 0;        ///< sum of the probabilities of the classic queue
 };
 
-/// The two queues of DualPI2 and the choice between them. The packet with the earlier arrival time is sent next, where
-/// packets of the L queue count as older by `shift` (time-shifted FIFO). So a classic packet waits for the L queue no
-/// longer than `shift`. `Item` is Queued or a derived type; size_of(item) returns the size of a packet in bytes.
+/// The two queues of DualPI2 and the choice between them. The packet with the earlier arrival time is sent next. For
+/// that, packets of the L queue count as older by the parameter DualPi2Parameters::shift (time-shifted FIFO). So a
+/// classic packet waits for the L queue no longer than that time. `Item` is Queued or a derived type; size_of(item)
+/// returns the size of a packet in bytes.
 template <typename Item>
 class DualPi2Queues {
  public:

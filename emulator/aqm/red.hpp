@@ -13,19 +13,19 @@ namespace sluice::emulator {
 struct RedParameters {
   Bytes min_threshold;  ///< average queue length below which nothing is dropped, >= 0
 
-  /// Average queue length in bytes from which on every packet is dropped, or marked (`mark_above_max`); >
-  /// min_threshold.
+  /// Average queue length in bytes from which on every packet is dropped; > min_threshold. With mark_above_max packets
+  /// are marked instead.
   Bytes max_threshold;
-  double max_probability = 0.1;  ///< drop probability at max_threshold, 0 < p <= 1
+  double max_probability = 0.1;  ///< drop probability at an average queue length of max_threshold, 0 < p <= 1
   double weight = 0.002;         ///< weight of the newest queue length in the average, 0 < w <= 1
   /// Packet size from which the decay of the average while the line is idle is computed, > 0.
   Bytes mean_packet{1000};
   /// Rate of the line, > 0, from which the decay of the average while the line is idle is computed.
   double bytes_per_second = 0;
-  bool ecn = false;  ///< true: ECN-capable packets are marked instead of dropped below max_threshold
+  bool ecn = false;  ///< true: below max_threshold, ECN-capable packets are marked instead of dropped
 
-  /// True if packets are marked instead of dropped also above max_threshold (Gerla et al., ETT 2002, footnote 7). A
-  /// full buffer still drops them.
+  /// True if packets are marked instead of dropped also at an average queue length above max_threshold (Gerla et al.,
+  /// ETT 2002, footnote 7). A full buffer still drops them.
   bool mark_above_max = false;
 };
 
@@ -51,9 +51,10 @@ class RedQueue final : public QueueDiscipline {
   RedParameters parameters_;
   Random random_;
   Ring<Queued> queue_;
-  double average_ = 0;       ///< average queue, bytes
-  std::int64_t count_ = -1;  ///< number of packets since the last mark or drop; −1 below min_threshold
-  Instant idle_since_{};     ///< time at which the queue became empty
+  double average_ = 0;  ///< average queue, bytes
+  /// Number of packets since the last mark or drop; −1 while the average is below min_threshold.
+  std::int64_t count_ = -1;
+  Instant idle_since_{};  ///< time at which the queue became empty
 };
 
 }  // namespace sluice::emulator

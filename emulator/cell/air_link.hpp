@@ -122,8 +122,8 @@ class AirLink final : public EventTarget {
   std::deque<Content> contents_;  ///< contents of the blocks in flight, by transmission sequence number
   Ring<Held> held_;               ///< packets that left the queue and are neither delivered nor lost yet, in order
   std::uint64_t next_tsn_ = 0;
-  std::uint64_t sent_ = 0;    ///< bytes on the air that left the queue so far
-  std::uint64_t packed_ = 0;  ///< part of sent_ that belongs to packets of which every byte has left the queue
+  std::uint64_t sent_ = 0;    ///< bytes on the air that have left the queue so far
+  std::uint64_t packed_ = 0;  ///< bytes on the air of all packets that have left the queue completely
   std::uint64_t last_tti_ = UINT64_MAX;
   Instant armed_ = never;  ///< time of the earliest pending stall-timer event
   AirLinkCounters counters_;

@@ -23,7 +23,7 @@ struct QueueCounters {
   /// Bytes that a full queue refused or evicted, that were given up unsent, or that AQM dropped.
   std::uint64_t dropped_bytes = 0;
   std::uint64_t dropped_packets = 0;
-  std::uint64_t early_packets = 0;   ///< part of dropped_packets that active queue management dropped
+  std::uint64_t early_packets = 0;   ///< number of dropped packets that active queue management dropped
   std::uint64_t marked_packets = 0;  ///< packets that active queue management marked with ECN instead of dropping them
   std::uint64_t lost_bytes = 0;      ///< bytes of packets that left the queue and were permanently lost on the air
   std::uint64_t lost_packets = 0;
@@ -31,8 +31,9 @@ struct QueueCounters {
   std::uint64_t forwarded_packets = 0;
   /// Bytes on the air that this Node-B did not send, because the packets were forwarded to another Node-B.
   std::uint64_t forwarded_air = 0;
-  std::uint64_t recalled_bytes = 0;    ///< part of forwarded_bytes that was transmitted but not received by the UE
-  std::uint64_t taken_over_bytes = 0;  ///< part of arrived_bytes that another Node-B had forwarded
+  /// Bytes of forwarded packets that were transmitted here but not received by the UE.
+  std::uint64_t recalled_bytes = 0;
+  std::uint64_t taken_over_bytes = 0;  ///< bytes of arrived packets that another Node-B had forwarded
   std::uint64_t taken_over_packets = 0;
   std::uint64_t carried = 0;  ///< bytes on the air transmitted, padding of the last frame included
   std::uint64_t max_air = 0;  ///< largest backlog so far, bytes on the air
@@ -43,7 +44,7 @@ struct QueueCounters {
 };
 
 /// Counters and contents in bytes of one radio queue. This object contains no packets; the queue reports every arrival
-/// and departure of a packet to it. `length` is in IP bytes, `air` in bytes on the air.
+/// and departure of a packet to it. Arguments `length` are in IP bytes, arguments `air` in bytes on the air.
 class QueueLedger {
  public:
   /// Creates an empty ledger. `frame` is the size of a radio frame in bytes; 0: packets are not cut into frames.
@@ -130,10 +131,11 @@ class QueueLedger {
   Bytes air_bytes_;           ///< bytes on the air queued and not yet transmitted
   std::uint32_t frames_ = 0;  ///< queued frames; cached because it is read more frequently than it changes
   Instant integrated_{};
-  /// List to which `number_` is appended when the queue's contents change; null: none.
+  /// List to which the number of this queue is appended when the queue's contents change; null: none.
   std::vector<std::uint32_t>* changed_ = nullptr;
-  std::uint32_t number_ = 0;  ///< number that identifies this queue in the list `changed_`
-  bool reported_ = false;     ///< true if `changed_` contains a change that was not counted yet
+  std::uint32_t number_ = 0;  ///< number that identifies this queue in the list of changed queues
+  /// True if the list of changed queues contains this queue and the change was not counted yet.
+  bool reported_ = false;
   QueueCounters counters_;
 };
 

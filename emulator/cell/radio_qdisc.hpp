@@ -42,8 +42,8 @@ struct AqmActions {
 };
 
 /// Queue discipline of a radio queue: decides which packet is sent next, and which is dropped when the buffer is full.
-/// The packet that is being transmitted is not in the queue. A transmission at `now` only sends packets that arrived
-/// before `now`. Pure: time is an argument.
+/// The packet that is being transmitted is not in the queue. A transmission only sends packets that arrived before the
+/// time of the transmission. Pure: time is an argument.
 class RadioQdisc {
  public:
   virtual ~RadioQdisc() = default;

@@ -61,8 +61,8 @@ struct ReporterConfig {
 
   /// Time without transmission after which a backlogged UE is reported as in outage.
   Duration outage_after = std::chrono::milliseconds(100);
-  /// Parameters of the SMVS controller, which computes at the Node-B how much the proxy may send; `step` must equal
-  /// `period`. If absent, reports contain no such allowance.
+  /// Parameters of the SMVS controller, which computes at the Node-B how many bytes the proxy may send (an allowance).
+  /// Its step must equal the period of the reports. If absent, reports contain no allowance.
   std::optional<control::SmvsParameters> law;
   /// Parameters of the queue price of the control law CLAMP; if present, the price is computed and reported.
   std::optional<control::ClampPriceParameters> price = std::nullopt;
@@ -137,7 +137,7 @@ class Reporter final : public EventTarget, private ArrivalObserver, private Pres
     bool reported_early = false;  ///< true after an early report in this period
     Rate rate;                    ///< service rate between the last two reports
     double mean = 0;              ///< mean service rate, bytes per second
-    bool mean_known = false;      ///< true once `mean` contains a measurement
+    bool mean_known = false;      ///< true once a mean service rate has been measured
     /// Fraction of a byte by which the allowance was rounded down; it is added to the next allowance.
     double fraction = 0;
     std::uint32_t active_flows = 0;  ///< active flows of the UE, as the proxy's latest status message states
@@ -198,7 +198,7 @@ class Reporter final : public EventTarget, private ArrivalObserver, private Pres
   Instant all_reported_{};          ///< when all UEs were last reported
   bool running_ = false;
   Instant started_{};
-  std::uint64_t tick_ = 0;        ///< number of the pending event, in quarters of the period since started_
+  std::uint64_t tick_ = 0;        ///< number of the pending event; events are a quarter of the report period apart
   std::uint64_t generation_ = 0;  ///< number of start() calls; events that an earlier call scheduled are ignored
   std::uint64_t rounds_ = 0;      ///< number of periodic reports so far
   std::uint64_t reports_ = 0;

@@ -104,7 +104,8 @@ class ScheduledUplink final : public Element, private TtiUser {
   void learn(std::uint64_t tti);
   /// Grants the resource blocks of a TTI that neither retransmissions nor configured grants use.
   void grant(std::uint64_t tti, Instant now);
-  /// Passes a buffer status report to the scheduler after the time `response`. Has no effect if `status` is empty.
+  /// Passes a buffer status report to the scheduler after the time that the Node-B needs to decode it
+  /// (ScheduledUplinkConfig::response). Has no effect if `status` is empty.
   void notify(UeIndex ue, std::uint64_t tti, const std::optional<BufferStatus>& status);
   /// Returns the first TTI from `from` on with work for the uplink; TTIs without work are skipped.
   [[nodiscard]] std::uint64_t next_tti(std::uint64_t from, Instant now);

@@ -170,8 +170,8 @@ inline void Sectors::transmit(std::uint64_t tti, const Allocation& allocation, I
   schedulers_[sector]->served(allocation.ue, result.carried, tti);
 }
 
-/// If a UE's packet keeps the air until its last byte is sent (whole_packets), allocates this TTI to that UE. Returns
-/// true in that case.
+/// Allocates this TTI to the UE whose packet keeps the air until its last byte is sent (CellResources::whole_packets).
+/// Returns false if there is no such UE.
 bool Sectors::carry_on(std::uint32_t sector, std::uint64_t tti, Instant now) {
   std::optional<Holder>& holder = holders_[sector];
   if (!holder) return false;
@@ -186,8 +186,8 @@ bool Sectors::carry_on(std::uint32_t sector, std::uint64_t tti, Instant now) {
   return true;
 }
 
-/// Reserves the next TTIs for the UE if the packet that this TTI served first is not completely sent (whole_packets).
-/// `packets` is the number of packets that had left the UE's queue before the TTI.
+/// Reserves the next TTIs for the UE if the packet that this TTI served first is not completely sent yet. Used with
+/// CellResources::whole_packets only. `packets` is the number of packets that had left the UE's queue before the TTI.
 void Sectors::hold(std::uint32_t sector, const Allocation& allocation, std::uint64_t packets) {
   const UeQueue& queue = ues_[allocation.ue].downlink->queue();
   holders_[sector].reset();

@@ -78,7 +78,7 @@ class Sectors {
     std::uint32_t units = 0;   ///< resource blocks allocated
     Bytes capacity;            ///< bytes that the whole TTI carries
   };
-  /// UE whose packet keeps the air until the packet is sent completely (whole_packets).
+  /// UE whose packet keeps the air until the packet is sent completely. Used with CellResources::whole_packets only.
   struct Holder {
     UeIndex ue = 0;
     Bytes capacity;  ///< bytes that a TTI carried when the UE was chosen

@@ -32,12 +32,12 @@ enum class QueueManagement : std::uint8_t {
   none,
   codel,  ///< CoDel, RFC 8289
 
-  /// Manages the queue by FQ-CoDel (RFC 8290), with one queue per flow. `drop` is ignored, because the longest queue
-  /// loses its oldest packet.
+  /// Manages the queue by FQ-CoDel (RFC 8290), with one queue per flow. QueueConfig::drop is ignored, because the
+  /// longest queue loses its oldest packet.
   fq_codel,
 
-  /// Manages the queue by DualPI2 (RFC 9332), with one queue for L4S and one for other traffic. `drop` is ignored,
-  /// because arrivals are dropped at a full buffer.
+  /// Manages the queue by DualPI2 (RFC 9332), with one queue for L4S and one for other traffic. QueueConfig::drop is
+  /// ignored, because arrivals are dropped at a full buffer.
   dualpi2,
 
   /// Manages the queue as a router of ABC (Accel-Brake Control, NSDI 2020). offer() reports to it what the link could
@@ -50,25 +50,25 @@ struct QueueConfig {
   /// Size of a radio frame (MAC-d PDU). A packet is sent in whole frames, and the last one is padded. 0: packets are
   /// sent byte by byte without frames.
   Bytes frame{40};
-  BufferUnit unit = BufferUnit::frames;  ///< unit of `limit`
+  BufferUnit unit = BufferUnit::frames;  ///< unit in which the limit of the buffer is given
 
-  /// Buffer size in `unit`; 0: unlimited. If the unit is frames, the unsent part of the packet in transit counts. In
-  /// bytes and packets the packet in transit does not count (as in Mahimahi).
+  /// Buffer size in frames, bytes or packets (see `unit`); 0: unlimited. In frames, the unsent part of the packet in
+  /// transit counts. In bytes and packets the packet in transit does not count (as in Mahimahi).
   std::uint64_t limit = 200;
   DropPolicy drop = DropPolicy::tail;  ///< packet that is dropped when the buffer is full
   QueueOrder order = QueueOrder::fifo;
-  FlowClassParameters flows{};  ///< definition of short flows, for short_flows_first
+  FlowClassParameters flows{};  ///< definition of short flows, used if the order is short_flows_first
 
   /// Size of a full packet, which converts a limit in packets to bytes. It is also CoDel's MTU and FQ-CoDel's quantum.
   Bytes packet{1500};
   QueueManagement management = QueueManagement::none;  ///< active queue management; requires order fifo
-  CodelParameters codel{};                             ///< parameters of CoDel; max_packet is overwritten with `packet`
-  DualPi2Parameters dualpi2{};  ///< parameters of DualPI2; max_packet is overwritten with `packet`
+  CodelParameters codel{};      ///< parameters of CoDel; the member max_packet is set to the size of a full packet
+  DualPi2Parameters dualpi2{};  ///< parameters of DualPI2; the member max_packet is set to the size of a full packet
   AbcParameters abc{};          ///< parameters of ABC
 
   /// Returns the number of bytes on the air in which a packet of `length` IP bytes is sent.
   [[nodiscard]] Bytes on_air(Bytes length) const;
-  /// Returns how much of `limit` a packet of `length` IP bytes uses, in frames, bytes or packets.
+  /// Returns how much of the buffer's limit a packet of `length` IP bytes uses, in frames, bytes or packets.
   [[nodiscard]] std::uint64_t taken_by(Bytes length) const;
   /// Returns the size of the buffer in bytes on the air (frames times frame size, bytes, or full packets); 0:
   /// unlimited.
@@ -126,8 +126,8 @@ struct NoMatter {
 /// management.
 class UeQueue {
  public:
-  /// Creates an empty queue. Throws std::invalid_argument if `frame` is negative, or 0 with frames as the unit. Also
-  /// throws if active queue management has an invalid parameter or an order other than fifo.
+  /// Creates an empty queue. Throws std::invalid_argument if the frame size is negative, or if it is 0 and the limit is
+  /// in frames. Also throws if active queue management has an invalid parameter or an order other than fifo.
   explicit UeQueue(const QueueConfig& config);
 
   /// Queues a packet of `length` IP bytes (>= 1). Returns false if the packet was dropped because the buffer had no

@@ -57,9 +57,11 @@ class UplinkUe final : private AirLinkUser {
   /// Puts a packet into the queue, or drops it.
   void push(packet::Packet packet, Bytes length, Instant now);
 
-  /// Reads the channel at the start of TTI `tti`, so that link() is valid up to `distance` TTIs ahead.
+  /// Reads the channel at the start of TTI `tti`. Afterwards link() is valid for this TTI and as many TTIs ahead as
+  /// UplinkRequests::distance states.
   void begin(std::uint64_t tti);
-  /// Returns the capacity of TTI `tti` for this UE; valid from the current TTI to `distance` TTIs ahead.
+  /// Returns the capacity of TTI `tti` for this UE. It is known for the current TTI and as many TTIs ahead as
+  /// UplinkRequests::distance states.
   [[nodiscard]] const LinkGrant& link(std::uint64_t tti) const { return ahead_[tti % ahead_.size()]; }
   /// Returns the block that hybrid ARQ must retransmit in `tti`; null if there is none.
   [[nodiscard]] const link::HarqBlock* to_repeat(std::uint64_t tti) const { return air_.waiting(tti); }
@@ -116,7 +118,7 @@ class UplinkUe final : private AirLinkUser {
   Drx* drx_;
   CellObserver* observer_ = nullptr;
   std::vector<LinkGrant> ahead_;  ///< capacities of the next TTIs for this UE; TTI n is at index n modulo the size
-  std::uint64_t known_ = 0;       ///< first TTI for which `ahead_` has no entry yet
+  std::uint64_t known_ = 0;       ///< first TTI whose capacity is not known yet
   std::vector<BufferStatus> reported_bsr_;  ///< buffer status reports of blocks in hybrid ARQ, by process
   bool pending_ = false;                    ///< true if a scheduling request is pending (TS 36.321 section 5.4.4)
   /// TTI in which the UE sends another request unless it gets a grant before (retxBSR-Timer).
@@ -124,7 +126,8 @@ class UplinkUe final : private AirLinkUser {
 
   /// First TTI in which an RLC retransmission is ready and the UE must send a scheduling request for it.
   std::uint64_t rlc_retx_at_ = not_set;
-  Instant sr_trigger_time_{};  ///< time from which on the RLC retransmission of rlc_retx_at_ may be sent
+  /// Time at which the newest RLC retransmission is ready for which a scheduling request was planned.
+  Instant sr_trigger_time_{};
 };
 
 }  // namespace sluice::emulator

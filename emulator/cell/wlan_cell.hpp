@@ -53,8 +53,8 @@ class WlanCell final : public RadioCell, public Element, public EventTarget {
   /// Gives a mobile a further address. Throws std::invalid_argument if it is taken.
   void add_address(UeIndex ue, const IpAddress& address);
 
-  /// Puts a downlink packet into the access point's buffer. A packet for no mobile of this cell goes to `to_ues`
-  /// without using the air.
+  /// Puts a downlink packet into the access point's buffer. A packet for no mobile of this cell goes directly to the
+  /// element that receives downlink packets, without using the air.
   void receive(packet::Packet packet, Instant now) override;
   /// Returns the element that receives the mobiles' packets.
   [[nodiscard]] Element& uplink() { return uplink_; }
@@ -118,7 +118,7 @@ class WlanCell final : public RadioCell, public Element, public EventTarget {
   Uplink uplink_{*this};
   CellObserver* observer_ = nullptr;
   std::vector<IpAddress> addresses_;
-  std::vector<UeSnapshot> downlink_;  ///< downlink state of each mobile; queued_seconds is not used
+  std::vector<UeSnapshot> downlink_;  ///< downlink state of each mobile; the member queued_seconds is not used
   std::unordered_map<IpAddress, UeIndex> by_address_;
   std::vector<Station> stations_{1};
   std::size_t sender_ = 0;  ///< number of the station whose packet is on the air

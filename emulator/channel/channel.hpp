@@ -81,19 +81,20 @@ class Channel {
   }
   /// Advances to TTI `tti` if other TTIs lie between, or if the grant of `tti` is not computed yet.
   void advance(std::uint64_t tti);
-  /// Makes `grant`, which belongs to TTI `next_`, the current grant and counts the bytes it offers.
+  /// Makes `grant`, the grant of the first TTI that was not read yet, the current grant. Counts the bytes that the
+  /// grant offers.
   void take(const LinkGrant* grant) {
     current_ = grant;
     offered_ += static_cast<std::uint64_t>(current_->carried().count());
     ++next_;
   }
 
-  const LinkGrant* current_ = nullptr;  ///< grant of the TTI before `next_`; null before the first TTI
+  const LinkGrant* current_ = nullptr;  ///< grant of the TTI that was read last; null before the first TTI
 
-  /// Last grant computed so far; equal to `current_` if the grant of TTI `next_` is not computed yet.
+  /// Last grant computed so far. It equals the current grant if the grant of the next TTI is not computed yet.
   const LinkGrant* newest_ = nullptr;
   std::uint64_t next_ = 0;     ///< first TTI that was not read yet
-  std::uint64_t offered_ = 0;  ///< bytes offered by the TTIs before next_
+  std::uint64_t offered_ = 0;  ///< bytes offered by all TTIs that were read
 };
 
 /// A channel that computes one TTI at a time.

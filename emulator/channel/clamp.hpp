@@ -46,7 +46,7 @@ class ClampChannel final : public SteppedChannel {
   /// Returns the present rate margin m, 0 … 1.
   [[nodiscard]] double margin() const { return 1 - back_off_; }
   /// Returns the number of packets whose transmissions have ended. One packet is transmitted in successive slots until
-  /// it is received, at most `attempts` times.
+  /// it is received, but not more often than ClampParameters::attempts permits.
   [[nodiscard]] std::uint64_t sequences() const { return sequences_; }
   /// Returns the number of packets that were lost in all of their transmissions.
   [[nodiscard]] std::uint64_t failures() const { return failures_; }

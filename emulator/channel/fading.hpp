@@ -50,13 +50,13 @@ class Fading {
     const Gains& gains = gains_from(number / stretch * stretch);
     return {gains.re[number % stretch], gains.im[number % stretch]};
   }
-  /// Gain h at each step of a stretch (`stretch` consecutive steps), as real and imaginary parts.
+  /// Gain h at each step of a stretch (Fading::stretch consecutive steps), as real and imaginary parts.
   struct Gains {
     std::array<double, stretch> re{};
     std::array<double, stretch> im{};
   };
-  /// Returns the gains from step `first` on, which must be a multiple of `stretch`. The result is valid until the next
-  /// call.
+  /// Returns the gains of the stretch that begins at step `first`, a multiple of Fading::stretch. The result is valid
+  /// until the next call.
   const Gains& gains_from(std::uint64_t first) {
     if (first != first_) compute(first);
     return gains_;
@@ -70,13 +70,13 @@ class Fading {
   /// Computes the gains of the stretch that begins at step `first`.
   void compute(std::uint64_t first);
 
-  Row turn_{};                        ///< rotation of each sinusoid, radians per step
-  Row phase_{};                       ///< phase of each sinusoid at step 0
-  Row re_{}, im_{};                   ///< real and imaginary part of each sinusoid at step `at_`
-  Row step_re_{}, step_im_{};         ///< rotation of each sinusoid in one step, as a complex factor
-  std::uint64_t at_ = 0;              ///< number of the step that follows the last computed stretch
-  std::uint64_t first_ = UINT64_MAX;  ///< number of the first step in gains_
-  Gains gains_;                       ///< gains of the stretch that begins at step first_
+  Row turn_{};                 ///< rotation of each sinusoid, radians per step
+  Row phase_{};                ///< phase of each sinusoid at step 0
+  Row re_{}, im_{};            ///< real and imaginary part of each sinusoid at the step after the last computed stretch
+  Row step_re_{}, step_im_{};  ///< rotation of each sinusoid in one step, as a complex factor
+  std::uint64_t at_ = 0;       ///< number of the step that follows the last computed stretch
+  std::uint64_t first_ = UINT64_MAX;  ///< first step of the last computed stretch
+  Gains gains_;                       ///< gains of the last computed stretch
 };
 
 /// One number for each step of a stretch.

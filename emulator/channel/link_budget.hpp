@@ -24,8 +24,8 @@ struct LinkBudget {
     const double gain = mean_gain * std::exp(-shadowing_db * (std::numbers::ln10 / 10)) * at_least(fading);
     return 10 * std::log10(power_mw * gain / (intra_cell_mw * gain + inter_cell_mw));
   }
-  /// Returns the SNR of each step of a stretch within `tolerance_db`, at a tenth of the cost of snr_db(). Valid for
-  /// SNRs from -1000 to 1000 dB.
+  /// Returns the SNR of each step of a stretch (Fading::stretch steps) in dB, with an error of at most tolerance_db.
+  /// This takes a tenth of the time of snr_db(). Valid for SNRs from -1000 to 1000 dB.
   [[nodiscard]] FadingStretch snr_about(const FadingStretch& shadowing_db, const FadingStretch& fading) const;
 
  private:

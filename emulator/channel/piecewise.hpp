@@ -10,7 +10,7 @@ namespace sluice::emulator {
 /// Parameters of a link with a random rate.
 struct PiecewiseParameters {
   Rate min;           ///< lower bound of the uniformly drawn rate
-  Rate max;           ///< upper bound of the rate, at least `min`
+  Rate max;           ///< upper bound of the rate, at least the lower bound
   Duration period{};  ///< time for which a rate stays constant, > 0; need not be a multiple of the TTI
 };
 

@@ -5,8 +5,8 @@
 
 namespace sluice::emulator {
 
-/// Checks the parameters of the channel model `model`. If the condition `in_range` is false, a call throws
-/// std::invalid_argument with the name of the model and what was expected.
+/// Checks the parameters of a channel model. If the condition of a call is false, the call throws std::invalid_argument
+/// with the name of the model and what was expected.
 struct RangeCheck {
   const char* model;
 

@@ -19,10 +19,10 @@ class AckStretcher {
   /// longest time an ACK may be withheld.
   AckStretcher(std::uint32_t every, Duration delay) : every_(every), delay_(delay) {}
 
-  /// True if the stretcher withholds ACKs, because `every` is above 2.
+  /// True if the stretcher withholds ACKs, because it sends one ACK for more than two segments.
   [[nodiscard]] bool stretches() const { return every_ > 2; }
-  /// Reports that everything before `next` was received. Returns true if an ACK is due: if `every` segments of `full`
-  /// bytes are unacknowledged, or the oldest unacknowledged one was received at least `delay` ago.
+  /// Reports that everything before `next` was received. Returns true if an ACK is due. Either as many segments of
+  /// `full` bytes are unacknowledged as one ACK covers, or the oldest of them has waited for the longest delay.
   [[nodiscard]] bool came(tcp::SeqNum next, std::uint32_t full, Instant now);
   /// Returns true if `segment` is an ACK to drop, because a later ACK covers it. Otherwise sets the timestamp that the
   /// segment echoes.

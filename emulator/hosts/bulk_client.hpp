@@ -22,7 +22,7 @@ struct BulkConfig {
   bool is_fetch = false;      ///< true if the time from SYN to last byte is recorded as a fetch
 };
 
-/// One long transfer: downloads or uploads `size` bytes and closes. Checks every byte it receives.
+/// One long transfer: downloads or uploads a number of bytes and closes. Checks every byte it receives.
 class BulkClient final : public Application, public EventTarget {
  public:
   /// Creates a client that opens its connection at `config.start`. `loop`, `host` and `log` must outlive it.

@@ -107,7 +107,7 @@ class Connection final : private tcp::Output {
   std::uint16_t ip_id_ = 0;
   bool open_ = false;
   bool peer_finished_ = false;
-  bool finish_wanted_ = false;  ///< true if a FIN must be sent once `waiting_` is empty
+  bool finish_wanted_ = false;  ///< true if a FIN must be sent once all written bytes are in the endpoint
   bool starved_ = false;
 };
 

@@ -18,7 +18,7 @@ struct FrameHead {
   enum class Kind : std::uint8_t {
     stream = 1,  ///< frame by which a client requests data frames without end
     probe = 2,   ///< frame by which a client requests an echo, and the server's echo
-    data = 3     ///< frame of the server: `value` bytes of the pattern follow
+    data = 3     ///< frame of the server that is followed by bytes of the pattern; FrameHead::value is their number
   };
   static constexpr std::size_t length = 16;
 

@@ -22,7 +22,8 @@ struct GameHead {
   std::uint16_t answer = 0;       ///< size of the answers that a player requests, in bytes; 0 in an answer
   std::uint64_t number = 0;
   Instant sent{};
-  /// True: the server sends its answers at exponentially distributed intervals with `interval_us` as their mean.
+  /// True: the server sends its answers at exponentially distributed intervals, whose mean is the interval in this
+  /// header.
   bool exponential = false;
 
   [[nodiscard]] std::array<std::uint8_t, length> encode() const;
@@ -75,7 +76,7 @@ class GameClient final : public DatagramApplication, public EventTarget {
 };
 
 /// Game server of one host. Each player receives the datagrams that the player's header requests, until no datagram of
-/// the player has arrived for `patience`.
+/// the player has arrived for 30 s (`patience`).
 class GameServer final : public DatagramApplication {
  public:
   /// Time without a datagram of a player after which the server drops the player.

@@ -58,7 +58,7 @@ class DatagramApplication {
 };
 
 /// A host with one address on one wire, with TCP, UDP and applications. It receives frames as an Element, and sends its
-/// own frames to `wire`. Timers are events of the event loop. Thread: the event loop's.
+/// own frames to the wire. Timers are events of the event loop. Thread: the event loop's.
 class Host final : public Element, public EventTarget {
  public:
   using Acceptor = std::function<std::unique_ptr<Application>(const packet::Addresses& ours)>;

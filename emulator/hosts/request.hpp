@@ -13,9 +13,9 @@ namespace sluice::emulator {
 /// Request of a built-in client: 16 bytes at the start of a connection's payload or between payloads.
 struct Request {
   enum class Verb : std::uint8_t {
-    fetch = 1,  ///< requests that the server sends `size` bytes of the pattern
-    /// Announces that the client sends `size` bytes of the pattern; once they have arrived, the server answers with a
-    /// put request of the same size.
+    fetch = 1,  ///< requests that the server sends bytes of the pattern; Request::size is their number
+    /// Announces that the client sends bytes of the pattern; Request::size is their number. Once they have arrived, the
+    /// server answers with a put request of the same size.
     put = 2
   };
   static constexpr std::size_t length = 16;

@@ -27,11 +27,12 @@ struct RequestConfig {
   std::uint16_t port = 80;
   Instant start{};
   RequestPace pace = RequestPace::after_answer;
-  /// Mean think time for `after_answer`. For `clocked` it is the interval between requests, > 0.
+  /// Mean think time if the next request is sent after the last answer (`after_answer`). If requests are sent regularly
+  /// (`clocked`), the interval between them, > 0.
   Duration interval = std::chrono::seconds(1);
   SizeDistribution size;  ///< size of an answer
-  Duration on{};          ///< with `clocked`: mean length of the active periods (exponential); 0: always active
-  Duration off{};         ///< with `clocked`: mean length of the pauses between active periods
+  Duration on{};  ///< if requests are sent regularly: mean length of the active periods (exponential); 0: always active
+  Duration off{};  ///< if requests are sent regularly: mean length of the pauses between active periods
 };
 
 /// Sends small requests repeatedly on one connection, as request and response, as telnet, or in on/off periods. Each

@@ -11,7 +11,7 @@ enum class SizeKind : std::uint8_t {
   fixed,       ///< always min
   uniform,     ///< uniform, min … max
   triangular,  ///< sizes are triangular between min and max (flows of the CLAMP paper)
-  pareto       ///< sizes are Pareto with `shape`, from min on, cut at max (web objects)
+  pareto       ///< sizes are Pareto with a shape parameter, from min on, cut at max (web objects)
 };
 
 /// Distribution of transfer sizes. Requires 1 <= min <= max.

@@ -19,7 +19,7 @@ struct VideoConfig {
   Duration segment = std::chrono::seconds(4);  ///< playing time of a segment, > 0
   Duration buffer = std::chrono::seconds(60);  ///< largest buffered playing time, >= 10 segments
 
-  /// Buffer level up to which the lowest rate is chosen; < 0.9 of `buffer`.
+  /// Buffered playing time up to which the lowest rate is chosen; less than 0.9 of the largest buffered playing time.
   Duration reservoir = std::chrono::seconds(8);
   std::uint32_t segments = 0;                ///< segments per video; 0 = endless
   Duration pause = std::chrono::seconds(1);  ///< time between two videos

@@ -18,7 +18,7 @@ struct WebConfig {
   Duration think_time = std::chrono::seconds(1);  ///< mean of the exponentially distributed time between pages
   std::uint32_t objects_min = 1;  ///< smallest number of objects per page; the number is uniformly distributed
   std::uint32_t objects_max = 8;
-  Bytes object_min{1000};  ///< smallest object; sizes are Pareto, cut at `object_max`
+  Bytes object_min{1000};  ///< size of the smallest object; sizes are Pareto, cut at the size of the largest object
   Bytes object_max{200'000};
   double object_shape = 1.2;
 };

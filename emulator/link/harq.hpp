@@ -32,7 +32,7 @@ struct HarqBlock {
 /// Outcome of one transmission of a block.
 enum class HarqOutcome : std::uint8_t {
   received,
-  again,    ///< the block was not received and is retransmitted `processes` TTIs later
+  again,    ///< the block was not received, and the same process retransmits it at its next TTI
   given_up  ///< the block was not received, and no attempt is left
 };
 

@@ -14,8 +14,8 @@
 
 namespace sluice::emulator {
 
-/// Change of the delay of a line. From the time `at` on, counted from the construction of the line, packets are delayed
-/// by `extra` more than the configured delay. A later step replaces the earlier one.
+/// Change of the delay of a line. From the time `at` on, which is counted from the construction of the line, the delay
+/// is longer than configured by the time `extra`. A later step replaces the earlier one.
 struct DelayStep {
   Duration at{};
   Duration extra{};  ///< additional delay, >= 0
@@ -28,8 +28,8 @@ struct DelayLineConfig {
   /// Largest sum of the packets that wait for the line; the packet being sent does not count; 0: unlimited.
   Bytes buffer;
 
-  /// Largest random deviation of a packet's delay, by which it is longer or shorter than `delay`; uniformly drawn, 0 …
-  /// delay. Packets never overtake each other.
+  /// Largest random deviation of a packet's delay, by which it is longer or shorter than the propagation delay;
+  /// uniformly drawn, 0 … propagation delay. Packets never overtake each other.
   Duration jitter{};
   std::vector<DelayStep> steps = {};  ///< changes of the delay in time order; they do not reorder packets
 };
@@ -67,7 +67,8 @@ class DelayLine final : public Element, public EventTarget {
     Instant begins{};  ///< start of its transmission
     Bytes size;
   };
-  /// Updates line_free_ to the end of the transmission of `size` bytes. Returns false if the buffer has no space.
+  /// Updates the time at which the line is free again to the end of the transmission of `size` bytes. Returns false if
+  /// the buffer has no space.
   bool wait_for_line(Bytes size, Instant now);
   /// Returns the arrival time of a packet sent at `sent`, which must not decrease.
   [[nodiscard]] Instant arrival(Instant sent);
@@ -84,7 +85,7 @@ class DelayLine final : public Element, public EventTarget {
   bool armed_ = false;        ///< true if the event of the next arrival is set
   Instant line_free_{};       ///< time at which the line ends its last transmission
   Ring<Waiting> waiting_;     ///< sizes of the packets that waited for the line when the last one arrived
-  Bytes waiting_bytes_;       ///< sum of the sizes in waiting_
+  Bytes waiting_bytes_;       ///< sum of the sizes of the packets that wait for the line
   LineCounters counters_;
 };
 

@@ -9,7 +9,7 @@
 
 namespace sluice::emulator {
 
-/// Receiver of events. `tag` is the value passed to EventLoop::at().
+/// Receiver of events. The tag of an event is the value that was passed to EventLoop::at().
 class EventTarget {
  public:
   virtual void on_event(std::uint64_t tag, Instant now) = 0;
@@ -18,7 +18,7 @@ class EventTarget {
   ~EventTarget() = default;
 };
 
-/// An event: its target and time. `order` distinguishes events of the same instant.
+/// An event: its target, its time, and a number that orders the events of one instant.
 struct Event {
   Instant when;
   std::uint64_t order;

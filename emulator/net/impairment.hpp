@@ -22,9 +22,9 @@ struct DelayJump {
 struct ImpairmentConfig {
   double loss = 0;       ///< probability that a packet is lost
   double duplicate = 0;  ///< probability that a packet is sent twice
-  double reorder = 0;    ///< probability that a packet is delayed by `reorder_delay`, so that later packets overtake it
+  double reorder = 0;    ///< probability that a packet is delayed, so that later packets overtake it
   Duration reorder_delay = std::chrono::milliseconds(5);
-  double corrupt = 0;  ///< probability that `corrupt_bits` random bits after the Ethernet header are inverted
+  double corrupt = 0;              ///< probability that random bits after the Ethernet header are inverted
   std::uint32_t corrupt_bits = 1;  ///< inverted bits per corrupted packet, >= 1
   std::vector<DelayJump> jumps;    ///< periods with additional delay
 };

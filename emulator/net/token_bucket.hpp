@@ -6,8 +6,9 @@
 
 namespace sluice::emulator {
 
-/// A policer's token bucket, which fills at `rate` up to `burst` bytes. A packet passes if the bucket contains at least
-/// the packet's size, which is then removed from the bucket. No packet waits. Time is an argument.
+/// A policer's token bucket, which fills at a constant rate up to a largest number of bytes (the burst size). A packet
+/// passes if the bucket contains at least the packet's size, which is then removed from the bucket. No packet waits.
+/// Time is an argument.
 class TokenBucket {
  public:
   /// Creates a full bucket. Throws std::invalid_argument unless `rate` > 0 and `burst` > 0.
@@ -20,7 +21,7 @@ class TokenBucket {
  private:
   Rate rate_;         ///< rate at which the bucket fills
   double burst_;      ///< size of the bucket, bytes
-  double level_;      ///< fill level, bytes, 0 … burst_
+  double level_;      ///< fill level in bytes, from 0 to the size of the bucket
   Instant filled_{};  ///< time at which the fill level was last updated
 };
 

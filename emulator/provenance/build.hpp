@@ -9,8 +9,8 @@ namespace sluice::emulator {
 struct Build {
   std::string version;    ///< release
   std::string commit;     ///< commit that was checked out; "unknown" outside a repository
-  std::string sources;    ///< digest of the sources of `commit`, without documents
-  bool modified = false;  ///< true if the sources differed from those of `commit`
+  std::string sources;    ///< digest of the sources of that commit, without documents
+  bool modified = false;  ///< true if the sources differed from those of the commit
   std::string compiler;
   std::string type;    ///< CMake build type
   std::string sha256;  ///< digest of the executable

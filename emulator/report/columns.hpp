@@ -18,7 +18,8 @@ namespace sluice::emulator {
 template <typename Row>
 struct Column {
   std::string name;
-  std::string text;  ///< description of the column for the reference of result files; the unit is in `name`
+  /// Description of the column for the reference of result files; the column's name contains the unit.
+  std::string text;
   std::function<std::string(const Row&)> write;
   std::function<void(Row&, double)> read;
 };

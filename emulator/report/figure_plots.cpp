@@ -208,7 +208,7 @@ class Figure {
                      [](const PlotPoint& a, const PlotPoint& b) { return a.x < b.x; });
   }
 
-  /// Sets equal ranges in all panels. A linear y axis starts at 0 unless the scenario sets `min` or values are
+  /// Sets equal ranges in all panels. A linear y axis starts at 0, unless the scenario sets its lower end or values are
   /// negative.
   void share_axes(std::vector<Plot>& plots) const {
     share(plots, &Plot::x, &PlotPoint::x);

@@ -14,7 +14,7 @@
 
 namespace sluice::emulator {
 
-/// One direction of a TCP connection: from `source` to `destination`.
+/// One direction of a TCP connection: source and destination, with addresses and ports.
 struct FlowId {
   IpAddress source;
   IpAddress destination;
@@ -98,8 +98,8 @@ class FlightRecorder {
     bool arrived = false;
   };
   struct Flow {
-    tcp::SeqNum reference;       ///< sequence number of the byte at `position`
-    std::uint64_t position = 0;  ///< position of `reference`
+    tcp::SeqNum reference;       ///< sequence number of a byte whose stream position is known
+    std::uint64_t position = 0;  ///< stream position of that byte
 
     /// Stream position after the last byte that the server has sent. `proxy_end` is the position after the last byte
     /// that the proxy has sent, and `acked` the position up to which the UE has acknowledged.

@@ -9,7 +9,7 @@ namespace sluice::emulator {
 /// One axis of a plot that a scenario requests.
 struct PlotAxisSpec {
   /// Names of result columns or swept columns, or the word for the mode. An x axis has one name, or none if the y axis
-  /// uses `at`.
+  /// states x positions (`at`).
   std::vector<std::string> columns;
   std::vector<std::string> names;  ///< legend names of the columns of a y axis; default: the columns' own names
   /// X position of each column of a y axis. The values of a run in these columns are then points of one line. If empty,
@@ -54,7 +54,7 @@ struct OverTimeSpec {
   std::vector<std::string> where;
   /// Swept column whose values get plots side by side, as modes do; if empty, only modes are side by side.
   std::string beside;
-  bool every = false;  ///< draws all points if `where` is empty
+  bool every = false;  ///< draws all points of the sweeps if no conditions select points
   bool first = false;  ///< draws the time series before the comparison of all runs
   std::string ue;      ///< address of a UE whose queue is drawn separately; may be empty
 };

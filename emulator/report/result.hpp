@@ -115,7 +115,7 @@ struct DropRow {
   std::string source;  ///< address of the sender
   std::uint16_t source_port = 0;
   std::uint16_t ue_port = 0;
-  std::string reason;  ///< reason of the drop, named as in the counters drops_…
+  std::string reason;  ///< reason of the drop, one of the names of DropReason
   /// Offset of the segment's first payload byte from the first payload byte of the connection, modulo 2^32.
   double sequence_bytes = 0;
 };
@@ -156,8 +156,8 @@ struct RunResult {
   std::optional<double> fetch_p50_ms;
   std::optional<double> fetch_p95_ms;
   std::map<std::string, std::uint64_t> counters;  ///< further counters such as TTIs missed or reports lost
-  std::map<std::string, double> figures;          ///< values that only some runs have; their names are in figure_table
-  std::map<std::string, double> paper;            ///< values that a paper states for this run, by column
+  std::map<std::string, double> figures;  ///< values that only some runs have, by the name of the column (figure_table)
+  std::map<std::string, double> paper;    ///< values that a paper states for this run, by column
   std::vector<SeriesPoint> series;
   std::vector<UePoint> ues;        ///< empty unless requested
   std::vector<FlowRow> flows;      ///< empty unless requested

@@ -12,14 +12,14 @@ namespace sluice::emulator {
 struct PlotPoint {
   double x = 0;
   double y = 0;
-  double error = 0;  ///< half of an error bar along y, or along x for a `bar`; 0: none
+  double error = 0;  ///< half of the error bar, which is vertical, but horizontal on an element of kind `bar`; 0: none
 };
 
 /// Outline of a point, which distinguishes lines without colours.
 enum class MarkerShape : unsigned char { circle, square, triangle, diamond, cross, plus, wedge, star };
 inline constexpr std::size_t marker_shapes = 8;
 
-/// One graphic element of a plot. `css_class` selects its colour (report_style.hpp).
+/// One graphic element of a plot. Its CSS class selects its colour (report_style.hpp).
 struct PlotMark {
   /// Kinds of elements; `bar` is a horizontal bar from the axis to each point.
   enum class Kind { line, dashed, thin, area, points, line_and_points, dashed_and_points, bar };

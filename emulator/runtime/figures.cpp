@@ -131,7 +131,7 @@ std::uint64_t drops_before(const std::vector<DropRow>& drops, double time_s) {
   }));
 }
 
-/// Adds mean fetch times of the completed flows of application `flows`, by size.
+/// Adds mean fetch times by size, of the completed flows of the application that generates short flows (type flows).
 void add_fetch_figures(RunResult& result, const FlowLog& log, Instant measured_from, const IpAddress* first_ue) {
   constexpr std::uint64_t short_limit = 15'000;
   constexpr std::uint64_t medium_limit = 200'000;

@@ -12,7 +12,7 @@
 namespace sluice::emulator {
 
 /// A DPDK port as an element of the network. The device sends packets that this element receives at the next flush().
-/// Packets from the device are passed to `inwards`. Uses queue 0 only. Thread: the poll thread.
+/// Packets from the device are passed to another element. Uses queue 0 only. Thread: the poll thread.
 class LivePort final : public Element {
  public:
   /// Makes the element. `port` and `inwards` must outlive it.

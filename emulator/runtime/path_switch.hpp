@@ -64,7 +64,7 @@ class UplinkSwitch final : public Element {
   void interrupt(std::uint32_t ue) { between_[ue].is = true; }
   /// Ends the interruption: `nodeb` serves the UE, which sends the kept packets.
   void arrive(std::uint32_t ue, std::uint32_t nodeb, Instant now);
-  /// Returns the number of packets dropped because `max_waiting` packets were kept.
+  /// Returns the number of packets dropped during interruptions, because the UE already kept as many as it can.
   [[nodiscard]] std::uint64_t dropped() const { return dropped_; }
 
  private:

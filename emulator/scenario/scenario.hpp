@@ -75,7 +75,7 @@ enum class DisciplineType : std::uint8_t { fifo, round_robin, red, codel, fq_cod
 struct QueueSpec {
   DisciplineType type = DisciplineType::fifo;
   std::uint32_t packets = 0;  ///< packet limit in addition to the hop's buffer; 0 = none
-  /// Parameters of RED. If `max_threshold` is 0, the thresholds become 1/12 and 3/12 of the buffer.
+  /// Parameters of RED. If the upper threshold (max_threshold) is 0, the thresholds become 1/12 and 3/12 of the buffer.
   RedParameters red;
   CodelParameters codel;  ///< parameters of CoDel, for the disciplines codel and fq_codel
   PieParameters pie;
@@ -100,11 +100,11 @@ struct StepSpec : DelayStep {
 
 /// One wired hop, equal in both directions except for the steps of its delay.
 struct HopSpec {
-  Duration delay{};                                   ///< one-way delay
-  Rate rate;                                          ///< line rate; 0 = infinitely fast
-  Bytes buffer;                                       ///< size of the buffer in front of the line; 0 = unlimited
-  std::optional<QueueSpec> queue = std::nullopt;      ///< queue of a router; requires a rate
-  Duration jitter{};                                  ///< variation of the delay; only without `queue`
+  Duration delay{};                               ///< one-way delay
+  Rate rate;                                      ///< line rate; 0 = infinitely fast
+  Bytes buffer;                                   ///< size of the buffer in front of the line; 0 = unlimited
+  std::optional<QueueSpec> queue = std::nullopt;  ///< queue of a router; requires a rate
+  Duration jitter{};                              ///< variation of the delay; only for hops without a router's queue
   std::optional<PolicerSpec> policer = std::nullopt;  ///< token bucket in front of line and queue, one per direction
   std::vector<StepSpec> steps = {};                   ///< scheduled changes of the delay, sorted by time
 };
@@ -118,10 +118,11 @@ struct BufferSpec {
 /// Active queue management of a radio queue.
 struct RadioQueueSpec {
   QueueManagement type = QueueManagement::none;
-  CodelParameters codel;  ///< parameters of CoDel, for codel and fq_codel; max_packet is the hosts' MTU
+  CodelParameters codel;  ///< parameters of CoDel and FQ-CoDel; the member max_packet is set to the hosts' MTU
 
-  /// Parameters of DualPI2; max_packet is the hosts' MTU. `step` is longer than the gaps between transmission
-  /// opportunities of one UE. With a shorter step, packets that only wait for the next opportunity would be marked.
+  /// Parameters of DualPI2; the member max_packet is set to the hosts' MTU. The delay from which packets are marked
+  /// (`step`) is longer than the time between two transmissions to one UE. Otherwise packets that only wait for the
+  /// next transmission would be marked.
   DualPi2Parameters dualpi2{.step = std::chrono::milliseconds(20)};
   AbcParameters abc;
 };
@@ -156,8 +157,10 @@ struct ChannelSpec {
   Rate max = Rate::bits_per_second(10e6);     ///< piecewise: highest rate
   Duration period = std::chrono::seconds(1);  ///< time between two drawn rates, for channels of type piecewise
   std::string file;                           ///< trace: file name
-  Duration offset{};        ///< position in the trace at which the run begins, for types trace and generated
-  Duration drawn_offset{};  ///< largest random addition to `offset`, drawn from the seed, for types trace and generated
+  Duration offset{};  ///< position in the trace at which the run begins, for types trace and generated
+  /// Largest random time that is added to the position at which the run begins, drawn from the seed, for types trace
+  /// and generated.
+  Duration drawn_offset{};
   TraceParameters generated;                    ///< generated: model parameters
   Duration length = std::chrono::seconds(120);  ///< length of the trace, for type generated
   std::optional<std::uint64_t> seed;            ///< seed of the trace, for type generated; default: the run's seed
@@ -165,7 +168,7 @@ struct ChannelSpec {
   HsdpaParameters hsdpa;                        ///< hsdpa: radio parameters
   ClampParameters clamp;                        ///< clamp: slot parameters
   EvdoParameters evdo;                          ///< evdo: radio parameters
-  OfdmaParameters ofdma;  ///< radio parameters, for type ofdma; resource_blocks are set from the cell
+  OfdmaParameters ofdma;  ///< radio parameters, for type ofdma; the number of resource blocks is set from the cell
 
   /// True if the channel sends transport blocks, which hybrid ARQ can retransmit.
   [[nodiscard]] bool has_transport_blocks() const { return type == ChannelType::hsdpa || type == ChannelType::ofdma; }
@@ -200,14 +203,14 @@ struct UeSpec {
   /// Uplink of this UE alone, before the shared line; not set: packets only pass the shared line.
   std::optional<UplinkSpec> uplink;
 
-  /// Returns address number `index` of this UE: 0 is `address`, larger ones are in more_addresses. Requires that it
-  /// exists.
+  /// Returns address number `index` of this UE: 0 is its first address, larger ones are its further addresses. Requires
+  /// that the address exists.
   [[nodiscard]] const IpAddress& address_of(std::uint32_t index) const {
     return index == 0 ? address : more_addresses[index - 1];
   }
-  /// Sets `frame` and `buffer` from the file or from the channel's defaults. The default frame is one HSDPA PDU for
-  /// hsdpa channels, else 0.
-  /// The default buffer is 200 frames, or the bytes of 200 HSDPA PDUs if frame is 0.
+  /// Sets the sizes of frame and buffer from the file, or else from the channel's defaults. The default frame is one
+  /// HSDPA PDU for hsdpa channels, else 0. The default buffer is 200 frames, or the bytes of 200 HSDPA PDUs without
+  /// frames.
   void settle_frames();
 };
 
@@ -300,10 +303,11 @@ enum class Direction : std::uint8_t { download, upload };
 
 struct AppSpec {
   AppType type = AppType::bulk;
-  std::uint32_t ue = 0;       ///< index of the first UE that runs this application
-  std::uint32_t ues = 1;      ///< number of UEs that each run this application
-  std::uint32_t server = 0;   ///< index of the server
-  std::uint32_t address = 0;  ///< index of the UE's address: 0 is `address`, larger ones are in more_addresses
+  std::uint32_t ue = 0;      ///< index of the first UE that runs this application
+  std::uint32_t ues = 1;     ///< number of UEs that each run this application
+  std::uint32_t server = 0;  ///< index of the server
+  /// Index of the UE's address: 0 is the first address, larger ones are its further addresses.
+  std::uint32_t address = 0;
   Duration start{};
   /// Direction of the data as seen from the UE (applications bulk and flows).
   Direction direction = Direction::download;
@@ -338,7 +342,7 @@ struct AppSpec {
   Duration tick = std::chrono::milliseconds(20);
   Bytes down{200};
   Bytes up{60};
-  /// True: times between datagrams to the UE are exponential with mean `tick` (application game).
+  /// True: times between datagrams to the UE are exponentially distributed around the regular time (application game).
   bool exponential = false;
   bool loaded = true;  ///< true: the connections that stay open download without end (application responsiveness)
   /// Time at which the transfers of an application bulk are aborted; an application flows begins no page after it.

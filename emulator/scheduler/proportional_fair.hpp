@@ -43,7 +43,7 @@ class ProportionalFair final : public Scheduler {
   /// Average T of one UE.
   struct Average {
     double value = 0;
-    std::uint64_t as_of = 0;  ///< first TTI that `value` does not include; the decay is applied from there on
+    std::uint64_t as_of = 0;  ///< first TTI that the average does not include; the decay is applied from there on
   };
   /// Returns (1 − 1/a)^ttis, the factor by which an average rate decays in `ttis` TTIs without service; a is the
   /// averaging window.

@@ -38,8 +38,8 @@ class Scheduler {
   /// True if the scheduler needs the channel quality of every UE in every TTI, also of idle UEs. The cell then omits no
   /// TTI.
   [[nodiscard]] virtual bool follows_idle() const { return false; }
-  /// True if the scheduler uses the candidates' `quality_db`. It is computed only then, because each value costs a
-  /// logarithm.
+  /// True if the scheduler uses the channel quality of the candidates (Candidate::quality_db). The quality is computed
+  /// only then, because each value costs a logarithm.
   [[nodiscard]] virtual bool goes_by_quality() const { return false; }
 
  protected:
