@@ -10,9 +10,9 @@
 
 namespace sluice::dpdk {
 
-/// Returns a classic BPF program that maps a frame to a queue by its UE's address: ue_address_hash() over
-/// rss_table_size entries, modulo `queues` (1 to 128). Frames without IP addresses map to queue 0. The kernel passes
-/// the packet to the program without the Ethernet header and the outermost VLAN tag.
+/// Returns a classic BPF program that maps a frame to a queue by its UE's address: ue_address_hash() modulo
+/// rss_table_size, and the result modulo `queues` (1 to 128). Frames without IP addresses map to queue 0. The kernel
+/// passes the packet to the program without the Ethernet header and the outermost VLAN tag.
 [[nodiscard]] std::vector<sock_filter> fanout_program(Facing facing, unsigned queues);
 
 /// Makes the kernel deliver each frame of this fanout group to the packet socket of the frame's queue. Returns the

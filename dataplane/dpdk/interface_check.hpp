@@ -20,8 +20,9 @@ struct InterfaceState {
   unsigned link_type = 0;  ///< type of the interface's frames (ARPHRD_…)
   /// Name of the interface that receives this one's frames, such as a bridge or a bond; empty if none.
   std::string master;
-  std::string master_kind;  ///< kind of the interface named by `master`: "bridge", "bond", "team", "openvswitch", "vrf"
-  std::string device;       ///< name of the hardware ("0000:03:00.0"); empty for virtual interfaces
+  /// Kind of the interface that receives this one's frames: "bridge", "bond", "team", "openvswitch", "vrf".
+  std::string master_kind;
+  std::string device;  ///< name of the hardware ("0000:03:00.0"); empty for virtual interfaces
 };
 
 /// Reads the state by ethtool and rtnetlink. Returns nothing if there is no such interface in this network namespace.

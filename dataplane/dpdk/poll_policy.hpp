@@ -15,10 +15,10 @@ enum class PollMode : std::uint8_t {
   adaptive  ///< the poll thread sleeps when no packet has arrived for a while, and can share its CPU
 };
 
-/// Decides when a poll thread sleeps. In adaptive mode a thread spins for `spin` after the last packet, so that a burst
-/// causes no wake-up. Then it waits for its ports if the kernel can signal packets on all of them. Otherwise (memif,
-/// rings) it sleeps in steps of `step`, which bounds the delay of the first packet. Thread: the poll thread, except
-/// wake() and wake_if_asleep().
+/// Decides when a poll thread sleeps. In adaptive mode a thread polls on without sleeping for a short time after the
+/// last packet, so that a burst causes no wake-up. Then it waits for its ports if the kernel can signal packets on all
+/// of them. Otherwise (memif, rings) it sleeps in steps of a fixed time, which bounds the delay of the first packet.
+/// Thread: the poll thread, except wake() and wake_if_asleep().
 class PollPolicy {
  public:
   /// Default step of adaptive sleep. Including the cost of a wake-up, a packet waits at most 100 us.
@@ -40,7 +40,7 @@ class PollPolicy {
   /// Valid after prepare_thread().
   [[nodiscard]] double idle_share() const noexcept { return idle_share_; }
 
-  /// Called after every round of polling; sleeps if there was no work for the time `spin`. `worked` is true if packets
+  /// Called after every round of polling; sleeps if there was no work for a short time. `worked` is true if packets
   /// arrived or timers fired. `now` was read in this round. `deadline` is that of the next timer. Returns true if it
   /// slept; `now` is then outdated. Before the first sleep of an idle period, one more round is polled. It finds
   /// packets that other threads passed before they could detect that this thread sleeps.
@@ -73,7 +73,7 @@ class PollPolicy {
 
   PollMode mode_;
   bool blind_ports_ = false;  ///< true if the kernel cannot signal packets on some port
-  bool drowsy_ = false;       ///< copy of `asleep_` for the poll thread's own use
+  bool drowsy_ = false;       ///< copy of the flag that this thread sleeps, for the poll thread's own use
   Duration step_;
   Duration spin_;
   double idle_share_ = 0;

@@ -43,7 +43,8 @@ struct PortConfig {
   bool fix_offloads = false;
   std::uint16_t receive_descriptors = 1024;
   std::uint16_t transmit_descriptors = 1024;
-  /// True if a kernel interface may be a member of a bridge that forwards nothing while the port is in use (fail_open).
+  /// True if a kernel interface may be a member of a bridge that forwards nothing while the port is in use (the
+  /// configuration key fail_open).
   bool standby = false;
 };
 

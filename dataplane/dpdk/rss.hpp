@@ -112,8 +112,8 @@ class RssSteering {
 
   std::array<Port*, 2> ports_;
   std::vector<std::unique_ptr<ShardPorts>> shards_;
-  std::vector<Ring> received_;     ///< rings with packets that shard `from` polled and shard `to` owns, by ring_index()
-  std::vector<Ring> transmitted_;  ///< rings with packets of shard `from` that shard `to` transmits, by ring_index()
+  std::vector<Ring> received_;     ///< rings with packets that one shard polled and another shard owns, by ring_index()
+  std::vector<Ring> transmitted_;  ///< rings with packets of one shard that another shard transmits, by ring_index()
 };
 
 }  // namespace sluice::dpdk

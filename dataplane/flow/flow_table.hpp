@@ -10,7 +10,7 @@
 
 namespace sluice::flow {
 
-/// Index of a flow in its slab; `no_flow` states that there is none.
+/// Index of a flow in its slab. The value no_flow stands for no flow.
 using FlowIndex = std::uint32_t;
 inline constexpr FlowIndex no_flow = 0xffffffffU;
 
@@ -20,9 +20,9 @@ enum class KeyTag : std::uint32_t {};
 
 /// Hash table from connections to flows. It uses open addressing with linear probing over 8-byte slots, at most half of
 /// them full, and stores keys in a separate array. All address space is reserved at construction. No key lies more than
-/// `longest_probe` slots from its preferred slot, so a lookup takes at most that many steps. A key for which no such
-/// slot is free is refused. With random keys, one of a million keys is refused in less than one of 10^4 runs
-/// (README.md). Thread: one.
+/// 128 slots (longest_probe) from its preferred slot, so a lookup takes at most 128 steps. A key for which no such slot
+/// is free is refused. With random keys, one of a million keys is refused in less than one of 10^4 runs (README.md).
+/// Thread: one.
 class FlowTable {
  public:
   static constexpr std::uint32_t longest_probe = 128;
@@ -86,7 +86,7 @@ class FlowTable {
   /// Slot of the table; all zero if empty.
   struct Slot {
     std::uint32_t tag = 0;         ///< hash of the key; its low bits are the preferred slot
-    std::uint32_t index_plus = 0;  ///< index of the flow + 1, with the bit long_key if the key is IPv6
+    std::uint32_t index_plus = 0;  ///< index of the flow + 1; the highest bit is set if the key is IPv6
 
     [[nodiscard]] FlowIndex index() const noexcept { return (index_plus & ~long_key) - 1; }
     [[nodiscard]] bool is_long() const noexcept { return (index_plus & long_key) != 0; }
@@ -95,7 +95,8 @@ class FlowTable {
   };
 
   static constexpr std::uint32_t no_slot = 0xffffffffU;
-  static constexpr std::uint32_t long_key = 0x80000000U;  ///< bit of index_plus that is set if the key is IPv6
+  /// Highest bit of Slot::index_plus, which is set if the key is IPv6.
+  static constexpr std::uint32_t long_key = 0x80000000U;
 
   [[nodiscard]] std::uint32_t slot_of(const FlowKey& key, std::uint32_t tag) const noexcept;
   template <typename Key>

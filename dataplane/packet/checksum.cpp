@@ -16,7 +16,7 @@
 namespace sluice::packet {
 namespace {
 
-/// Largest number of bytes that one call of an add_block function sums.
+/// Largest number of bytes that is summed in one call of the vectorised functions add_block_…().
 constexpr std::size_t block = 1U << 16;
 
 #if defined(__x86_64__)
@@ -24,7 +24,7 @@ constexpr std::size_t block = 1U << 16;
 // Both kernels flip the top bit of each word, which makes it the signed number w - 32768. They multiply-add pairs by
 // one into 32-bit lanes and add 32768 per word at the end: three instructions per vector. A block has 2^15 words of at
 // most 2^15 with either sign, so neither a lane nor the total exceeds 2^30.
-/// Number of bytes that an add_block function sums per step (a piece). The remaining bytes are added word by word.
+/// Number of bytes that the functions add_block_…() sum per step (a piece). The remaining bytes are added word by word.
 constexpr std::size_t piece = 32;
 constexpr std::int64_t flipped = 32768;
 

@@ -17,9 +17,9 @@ enum class Shortage : std::uint8_t {
 
 /// Pool of packet buffers that begins with few buffers. When all are in use, it takes memory for more, up to a limit.
 ///
-/// Users of the pool see a PacketPool of `limit` buffers: capacity() and available() also count buffers that do not
-/// exist yet. Buffers exist until the pool is destroyed. Their memory is not EAL memory, so devices must not access it:
-/// a device must know all memory when it starts. Thread: one at a time.
+/// To its users the pool is a PacketPool with as many buffers as the limit permits: capacity() and available() also
+/// count buffers that do not exist yet. Buffers exist until the pool is destroyed. Their memory is not EAL memory, so
+/// devices must not access it: a device must know all memory when it starts. Thread: one at a time.
 class GrowingPool {
  public:
   /// Creates the pool. Throws std::runtime_error if there is no memory for the first buffers. EAL must be running.

@@ -21,7 +21,7 @@ enum class IcmpProblem : std::uint8_t {
 /// ICMP or ICMPv6 error that quotes the beginning of a TCP segment.
 struct IcmpError {
   IcmpProblem problem = IcmpProblem::undelivered;
-  std::uint32_t mtu = 0;  ///< MTU in bytes for `too_big`; 0 if the router does not state it (IPv4)
+  std::uint32_t mtu = 0;  ///< MTU in bytes that the router states if a packet was too big; 0 if it states none (IPv4)
 
   // Fields of the quoted segment:
   IpAddress src;

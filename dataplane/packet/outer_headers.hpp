@@ -20,15 +20,16 @@ struct NetworkTag {
 /// ones.
 using Networks = std::array<NetworkTag, 2>;
 
-/// Kind of outer headers. `constant` stands for headers whose bytes do not depend on the packet. Every other value
-/// identifies the class that writes the dependent bytes (encapsulation.hpp).
+/// Kind of outer headers. The value `constant` stands for headers whose bytes do not depend on the packet behind them.
+/// Every other value identifies the class that writes the dependent bytes (encapsulation.hpp).
 enum class Encapsulation : std::uint8_t;
 
 /// Result of reading outer headers.
 enum class OuterResult : std::uint8_t {
   complete,   ///< all outer headers were read
   truncated,  ///< the frame ends within an outer header, or is shorter than that header states
-  too_deep    ///< the headers exceed max_outer_length, or are combined in a way that is not supported
+  /// The headers are longer than this program supports (max_outer_length), or combined in a way that is not supported.
+  too_deep
 };
 
 /// Headers in front of the IP header of a frame, as far as they were read.
@@ -37,7 +38,7 @@ struct OuterHeaders {
   std::uint16_t type = 0;
   std::uint8_t length = 0;     ///< bytes of outer headers, which is the offset of the IP header
   Encapsulation kind{};        ///< kind of the last header if its bytes depend on the packet, else `constant`
-  std::uint8_t tag_count = 0;  ///< number of entries of `tags` in use
+  std::uint8_t tag_count = 0;  ///< number of networks that the headers have named so far
   Networks networks{};
   std::size_t end = 0;  ///< offset of the first byte behind the payload, at most the frame's length
 

@@ -12,8 +12,8 @@ namespace sluice::packet {
 /// Free bytes in front of a new packet: DPDK's headroom, or more if the longest headers need more.
 inline constexpr auto header_room =
     static_cast<std::uint16_t>(std::max<std::size_t>(RTE_PKTMBUF_HEADROOM, max_header_length));
-/// Returns an empty packet with header_room free bytes in front; an empty handle if the pool is exhausted. Its note is
-/// not cleared.
+/// Returns an empty packet with free bytes for the longest headers in front (header_room); an empty handle if the pool
+/// is exhausted. Its note is not cleared.
 [[nodiscard]] inline Packet allocate_from(rte_mempool* pool) noexcept {
   rte_mbuf* const buffer = rte_pktmbuf_alloc(pool);
   if constexpr (header_room > RTE_PKTMBUF_HEADROOM) {
@@ -41,8 +41,8 @@ class PacketPool {
     if (packet) packet.note() = PacketNote{};
     return packet;
   }
-  /// Returns a copy of `source` with full headroom. The note of the copy is cleared, except `received`, which is
-  /// copied. Returns an empty handle if the pool is exhausted or the bytes do not fit.
+  /// Returns a copy of `source` with full headroom. The note of the copy is cleared, except the time of reception,
+  /// which is copied. Returns an empty handle if the pool is exhausted or the bytes do not fit.
   [[nodiscard]] Packet copy(const Packet& source) noexcept;
 
   [[nodiscard]] std::uint32_t capacity() const noexcept;

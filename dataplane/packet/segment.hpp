@@ -84,7 +84,7 @@ struct Segment {
   std::uint16_t payload_len = 0;
   std::uint16_t urgent = 0;
   Flags flags;
-  std::uint8_t sack_count = 0;  ///< number of entries of sack_blocks in use
+  std::uint8_t sack_count = 0;  ///< number of SACK blocks in the segment
   bool has_timestamps = false;
   std::uint16_t ecn = 0;  ///< ECN field of the IP header (RFC 3168 section 5); 16 bits, so that it fills a word
   std::uint32_t ts_value = 0;

@@ -119,7 +119,7 @@ class Bbr3 {
   RoundCount rounds_;
   Rate pacing_rate_;
   Instant cycle_began_{};
-  Duration probe_wait_{};           ///< longest time from cycle_began_ to the next bandwidth probe
+  Duration probe_wait_{};  ///< longest time from the beginning of a cycle of bandwidth probing to the next probe
   Instant probe_rtt_done_ = never;  ///< end of the part of ProbeRTT in which the window is small
   std::uint32_t delivered_ = 0;     ///< DeliveryRate::delivered() after the last ACK
   std::uint32_t rounds_since_up_ = 0;

@@ -11,7 +11,8 @@ namespace {
 
 /// Shortest wait between bandwidth probes (draft-ietf-ccwg-bbr-06 section 5.3.3.8.2).
 constexpr Duration min_wait = std::chrono::seconds(2);
-constexpr Duration drawn_wait = std::chrono::seconds(1);  ///< upper limit of the random time added to min_wait
+/// Upper limit of the random time that is added to the shortest wait between bandwidth probes.
+constexpr Duration drawn_wait = std::chrono::seconds(1);
 constexpr std::uint32_t reno_rounds = 63;
 constexpr std::uint8_t max_up_rounds = 30;
 constexpr std::uint32_t never_steps = UINT32_MAX;

@@ -153,18 +153,24 @@ struct Cubic : CongestionHooks {
   }
   void on_undo();
 
-  float w_max = 0;     ///< window in segments just before the last reduction
-  float k = no_epoch;  ///< time in seconds at which the cubic reaches w_max; no_epoch before congestion avoidance
-  /// Window of a Reno flow on this path (W_est, RFC 9438 section 4.3); before an epoch, w_max of the epoch that ended.
+  float w_max = 0;  ///< window in segments just before the last reduction
+  /// Time in seconds after which the cubic function reaches the window before the last reduction; no_epoch before
+  /// congestion avoidance.
+  float k = no_epoch;
+  /// Window of a Reno flow on this path (W_est, RFC 9438 section 4.3). Before an epoch this member stores w_max of the
+  /// epoch that ended.
   float w_est = 0;
-  float cwnd_prior = 0;  ///< window in segments just before the last reduction, which determines how fast w_est grows
-  /// Bytes of window growth that are not yet in cwnd; before an epoch, cwnd_prior of the epoch that ended.
+  /// Window in segments just before the last reduction; it determines how fast the estimate of a Reno flow's window
+  /// grows.
+  float cwnd_prior = 0;
+  /// Bytes of window growth that are not yet in cwnd. Before an epoch this member stores cwnd_prior of the epoch that
+  /// ended.
   float fraction = 0;
   std::uint32_t epoch = 0;  ///< start of this congestion avoidance stage, tick::ms
 
  private:
-  /// Saves w_max and cwnd_prior for on_undo(). They are stored in w_est and fraction, which are unused until the next
-  /// epoch begins.
+  /// Saves the values of the epoch that ends, so that on_undo() can restore them. The members w_est and fraction store
+  /// them, because both are unused until the next epoch begins.
   void keep() {
     w_est = w_max;
     fraction = cwnd_prior;

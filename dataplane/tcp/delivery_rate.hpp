@@ -29,11 +29,12 @@ struct RateSample {
 
   /// Bytes in flight when the newest delivered segment was sent, that segment included; 0: unknown.
   std::uint32_t tx_in_flight = 0;
-  /// Bytes marked lost since the newest delivered segment was sent; valid if tx_in_flight is.
+  /// Bytes marked lost since the newest delivered segment was sent; valid if the bytes in flight at that time are known
+  /// (tx_in_flight).
   std::uint32_t lost = 0;
   std::uint32_t newly_lost = 0;  ///< bytes marked lost since the last sample, including by timers
-  std::uint32_t lost_runs = 0;   ///< number of contiguous runs among the lost bytes in newly_lost
-  ExcessLoss excess;             ///< excess of the losses in newly_lost over the tolerated share
+  std::uint32_t lost_runs = 0;   ///< number of contiguous runs of lost bytes since the last sample
+  ExcessLoss excess;             ///< excess of the losses since the last sample over the tolerated share
   Duration rtt{-1};              ///< RTT of the newest delivered segment that was sent once; negative if none
   bool app_limited = false;  ///< true if the application limited the sender when the newest delivered segment was sent
   bool retransmitted = false;  ///< true if the newest delivered segment had been retransmitted
@@ -81,10 +82,11 @@ class DeliveryRate {
 
  private:
   std::uint32_t delivered_ = 0;
-  std::uint32_t delivered_at_ = 0;   ///< time of the last change of delivered_, tick::us
-  std::uint32_t first_sent_ = 0;     ///< send time of the newest delivered segment, tick::us
-  std::uint32_t lost_ = 0;           ///< total of bytes marked lost; wraps
-  std::uint32_t limited_until_ = 0;  ///< value of delivered_ at which samples are no longer application-limited
+  std::uint32_t delivered_at_ = 0;  ///< time at which the total of delivered bytes last changed, tick::us
+  std::uint32_t first_sent_ = 0;    ///< send time of the newest delivered segment, tick::us
+  std::uint32_t lost_ = 0;          ///< total of bytes marked lost; wraps
+  /// Total of delivered bytes from which on samples are no longer application-limited.
+  std::uint32_t limited_until_ = 0;
   float tolerated_loss_ = 1;
   bool limited_ = false;
 
@@ -101,7 +103,9 @@ class DeliveryRate {
   std::uint32_t prior_lost_ = 0;
   std::uint32_t newly_lost_ = 0;
   std::uint32_t lost_runs_ = 0;
-  SeqNum lost_end_;  ///< sequence number after the segment that was most recently marked lost, valid if newly_lost_ > 0
+  /// Sequence number after the segment that was most recently marked lost, valid if bytes were lost since the last
+  /// sample.
+  SeqNum lost_end_;
   ExcessLoss excess_;
 };
 

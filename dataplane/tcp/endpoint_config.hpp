@@ -28,8 +28,8 @@ enum class WindowUpdates : std::uint8_t {
   /// distance is at least one segment and at most two. Used where the window controls the peer's rate, because a late
   /// update then delays the peer.
   prompt,
-  /// A window update is sent as under `prompt`, but the right edge must move by one to eight segments. Fewer updates
-  /// suffice, because the ACK of every second segment also carries the window.
+  /// A window update is sent as with WindowUpdates::prompt, but the right edge must move by one to eight segments.
+  /// Fewer updates suffice, because the ACK of every second segment also carries the window.
   prompt_for_its_size
 };
 inline constexpr std::uint32_t prompt_share = 4;
@@ -50,8 +50,8 @@ struct EndpointConfig {
   Duration time_wait = std::chrono::seconds(1);
   std::uint32_t initial_window_segments = 10;  ///< initial window in segments (RFC 6928)
 
-  /// Number of retransmissions in a row after which the connection is closed as timed_out (RFC 1122 section 4.2.3.5,
-  /// R2).
+  /// Number of retransmissions in a row after which the connection is closed (RFC 1122 section 4.2.3.5, R2). The reason
+  /// is then `timed_out`.
   std::uint32_t max_retransmissions = 15;
   bool tail_loss_probes = true;  ///< true: sends tail loss probes (RFC 8985 section 7)
 
@@ -104,7 +104,7 @@ struct EstablishedState {
   SynOptions remote;             ///< SYN options of the peer
   std::uint32_t snd_window = 0;  ///< window of the peer in bytes, after scaling
   std::uint32_t ts_recent = 0;   ///< newest TSval received from the peer
-  bool snd_una_is_acked = true;  ///< true if the peer has acknowledged everything before snd_nxt
+  bool snd_una_is_acked = true;  ///< true if the peer has acknowledged everything before the next byte to send
   Duration rtt{};                ///< round-trip time of the handshake on this leg; zero if not measured
 
   /// MSS that fits the local port: its MTU less IP and TCP headers without options. No segment is larger, whatever the

@@ -186,8 +186,8 @@ inline void Sender::record_use_of_cwnd(std::uint32_t in_flight) {
   bits_.cwnd_limited = in_flight + mtu_.mss > cwnd || (cwnd < congestion_.ssthresh() && in_flight >= cwnd / 2);
 }
 
-/// True if the peer's window and cwnd permit the first unsent packet, and the limit max_small on small segments in
-/// flight is not reached.
+/// True if the peer's window and cwnd permit the first unsent packet, and the number of small segments in flight is
+/// below its limit (max_small).
 inline bool Sender::may_send_new() const {
   const packet::Cursor next = queue().unsent();
   if (!next) return false;

@@ -36,7 +36,7 @@ struct Delivery {
   std::uint32_t min_rtt = 0;
   /// Sequence number after the highest data known to be delivered before this acknowledgement.
   SeqNum fack;
-  Transmission newest;      ///< transmission of the delivered segment that was sent last; valid if `any` is true
+  Transmission newest;  ///< transmission of the delivered segment that was sent last; valid if a segment was delivered
   std::uint32_t known = 0;  ///< bytes acknowledged now that were sacked before
   bool any = false;
   bool reordered = false;  ///< true if a segment sent once was delivered after one with a higher sequence number

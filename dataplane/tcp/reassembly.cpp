@@ -170,8 +170,8 @@ void Reassembly::drop(Cursor run) {
   }
 }
 
-/// Updates the number of short runs when a run changes from `before` to `after` bytes. A length of `thin` stands for no
-/// run.
+/// Updates the number of short runs when a run changes from `before` to `after` bytes. If there is no run, the argument
+/// is `thin`, the length from which on a run is not short.
 void Reassembly::recount(std::uint32_t before, std::uint32_t after) {
   if (before < thin) --thin_;
   if (after < thin) ++thin_;

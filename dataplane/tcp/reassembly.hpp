@@ -18,7 +18,7 @@ namespace sluice::tcp {
 ///
 /// The memory used is in proportion to the bytes stored, even if segments are small or holes are many. Data that fits
 /// into the buffer of a neighbour is copied there. So two consecutive packets of a run contain more than Limits::joined
-/// bytes. At most `max_thin` runs are shorter than `thin` bytes.
+/// bytes. At most 64 runs (max_thin) are shorter than 256 bytes (thin).
 class Reassembly {
  public:
   /// Limits that the connection sets.
@@ -73,8 +73,8 @@ class Reassembly {
 
   OooTree runs_;
   [[no_unique_address]] SackGenerator sack_generator_;
-  /// Number of runs shorter than `thin` bytes. The member stands here because it fits into the padding of the SACK
-  /// report, as `count_` does.
+  /// Number of runs shorter than 256 bytes (thin). The member stands here because it fits into the padding of the SACK
+  /// report.
   std::uint8_t thin_ = 0;
   std::uint16_t count_ = 0;  ///< packets held
 };

@@ -129,8 +129,8 @@ void Receiver::accept_out_of_order(packet::Packet&& payload) {
 /// is joined. Both hosts of a relayed connection agreed on one MSS.
 ///
 /// The peer may fill the offered window. If it sends full segments, all of them are stored, because two consecutive
-/// packets together have more than `joined` bytes. Small segments with holes between them need more packets; at most
-/// `always_held` such packets are stored.
+/// packets together have more than one segment size. Small segments with holes between them need more packets. Up to
+/// 4096 packets (always_held) are therefore stored even if the window is small.
 Reassembly::Limits Receiver::reassembly_limits() const {
   const std::uint32_t joined = payload_within(local_mss());
   const auto offered = static_cast<std::uint32_t>(std::max(rcv_.adv - rcv_.nxt, 0));

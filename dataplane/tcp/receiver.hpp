@@ -250,19 +250,19 @@ class Receiver : public Timers {
   struct Sequence {
     SeqNum nxt;
     SeqNum adv;  ///< right edge of the window advertised to the peer
-    SeqNum
-        last_ack_sent;  ///< acknowledgement number sent last; if acks_deferred is set, the limit that the owner allows
+    /// Acknowledgement number sent last; while acknowledgements are deferred, the limit that the owner allows.
+    SeqNum last_ack_sent;
     std::uint32_t unread = 0;
     std::uint32_t ts_recent = 0;
     std::uint32_t newest_ts = 0;
   };
 
   Bits bits_;
-  std::uint16_t ts_recent_at_ = 0;  ///< time at which ts_recent was received, in ticks of 137 s (tick::s137)
+  std::uint16_t ts_recent_at_ = 0;  ///< time at which TS.Recent was received, in ticks of 137 s (tick::s137)
   Sequence rcv_;
   std::uint32_t room_ = 65535;
   packet::Queue in_order_;
-  SeqNum fin_seq_;  ///< sequence number of the peer's FIN, valid with fin_known
+  SeqNum fin_seq_;  ///< sequence number of the peer's FIN, valid if a FIN was received
   std::uint16_t discarded_ = 0;
   std::uint16_t out_of_order_ = 0;
   std::uint16_t last_challenge_ = 0;  ///< time of the last challenge ACK, in ticks of 8.4 ms (tick::ms8)

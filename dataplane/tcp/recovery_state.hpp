@@ -23,11 +23,12 @@ struct Scoreboard {
   packet::Cursor loss_edge;  ///< position in the queue: every packet before it is sacked, marked lost or retransmitted
   packet::Cursor retransmissions;   ///< oldest retransmission in flight; head of the circular list of retransmissions
   std::uint32_t to_retransmit = 0;  ///< bytes marked lost and not retransmitted yet
-  SeqNum fack;                      ///< sequence number after the highest packet sacked; valid while `sacked` is not 0
+  SeqNum fack;                      ///< sequence number after the highest packet sacked; valid while packets are sacked
   /// Packets at which the blocks of recent SACKs were found; entries may be empty.
   std::array<packet::Cursor, places> found{};
-  std::uint8_t oldest_found = 0;  ///< index in `found` of the entry that is overwritten next
-  std::uint16_t sacked = 0;       ///< number of sacked packets; no further packet is marked at UINT16_MAX
+  /// Index of the entry in `found` (positions of recent SACK blocks) that is overwritten next.
+  std::uint8_t oldest_found = 0;
+  std::uint16_t sacked = 0;  ///< number of sacked packets; no further packet is marked at UINT16_MAX
 };
 
 class RecoveryStatePool;
@@ -43,8 +44,9 @@ struct RecoveryState {
   std::uint32_t losses = 0;  ///< bytes marked lost by loss detection since Endpoint::take_losses()
   /// TSval of the first retransmission while a test decides whether it was spurious (spurious.cpp).
   std::uint32_t retransmission_ts = 0;
-  SeqNum snd_up;  ///< sequence number after the urgent data to send (SND.UP), valid if urgent_out is set
-  SeqNum rcv_up;  ///< sequence number after the urgent data received (RCV.UP), valid if urgent_in is set
+  /// Sequence number after the urgent data to send (SND.UP), valid while urgent data is not acknowledged.
+  SeqNum snd_up;
+  SeqNum rcv_up;  ///< sequence number after the urgent data received (RCV.UP), valid while urgent data is not read
   Reassembly reassembly;
   RecoveryStatePool* store;  ///< pool to which this state is returned
 

@@ -26,9 +26,9 @@ class RttEstimator {
   /// to SRTT, because a route may become longer. RFC 8985 section 6.2 step 1 does not prescribe the filter.
   [[nodiscard]] Duration least() const { return std::chrono::microseconds(min_us_); }
   /// Returns the tail-loss-probe timeout (RFC 8985 section 7.2): two round trips, at least 10 ms because hosts need
-  /// time to answer. It is at most one round trip plus `min_rto`, so that it precedes the retransmission timeout.
-  /// Before the first sample it is one second. The value is computed once per round, because it is read for every
-  /// segment.
+  /// time to answer. It is at most one round trip plus the minimum of the retransmission timeout, so that it precedes
+  /// that timeout. Before the first sample it is one second. The value is computed once per round, because it is read
+  /// for every segment.
   [[nodiscard]] Duration probe_timeout() const { return tick::ms_duration(probe_ticks_); }
   [[nodiscard]] bool has_sample() const { return srtt_us_ != 0; }
 

@@ -98,8 +98,8 @@ class SendQueue {
   /// Returns false if there is no buffer.
   bool cut(packet::Cursor position, std::uint32_t length);
 
-  /// True if one of the sent packets ends at sequence number `ack`, or if all of them end before it. The search stops
-  /// after max_steps packets, which limits its work; the result is then true.
+  /// True if one of the sent packets ends at sequence number `ack`, or if all of them end before it. To limit its work,
+  /// the search stops after a number of packets (max_steps); the result is then true.
   [[nodiscard]] bool ends_packet(SeqNum ack) const;
   /// Removes everything before `ack`. Sets rtt, small and misplaced of `event`; the caller sets acked.
   void acknowledge(SeqNum ack, AckEvent& event);
@@ -192,7 +192,8 @@ class SendQueue {
 
   packet::Queue packets_;
   packet::Cursor unsent_;
-  packet::Cursor last_sent_;  ///< the packet before `unsent_`, valid while something is outstanding
+  /// Outstanding packet with the highest sequence number, valid while something is outstanding.
+  packet::Cursor last_sent_;
   RecoveryState* recovery_state_ = nullptr;
   std::uint32_t in_flight_ = 0;
 };

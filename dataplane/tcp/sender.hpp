@@ -20,7 +20,7 @@ enum class Recovery : std::uint8_t { none, fast, timeout };
 /// retransmission was acknowledged (RFC 5682, after timeouts only).
 enum class Doubt : std::uint8_t { none, retransmission_due, retransmission_sent, retransmission_answered };
 
-/// Counters of the sending half. All except `retransmitted` saturate.
+/// Counters of the sending half. A 16-bit counter that has reached its largest value stays there.
 struct SenderCounters {
   std::uint32_t retransmitted = 0;    ///< segments retransmitted
   std::uint16_t duplicate_acks = 0;   ///< duplicate ACKs received
@@ -437,12 +437,13 @@ class Sender : public Receiver {
     SeqNum end;                   ///< sequence number after the last byte written, which is that of the FIN
     SeqNum wl1;                   ///< sequence number of the segment that last updated the window
     std::uint32_t wnd = 0;        ///< peer's window, bytes
-    std::uint32_t max_wnd = 0;    ///< largest window of the peer so far (`wnd`), bytes
+    std::uint32_t max_wnd = 0;    ///< largest window of the peer so far, bytes
     std::uint32_t last_sent = 0;  ///< time of the last new data segment, tick::ms
   };
 
   struct LossRecovery {
-    /// RecoveryPoint of RFC 6675; if tail_out is set, SND.NXT when the tail loss probe was sent.
+    /// RecoveryPoint of RFC 6675. While a tail loss probe is not answered, the value that SND.NXT had when the probe
+    /// was sent.
     SeqNum point;
     std::uint16_t duplicate_acks = 0;  ///< number of consecutive duplicate ACKs
 
