@@ -12,9 +12,9 @@ namespace sluice::tcp {
 /// First point, in bytes in flight, at which losses exceeded the tolerated share. Loss detection is late, so the bytes
 /// in flight are those at the time when the lost segments were sent (draft-ietf-ccwg-bbr-06 section 5.5.10.2).
 struct ExcessLoss {
-  std::uint32_t in_flight = 0;  ///< bytes in flight up to the segment whose loss exceeded the share
+  std::uint32_t in_flight = 0;  ///< bytes in flight up to the byte whose loss exceeded the share
   bool found = false;
-  bool app_limited = false;  ///< true if the application limited the sender when that segment was sent
+  bool app_limited = false;  ///< true if the application limited the sender when the segment with that byte was sent
 };
 
 /// Delivery-rate sample of one acknowledgement (draft-cheng-iccrg-delivery-rate-estimation-00 section 3.1.3). The

@@ -42,7 +42,8 @@ void take_place(Cursor by, Cursor at) {
   set_level(by, level(at));
 }
 
-/// Rotates right if the left child has the level of `at`; the left child then becomes the parent. Returns the new top.
+/// Rotates right if the left child has the level of `at`; the left child then becomes the parent. Returns the new top
+/// of the subtree.
 Cursor skew(Cursor at) {
   if (!at || !left(at) || level(left(at)) != level(at)) return at;
   const Cursor top = left(at);
@@ -52,7 +53,7 @@ Cursor skew(Cursor at) {
 }
 
 /// Rotates left if three nodes in a row have the same level: the middle one becomes the parent, one level up. Returns
-/// the new top.
+/// the new top of the subtree.
 Cursor split(Cursor at) {
   if (!at || !right(at) || level(right(right(at))) != level(at)) return at;
   const Cursor top = right(at);
@@ -78,7 +79,7 @@ Cursor inserted(Cursor at, Cursor run) {
   return split(skew(at));
 }
 
-/// Restores the invariants of `at` after a node was removed below it; returns the new top.
+/// Restores the invariants of the subtree `at` after a node was removed below it; returns the new top of the subtree.
 Cursor rebalanced(Cursor at) {
   if (!at) return at;
   const int most = std::min(level(left(at)), level(right(at))) + 1;

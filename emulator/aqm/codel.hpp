@@ -20,7 +20,7 @@ struct CodelParameters {
 };
 
 /// CoDel's controller of one queue; names are those of RFC 8289. The proxy's class (proxy/engine/bearer/codel.hpp) is a
-/// separate implementation, so that a fault of that one shows in networks of this model.
+/// separate implementation, so that emulated networks with this class show faults of the proxy's class.
 class CodelControl {
  public:
   /// Creates the controller. Throws std::invalid_argument if target or interval is not above 0.

@@ -110,7 +110,8 @@ class FqCodelFlows {
     --size_;
     return oldest;
   }
-  /// Returns the list of queues whose first queue may send now. Requires active() > 0.
+  /// Returns the list of new or of old queues, whichever contains the queue that may send now; that queue is the first.
+  /// Requires active() > 0.
   Turns& turn() {
     for (;;) {
       Turns& turns = new_.empty() ? old_ : new_;

@@ -20,7 +20,7 @@ class QueueLine final : public Element, public EventTarget {
 
   /// Queues a packet, and sends it at once if the line is idle.
   void receive(packet::Packet packet, Instant now) override;
-  /// Handles the end of a transmission or the arrival at the far end. The event loop calls it.
+  /// Handles the end of a packet's transmission, or its arrival at the far end. The event loop calls it.
   void on_event(std::uint64_t tag, Instant now) override;
   [[nodiscard]] const QueueDiscipline& discipline() const { return *discipline_; }
 

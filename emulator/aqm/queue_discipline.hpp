@@ -58,7 +58,7 @@ class QueueDiscipline {
   [[nodiscard]] const DisciplineCounters& counters() const { return counters_; }
 
  protected:
-  /// Counts a packet that enters the queue, and adds it to the queue's totals.
+  /// Counts a packet that enters the queue, and adds it to the numbers of packets and bytes in the queue.
   void came(const packet::Packet& packet) {
     ++counters_.arrived;
     ++packets_;
@@ -95,7 +95,7 @@ class QueueDiscipline {
   }
 
  private:
-  /// Removes a packet from the queue's totals.
+  /// Subtracts a packet that leaves the queue from the numbers of packets and bytes in the queue.
   void gone(const Queued& queued) {
     --packets_;
     bytes_ -= size_of(queued);

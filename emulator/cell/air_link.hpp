@@ -105,7 +105,7 @@ class AirLink final : public EventTarget {
 
   /// Builds a new block of at most `capacity` bytes from RLC retransmissions and the queue.
   link::HarqBlock fill(const LinkGrant& grant, Bytes capacity, std::uint32_t units, UeQueue& queue, Instant now);
-  /// Passes the outcome of the oldest unresolved block to RLC: its contents were received or lost.
+  /// Informs RLC whether the contents of the oldest block without a known outcome were received or lost.
   void decide(bool received, Instant now);
   /// Calls arrived() or lost() of the user for each packet, in order, that RLC has delivered or given up. Sets the
   /// timers.

@@ -77,7 +77,7 @@ class Cell final : public RadioCell, public Element, private TtiUser {
   void add_address(UeIndex ue, const IpAddress& address);
   /// Moves a UE to another sector of this Node-B; its queued packets move with it.
   void move(UeIndex ue, std::uint32_t sector);
-  /// Queues a packet that another Node-B has forwarded, for a UE that is here or about to come.
+  /// Queues a packet that another Node-B has forwarded. Its UE is at this Node-B already, or on its way here.
   void take_over(UeIndex ue, packet::Packet packet, Bytes length, Instant now);
   /// Starts to serve a UE that has come from another Node-B. The UE is then in state normal, and its packets are no
   /// longer dropped.

@@ -56,7 +56,7 @@ class Downlink final : private AirLinkUser, private DrxUser {
   Downlink(UeIndex ue, UeConfig config, EventLoop& loop, TtiClock& clock);
   /// Sets the observer of departures and drops; null removes it.
   void set_observer(CellObserver* observer) { observer_ = observer; }
-  /// Adds the backlog of this UE's queue to the cell's total `sum`.
+  /// Makes `sum`, the total backlog of the cell, include the queue of this UE from now on.
   void add_to(BacklogSum& sum) { sum.add(queue_); }
 
   /// Puts a packet into the queue. Returns false if it was dropped.
@@ -112,7 +112,7 @@ class Downlink final : private AirLinkUser, private DrxUser {
   [[nodiscard]] LinkUse use(Instant now);
 
  private:
-  /// Treatment of the packets in hybrid ARQ and RLC when a handover abandons both.
+  /// States what happens to the packets in hybrid ARQ and RLC when a handover abandons both.
   struct HandoverContext {
     DropReason reason = DropReason::air;  ///< reason of the drops
     Element* onwards = nullptr;           ///< receives the packets that were on the air; null: they are dropped
@@ -133,7 +133,7 @@ class Downlink final : private AirLinkUser, private DrxUser {
   [[nodiscard]] bool is_lost();
   void ready_at(Instant when) override;
   void on_active(Instant now) override;
-  /// Returns the first TTI from `from` on in which the UE is awake, provided that no later activity wakes it.
+  /// Returns the first TTI from `from` on in which the UE is awake (DRX), if no activity wakes it earlier.
   [[nodiscard]] std::uint64_t next_reception(std::uint64_t from) const;
 
   UeIndex ue_;
@@ -148,7 +148,7 @@ class Downlink final : private AirLinkUser, private DrxUser {
   std::uint32_t failures_ = 0;  ///< consecutive lost blocks
   double loss_;
   double loss_run_;
-  bool losing_ = false;  ///< state of the loss model: true if the last packet was lost on the air
+  bool losing_ = false;  ///< state of the two-state loss model: true if the last packet was lost on the air
   Random loss_draws_;
   Drx* drx_;
   std::uint64_t airtime_ = 0;  ///< resource blocks (or TTIs) allocated to this UE so far

@@ -15,7 +15,7 @@ struct DrxParameters {
 /// Callback for the activity of a UE that uses DRX.
 class DrxUser {
  public:
-  /// Called when the UE sends or is granted a TTI, so that it is awake now. The UE may have been asleep before.
+  /// Called when the UE sends or is granted a TTI. It is awake from now on, and may have been asleep before.
   virtual void on_active(Instant now) = 0;
 
  protected:
@@ -34,7 +34,7 @@ class Drx {
 
   /// Records activity: the UE sends a scheduling request or is granted a TTI, in either direction.
   void active(Instant now);
-  /// True if the UE receives at the time `at`, provided that no later activity wakes it.
+  /// True if the UE receives at the time `at`, even if no activity wakes it before that time.
   [[nodiscard]] bool awake(Instant at) const { return next_awake(at) == at; }
   /// Returns the first instant from `from` on at which the UE receives, if no activity wakes it earlier.
   [[nodiscard]] Instant next_awake(Instant from) const;

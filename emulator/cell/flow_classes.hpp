@@ -25,7 +25,7 @@ class FlowClasses {
   bool is_short(std::span<const std::uint8_t> frame, Bytes length, Instant now);
   /// Records that a packet of a long flow left the queue or was dropped from it.
   void long_gone(std::span<const std::uint8_t> frame);
-  /// Returns the number of flows whose byte count is kept.
+  /// Returns the number of flows whose sent bytes are counted.
   [[nodiscard]] std::size_t flows() const { return flows_.size(); }
 
  private:

@@ -22,7 +22,7 @@ class TtiUser {
 /// after the event loop's origin. TTIs without work are skipped. Thread: the event loop's.
 class TtiClock final : public EventTarget {
  public:
-  /// Value in place of a TTI number if there is no TTI with work.
+  /// Value that stands for "no TTI with work" where a TTI number is expected.
   static constexpr std::uint64_t asleep = UINT64_MAX;
 
   /// Creates a clock that runs no TTI yet. `loop` and `user` must outlive it. Throws std::invalid_argument unless `tti`
@@ -46,9 +46,9 @@ class TtiClock final : public EventTarget {
   [[nodiscard]] std::uint64_t passed(Instant now) const;
 
   /// Requests that TTI `tti` runs next; it must not have run yet. If an earlier TTI is already requested, that TTI runs
-  /// instead, and its result determines the next one.
+  /// instead. Its result then determines which TTI is next.
   void wake_at(std::uint64_t tti);
-  /// Runs the TTI of number `tag`, unless an earlier one replaced it. The event loop calls it.
+  /// Runs TTI number `tag`, unless an earlier TTI was requested instead. The event loop calls it.
   void on_event(std::uint64_t tag, Instant now) override;
 
  private:

@@ -167,7 +167,7 @@ class UeQueue {
   void offer(Bytes bytes, Instant since, Instant now) { qdisc_->offer(bytes, since, now); }
   /// Drops the packets that a lost block of `grant` bytes on the air would have completed. `dropped(packet, length)` is
   /// called for each. A packet that the block would have begun or continued, but not completed, stays. The CLAMP paper
-  /// does this after the last attempt.
+  /// does this after the last transmission of a block.
   template <typename Dropped>
   void discard(Bytes grant, Instant now, Dropped&& dropped) {
     while (ready(now)) {
@@ -306,7 +306,7 @@ class UeQueue {
   FlowClasses classes_;
   std::unique_ptr<RadioQdisc> qdisc_;
   PacketInTransit head_;
-  AqmActions aqm_actions_;  ///< drops and marks of the latest pull()
+  AqmActions aqm_actions_;  ///< packets dropped and marked by active queue management in the latest call of pull()
   QueueLedger ledger_;
 };
 

@@ -12,7 +12,7 @@ namespace sluice::emulator {
 /// Resources of an uplink TTI, and how many UEs may share them.
 struct UplinkResources {
   std::uint32_t blocks = 50;  ///< resource blocks of a TTI, >= 1: 50 for 10 MHz of LTE
-  std::uint32_t sharers = 8;  ///< maximum number of UEs granted in one TTI, >= 1 (space of a PDCCH)
+  std::uint32_t sharers = 8;  ///< maximum number of UEs granted in one TTI, >= 1; a PDCCH has no space for more grants
 
   /// Bytes granted in answer to a scheduling request, > 0. A request does not state how much data the UE has.
   Bytes first_grant{125};
@@ -42,7 +42,7 @@ class UplinkScheduler {
   /// Handles a buffer status report in a block first sent in TTI `sent`; `left` bytes on the air remained behind that
   /// block. The report is ignored if the report of a block that was first sent later was handled before.
   void report(UeIndex ue, std::uint64_t sent, Bytes left);
-  /// Returns the bytes that the UE is known to have and that are not granted yet.
+  /// Returns the bytes for which the UE still needs grants, as far as its requests and buffer status reports show.
   [[nodiscard]] Bytes known(UeIndex ue) const { return ues_[ue].known; }
 
   /// Grants `units` resource blocks of TTI `tti`, which must increase from call to call. `capacities` contains for each
@@ -61,7 +61,7 @@ class UplinkScheduler {
     /// TTI in which the block with the latest buffer status report was first sent, plus one. It is 0 before the first
     /// report.
     std::uint64_t reported = 0;
-    std::vector<Given> given;  ///< grants not covered by a report yet, by TTI
+    std::vector<Given> given;  ///< grants that no buffer status report covers yet, in the order of their TTIs
   };
   /// A UE that is granted a part of the current TTI.
   struct Sharer {

@@ -12,7 +12,7 @@ namespace sluice::emulator {
 
 /// Cumulative counters of the forwarding at one Node-B, for all UEs.
 struct HandoverCounters {
-  std::uint64_t held_packets = 0;  ///< packets of the new path that waited for the end of the old one
+  std::uint64_t held_packets = 0;  ///< packets of the new path that waited for the end of the old path
   std::uint64_t timeouts = 0;      ///< end markers that did not arrive in time
 };
 
@@ -92,7 +92,8 @@ class X2Forwarding final : public Element, public EventTarget {
   void hold(UeIndex ue, packet::Packet packet, Bytes length, Instant now);
   /// Sends the waiting packets of the new path to the cell.
   void release(UeIndex ue, Instant now);
-  /// Handles the end marker from the core: the old path has ended, and the marker follows the forwarded packets.
+  /// Handles the end marker from the core: the old path has ended. The marker is sent on to the new Node-B after the
+  /// forwarded packets.
   void old_path_ends(packet::Packet frame, UeIndex ue, std::uint32_t handover, Instant now);
 
   EventLoop& loop_;

@@ -56,8 +56,8 @@ class Channel {
   /// Returns the probability that a block coded for `cqi` is lost at `snr_db`. For a retransmission, `snr_db` is the
   /// combined SNR of all attempts. The result is 0 if no block is lost at random.
   [[nodiscard]] virtual double error_rate(double /*snr_db*/, std::uint8_t /*cqi*/) const { return 0; }
-  /// Returns a TTI, `tti` or later. The link carries nothing in the TTIs before the result, so a cell can skip them.
-  /// The result may be too early, but never too late.
+  /// Returns a TTI at or after `tti`, before which the link carries nothing. A cell can skip the TTIs in between. The
+  /// first TTI in which the link carries something may be later than the result, but never earlier.
   [[nodiscard]] virtual std::uint64_t next_useful(std::uint64_t tti) { return tti; }
 
  protected:

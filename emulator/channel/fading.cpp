@@ -36,8 +36,8 @@ constexpr std::size_t place_of(std::size_t n) {
   return n / lanes * lanes + places[n % lanes];
 }
 
-/// Returns the sum over the eight lanes, as two partial sums that can be added in parallel: (0 + 1) + (2 + 3) and (4 +
-/// 5) + (6 + 7).
+/// Returns the sum over the eight lanes. Two partial sums are added in parallel, always in the order (0 + 1) + (2 + 3)
+/// and (4 + 5) + (6 + 7).
 double total(const Lanes& sums) {
   using Two [[gnu::vector_size(2 * sizeof(double))]] = double;
   Two pairs[lanes / 2];

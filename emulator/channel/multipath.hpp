@@ -7,8 +7,8 @@
 
 namespace sluice::emulator {
 
-/// Tapped delay lines of ITU-R M.1225. The emulator uses only the variation of the power of the whole band. The
-/// variation decreases with the number of echoes of similar strength.
+/// Tapped delay lines of ITU-R M.1225. The emulator uses only how the power of the whole band varies. The more echoes
+/// of similar strength a profile has, the less this power varies.
 enum class MultipathProfile : std::uint8_t { flat, pedestrian_a, pedestrian_b, vehicular_a };
 
 /// Power of a frequency band over a multipath channel. Each tap of the delay line fades independently, as Rayleigh with

@@ -25,7 +25,8 @@ struct OfdmaParameters {
   double shadowing_distance_m = 40;  ///< correlation distance of the shadowing, > 0
   int cqi_delay = 6;                 ///< TTIs between measurement and use of a CQI, 0 … 15
 
-  /// Share of control and reference signals, 0 … 0.9: about 0.25 in LTE, 0.14 in NR (TS 38.306).
+  /// Share of the resource elements that control and reference signals take, 0 … 0.9: about 0.25 in LTE, 0.14 in NR (TS
+  /// 38.306).
   double overhead = 0.25;
   bool block_errors = true;  ///< false: every block is received
 
@@ -62,7 +63,7 @@ class OfdmaChannel final : public SteppedChannel {
   Random errors_;
   std::array<double, 16> measured_{};  ///< ring buffer of the newest SNRs, dB
   std::uint64_t measurements_ = 0;
-  RadioQuality quality_;                  ///< SNRs of the latest TTI
+  RadioQuality quality_;                  ///< reported and present SNR of the latest TTI
   std::optional<link::OuterLoop> outer_;  ///< outer loop of link adaptation, if configured
 };
 

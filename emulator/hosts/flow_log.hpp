@@ -59,9 +59,9 @@ struct FlowRecord {
   Instant connected = never;  ///< time at which the handshake was complete
   Instant finished = never;   ///< time of the last byte, or of the end of the connection
   std::uint64_t bytes = 0;    ///< payload bytes that the client received (download) or the server acknowledged (upload)
-  std::uint64_t measured = 0;  ///< payload bytes of a bulk transfer from FlowLog::count_from on
+  std::uint64_t measured = 0;  ///< payload bytes of a bulk transfer after the time FlowLog::count_from
   std::uint64_t corrupted = 0;
-  RateSpread spread;  ///< variation of a bulk download's rate from FlowLog::count_from on
+  RateSpread spread;  ///< variation of a bulk download's rate after the time FlowLog::count_from
   EndRecord client;
   /// Reason why the connection was closed; `none` if it was open when the run ended.
   tcp::CloseReason reason = tcp::CloseReason::none;
@@ -80,11 +80,11 @@ struct VideoLog {
   std::uint64_t stalls = 0;
   Duration stalled{};  ///< total stall time
   std::uint64_t segments = 0;
-  double bit_rates_bps = 0;    ///< sum of the bit rates of all segments
+  double bit_rates_bps = 0;    ///< sum of the bit rates of all segments, from which the mean bit rate is computed
   std::uint64_t switches = 0;  ///< number of bit rate changes
 };
 
-/// Log of the datagrams in one direction that were sent from FlowLog::count_from on.
+/// Log of the datagrams in one direction that were sent after the time FlowLog::count_from.
 struct DatagramLog {
   DelayDigest delays;  ///< one-way delay
   std::uint64_t received = 0;

@@ -61,9 +61,9 @@ template <std::size_t count>
   return draw >= block_error_rate(snr_db, cqi);
 }
 
-/// Decides whether a block is received if its SNR is known with a limited error. The table contains error rates that
-/// bound the exact rate from both sides. Nearly every random number lies outside these bounds, so the formula of the
-/// exact rate is rarely computed.
+/// Decides whether a block is received if its SNR is known with a limited error. A table has an upper and a lower bound
+/// of the block error rate. Nearly every random number lies outside these bounds and decides by itself, so the formula
+/// of the exact rate is rarely computed.
 class Receptions {
  public:
   /// Computes the table. `error_db` must be above 0 and larger than the rounding error of an SNR.

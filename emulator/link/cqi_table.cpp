@@ -85,9 +85,9 @@ double bound_db(const Row& row) {
   return 10 * std::log10(std::exp2(row.modulation * row.code_rate / 1024.0) - 1);
 }
 
-/// Returns the SNR in dB at which 10 % of the blocks of a CQI are lost. A row with the efficiency of a row of the first
-/// CQI table has the SNR of that row. The SNRs of other rows are above Shannon's bound by the same distance as the
-/// nearest row of the first table.
+/// Returns the SNR in dB at which 10 % of the blocks of a CQI are lost. If a row of the first CQI table has the same
+/// efficiency, its SNR is used. Otherwise the SNR is above Shannon's bound by the same distance as that of the nearest
+/// row of the first table.
 double threshold_of(const Row& row) {
   const auto bits = [](const Row& of) { return of.modulation * of.code_rate; };
   for (std::size_t i = 0; i < qam64.size(); ++i) {

@@ -37,8 +37,8 @@ enum class HarqOutcome : std::uint8_t {
 };
 
 /// Hybrid-ARQ processes of one UE in one direction. Retransmissions are synchronous and precede new data.
-/// Retransmissions always fit into their TTI, because the blocks that failed in one TTI also shared that TTI's
-/// resources. LTE and NR permit a retransmission in any later TTI, but schedulers use the first possible one. Pure: no
+/// Retransmissions always fit into their TTI, because the blocks that are retransmitted in it have shared one earlier
+/// TTI. LTE and NR permit a retransmission in any later TTI, but schedulers use the first possible one. Pure: no
 /// packets, no clock; random numbers are arguments.
 class Harq {
  public:

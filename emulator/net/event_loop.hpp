@@ -47,7 +47,7 @@ class EventLoop {
   }
 
   EventQueue events_;
-  /// True if the front of the event queue has run or is running; the next scheduled event replaces it.
+  /// True if the event at the front of the queue has run or is running. The next scheduled event then replaces it.
   bool spent_ = false;
   std::uint64_t order_ = 0;  ///< number of events scheduled so far; it orders events of one instant
   Instant now_{};

@@ -80,7 +80,7 @@ class Impairment final : public Element, public EventTarget {
   Element* next_;
   std::vector<Held> held_;  ///< delayed packets as a heap, earliest first
   std::uint64_t order_ = 0;
-  Instant in_order_until_{};  ///< time before which no further packet is sent, because packets keep their order
+  Instant in_order_until_{};  ///< earliest time at which the next packet may be sent, because packets keep their order
   ImpairmentCounters counters_;
 };
 

@@ -52,7 +52,7 @@ void complain(const std::string& file, const std::string& trace, const TraceMiss
   std::fprintf(stderr, "%s\n", config::Error{file, place_of(root, trace), missing.what(), "", ""}.to_string().c_str());
 }
 
-/// Reads each trace that the runs name, once each. Prints missing and malformed ones; returns true if there are none.
+/// Reads each trace that the runs name once. Prints missing and malformed traces; returns true if there are none.
 bool check_traces(const Plan& plan, TraceLibrary& traces) {
   std::set<std::string> names;
   for (const RunPlan& run : plan.runs) {

@@ -66,7 +66,7 @@ struct ReportOptions {
   std::string description;
   std::vector<std::string> folders;
 };
-/// Writes one table and one report from the results of several folders.
+/// Writes one table and one report of the results in several folders together.
 [[nodiscard]] int command_report(const ReportOptions& options);
 
 struct TraceOptions {

@@ -27,8 +27,8 @@ namespace {
 /// Time of the first signal in seconds of CLOCK_MONOTONIC. The type permits access from a signal handler.
 volatile std::sig_atomic_t stop_requested_at = 0;
 
-/// Requests a stop. A second signal ends the program at once, unless it follows within a second. It is then ignored,
-/// because a terminal and a parent process may both send a signal for one cause.
+/// Requests a stop. A second signal ends the program at once. If it comes within a second of the first, it is ignored
+/// instead. The reason is that a terminal and a parent process may both send a signal for one cause.
 extern "C" void on_stop_signal(int number) {
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);

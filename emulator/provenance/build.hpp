@@ -8,7 +8,7 @@ namespace sluice::emulator {
 /// Description of the build of a program.
 struct Build {
   std::string version;    ///< release
-  std::string commit;     ///< commit that was checked out; "unknown" outside a repository
+  std::string commit;     ///< commit that was checked out at the build; "unknown" outside a repository
   std::string sources;    ///< digest of the sources of that commit, without documents
   bool modified = false;  ///< true if the sources differed from those of the commit
   std::string compiler;

@@ -9,7 +9,7 @@ namespace sluice::emulator {
 namespace {
 
 struct Unit {
-  std::string_view suffix;  ///< end of a column's name
+  std::string_view suffix;  ///< last part of a column's name, which states the unit
   std::string_view unit;
   double scale;
 };

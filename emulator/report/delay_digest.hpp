@@ -14,9 +14,9 @@ namespace sluice::emulator {
   return static_cast<std::uint64_t>(std::max(span, Duration()) / std::chrono::microseconds(1));
 }
 
-/// Histogram of delays with fixed relative precision: microsecond slots up to about 4 ms, then 2048 slots per doubling.
-/// A percentile is therefore wrong by less than 0.1 %. Memory does not depend on the number of delays.
-/// Range: 0 to about 1.2 hours; longer delays count as the longest, negative ones as 0.
+/// Histogram of delays with fixed relative precision: slots of a microsecond up to about 4 ms, then 2048 slots for each
+/// doubling of the delay. A percentile is therefore wrong by less than 0.1 %. Memory does not depend on the number of
+/// delays. Range: 0 to about 1.2 hours; longer delays count as the longest, negative ones as 0.
 class DelayDigest {
  public:
   void add(Duration delay);

@@ -64,8 +64,8 @@ class FlightRecorder {
   [[nodiscard]] const DelayDigest& server_to_ue() const { return server_to_ue_; }
   [[nodiscard]] std::uint64_t server_retransmissions() const { return server_retransmissions_; }
   [[nodiscard]] std::uint64_t proxy_retransmissions() const { return proxy_retransmissions_; }
-  /// Returns the number of segments whose delay is unknown. They reached a UE without an earlier observation, or were
-  /// discarded because too many were in flight.
+  /// Returns the number of segments whose delay is unknown. They reached a UE without having been observed before, or
+  /// were no longer tracked because too many were in flight.
   [[nodiscard]] std::uint64_t unmatched() const { return unmatched_; }
   /// Returns the number of tracked flows.
   [[nodiscard]] std::size_t flows() const { return flows_.size(); }
@@ -75,7 +75,7 @@ class FlightRecorder {
   [[nodiscard]] std::uint64_t outstanding() const;
 
   /// Returns for each UE the payload bytes that it has received and not yet acknowledged. Either they follow a sequence
-  /// gap, or their ACK is in flight. Bytes of a discarded segment count with the next one.
+  /// gap, or their ACK is in flight. If a segment is no longer tracked, its bytes count with the next one.
   [[nodiscard]] std::map<IpAddress, std::uint64_t> unacknowledged_arrivals() const;
 
   /// Values since the last call of take_interval(), for time series: the largest delays, if any segment arrived, and

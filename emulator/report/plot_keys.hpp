@@ -20,9 +20,10 @@ inline constexpr std::string_view mode_key = "mode";
 /// True if the condition "column=point" holds for a run; `column` is `mode` (points: none, smvs, …) or a swept column.
 [[nodiscard]] bool key_holds(const RunKey& key, const std::string& condition);
 
-/// Returns the key columns that distinguish the groups. A swept column is left out if the columns before it determine
-/// its value, so of columns that are swept together only one remains. The mode comes last, and is left out in the same
-/// case. `first` is considered before all other columns.
+/// Returns the key columns (mode and swept columns) whose values together distinguish all groups of runs. A swept
+/// column is left out if the columns before it determine its value, so of columns that are swept together only one
+/// remains. The mode comes last, and is left out if the swept columns determine it. The column `first` is considered
+/// before all others.
 [[nodiscard]] std::vector<std::string> telling_columns(const std::vector<const ResultGroup*>& groups,
                                                        const std::string& first = {});
 

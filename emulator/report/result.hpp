@@ -77,7 +77,7 @@ struct FlowRow {
   double completion_ms = 0;  ///< time from the SYN to the last byte, or to the end of the run
   std::uint64_t bytes = 0;
   double throughput_bps = 0;  ///< bytes over completion time
-  double measured_bps = 0;    ///< throughput after the warm-up, for bulk transfers
+  double measured_bps = 0;    ///< throughput of a bulk transfer after the warm-up; 0 for other flows
   std::uint64_t ue_retransmissions = 0;
   std::uint64_t server_retransmissions = 0;
   std::uint64_t ue_timeouts = 0;

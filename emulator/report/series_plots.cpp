@@ -14,7 +14,7 @@
 namespace sluice::emulator {
 namespace {
 
-constexpr std::size_t max_points = 900;  ///< largest number of points per line; more are not visible
+constexpr std::size_t max_points = 900;  ///< largest number of points per line; more points would not be visible
 
 /// Scale of a row's y axis: linear, logarithmic, or (`either`) logarithmic only if the modes differ much. With
 /// `first_line` the axis is linear and ends just above the solid lines. Dashed lines (advertised windows) may leave the
@@ -70,7 +70,7 @@ double highest(const std::vector<PlotPoint>& points) {
   return high;
 }
 
-/// Returns the moving mean over `over_s` seconds, in which single transmission opportunities are not visible.
+/// Returns the moving mean over `over_s` seconds, in which single transmissions of the radio link are not visible.
 std::vector<PlotPoint> smoothed(const std::vector<PlotPoint>& points, double over_s) {
   std::vector<PlotPoint> out;
   double sum = 0;

@@ -10,8 +10,8 @@ namespace sluice::emulator {
 /// q its queue length and N the number of flows. The window reaches the far end of the hop one propagation delay later.
 class GwaRouter final : public UpstreamRouter {
  public:
-  /// Creates the router that observes the queue of `hop`, whose specification is `spec`. The hop must outlive the
-  /// router, and has a queue and a limited buffer.
+  /// Creates the router that observes the queue of `hop`, whose specification is `spec`. The hop must have a queue and
+  /// a limited buffer, and must outlive the router.
   GwaRouter(const Hop& hop, const HopSpec& spec) : hop_(hop), buffer_(spec.buffer), delay_(spec.delay) {}
 
   [[nodiscard]] Bytes window(double flows, Instant now) override;

@@ -35,7 +35,7 @@ class HandoverWatch final : public EventTarget {
 
   std::function<Sample()> look_;
   std::uint32_t open_ = 0;  ///< number of open windows
-  Sample before_;           ///< value of the counters when the first open window began
+  Sample before_;           ///< values of the counters when the earliest window that is still open began
   Sample sum_;
   bool any_ = false;
 };

@@ -57,7 +57,8 @@ class Meter final : public CellObserver, public EventTarget {
   void on_drop(UeIndex ue, const packet::Packet& packet, Bytes length, DropReason reason, Instant now) override;
   void on_event(std::uint64_t tag, Instant now) override;
 
-  /// Returns the measurements up to `now` as a result. Its key and the values of applications and runtimes are not set.
+  /// Returns the measurements up to `now` as a result. Its key (mode, swept values and seed) is not set, nor are values
+  /// that the applications or the runtime measure.
   [[nodiscard]] RunResult result(Instant now);
   /// Returns the newest point of the time series; its time is 0 if there is no point yet.
   [[nodiscard]] const SeriesPoint& newest() const { return newest_; }
@@ -71,7 +72,7 @@ class Meter final : public CellObserver, public EventTarget {
 
  private:
   enum Tag : std::uint64_t { series_tag, queue_tag, begin_tag };
-  /// Mean number of backlogged queues, over the samples in which at least one is backlogged.
+  /// Mean number of backlogged queues. Samples in which no queue is backlogged do not count.
   struct WaitingQueues {
     std::uint64_t samples = 0;
     std::uint64_t sum = 0;
@@ -130,13 +131,14 @@ class Meter final : public CellObserver, public EventTarget {
   std::uint64_t datagrams_in_interval_ = 0;  ///< bytes of UDP payload
   std::int64_t granted_ = 0;
   bool any_grant_ = false;
-  std::vector<UeSnapshot> snapshots_;  ///< UE states at the last point, if output.ues is set
+  std::vector<UeSnapshot> snapshots_;  ///< states of the UEs at the last point of the time series, if output.ues is set
   SeriesPoint newest_;
   std::vector<SeriesPoint> series_;
   OutputSpec output_;
   std::vector<UePoint> ue_points_;
   std::vector<PacketRow> packets_;
-  std::map<FlowId, tcp::SeqNum> first_bytes_;  ///< first sequence number of each connection, if output.drops is set
+  /// Sequence number of the first segment of each connection, if output.drops is set.
+  std::map<FlowId, tcp::SeqNum> first_bytes_;
   std::vector<DropRow> dropped_;
   FlowQueues flow_queues_;
 };

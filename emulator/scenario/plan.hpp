@@ -26,8 +26,8 @@ struct RunPlan {
   std::map<std::string, double> paper;  ///< value that a paper states for this run, by column of the results
 };
 
-/// An experiment: a run for every combination of modes, swept values and seeds. Successive runs differ in the seed
-/// first, then in the mode.
+/// An experiment: a run for every combination of modes, swept values and seeds. In the list of runs the seed changes
+/// fastest, then the mode.
 struct Plan {
   std::string name;  ///< file name without folder and extension
   std::string file;

@@ -8,8 +8,8 @@ namespace sluice::emulator {
 /// Records in which TTI each UE was last served. Schedulers use this to choose among UEs with equal values.
 class LastServed {
  public:
-  /// Returns the last TTI in which the UE was served plus one; 0 if it was never served. A smaller value means a longer
-  /// wait.
+  /// Returns one more than the number of the last TTI in which the UE was served; 0 if it was never served. A smaller
+  /// value means a longer wait.
   [[nodiscard]] std::uint64_t of(std::uint32_t ue) const { return ue < ttis_.size() ? ttis_[ue] : 0; }
   /// Records that a UE is served in `tti`.
   void record(std::uint32_t ue, std::uint64_t tti) {
