@@ -51,13 +51,15 @@ std::uint64_t add_tail(std::uint64_t sum, const std::uint8_t* at, std::size_t le
 
 #define SLUICE_WITH_AVX2 __attribute__((target("avx2"), always_inline))
 
-/// Vector constants of the AVX2 functions. One flips the top bits of words, the other multiplies by one.
+/// Vector constants of the AVX2 functions: `flip` flips the top bits of words. `ones` multiplies words by one, so that
+/// the multiplication only adds pairs of them.
 struct Avx2Constants {
   __m256i flip;
   __m256i ones;
 };
 
-/// Returns the pair sums of `pieces` consecutive pieces of 32 bytes; `pieces` is a power of two.
+/// Adds adjacent pairs of 16-bit words, and sums these pairs lane by lane over `pieces` consecutive pieces of 32 bytes;
+/// `pieces` is a power of two.
 template <std::size_t pieces>
 SLUICE_WITH_AVX2 inline __m256i pairs_avx2(const std::uint8_t* at, const Avx2Constants& constants) noexcept {
   if constexpr (pieces == 1) {

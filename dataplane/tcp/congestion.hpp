@@ -166,7 +166,7 @@ struct Cubic : CongestionHooks {
   /// Bytes of window growth that are not yet in cwnd. Before an epoch this member stores cwnd_prior of the epoch that
   /// ended.
   float fraction = 0;
-  std::uint32_t epoch = 0;  ///< start of this congestion avoidance stage, tick::ms
+  std::uint32_t epoch = 0;  ///< start of this congestion avoidance stage, in ticks of 1.05 ms (tick::ms)
 
  private:
   /// Saves the values of the epoch that ends, so that on_undo() can restore them. The members w_est and fraction store
@@ -218,8 +218,8 @@ struct Prague : CongestionHooks {
 
   float alpha = 1;                ///< average share of marked packets; 1 until the first mark
   float fraction = 0;             ///< bytes of window growth that are not yet in cwnd
-  std::uint32_t round_end = 0;    ///< end of the present virtual round, tick::us
-  std::uint32_t cut_end = 0;      ///< end of the virtual round of the last reduction, tick::us
+  std::uint32_t round_end = 0;    ///< end of the present virtual round, in ticks of 1.02 µs (tick::us)
+  std::uint32_t cut_end = 0;      ///< end of the virtual round of the last reduction, in ticks of 1.02 µs (tick::us)
   std::uint16_t packets = 0;      ///< packets delivered in this virtual round
   std::uint16_t marked = 0;       ///< number of marked packets in this virtual round
   std::uint16_t just_marked = 0;  ///< number of marked packets that the latest ACK reports

@@ -14,7 +14,7 @@ namespace sluice::tcp {
 namespace {
 
 /// State of the connection when a segment was sent, stored in scratch64_c of the segment's note (PacketNote). Times are
-/// in tick::us.
+/// in ticks of 1.02 µs (tick::us).
 struct Stamp {
   std::uint32_t delivered_at = 0;
   std::uint32_t first_sent : 31 = 0;

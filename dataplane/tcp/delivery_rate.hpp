@@ -20,8 +20,8 @@ struct ExcessLoss {
 /// Delivery-rate sample of one acknowledgement (draft-cheng-iccrg-delivery-rate-estimation-00 section 3.1.3). The
 /// values are those of Linux' tcp_rate.c, but in bytes instead of packets.
 struct RateSample {
-  std::uint32_t delivered = 0;        ///< bytes delivered over the sample's interval
-  std::uint32_t interval = 0;         ///< longer one of the send interval and the ACK interval, tick::us
+  std::uint32_t delivered = 0;  ///< bytes delivered over the sample's interval
+  std::uint32_t interval = 0;  ///< longer one of the send interval and the ACK interval, in ticks of 1.02 µs (tick::us)
   std::uint32_t prior_delivered = 0;  ///< DeliveryRate::delivered() when the newest delivered segment was sent
   std::uint32_t newly = 0;            ///< bytes that this ACK delivered, SACK included
   std::uint32_t losses = 0;           ///< bytes marked lost because of this ACK
@@ -82,9 +82,10 @@ class DeliveryRate {
 
  private:
   std::uint32_t delivered_ = 0;
-  std::uint32_t delivered_at_ = 0;  ///< time at which the total of delivered bytes last changed, tick::us
-  std::uint32_t first_sent_ = 0;    ///< send time of the newest delivered segment, tick::us
-  std::uint32_t lost_ = 0;          ///< total of bytes marked lost; wraps
+  /// Time at which the total of delivered bytes last changed, in ticks of 1.02 µs (tick::us).
+  std::uint32_t delivered_at_ = 0;
+  std::uint32_t first_sent_ = 0;  ///< send time of the newest delivered segment, in ticks of 1.02 µs (tick::us)
+  std::uint32_t lost_ = 0;        ///< total of bytes marked lost; wraps
   /// Total of delivered bytes from which on samples are no longer application-limited.
   std::uint32_t limited_until_ = 0;
   float tolerated_loss_ = 1;

@@ -10,7 +10,7 @@ namespace sluice::tcp {
 /// Time when a segment was sent, in a form that orders segments sent at the same instant (RACK_sent_after() of RFC 8985
 /// section 6.2).
 struct Transmission {
-  std::uint32_t at = 0;  ///< send time, tick::us
+  std::uint32_t at = 0;  ///< send time, in ticks of 1.02 µs (tick::us)
   SeqNum end;            ///< sequence number after the segment's last byte
 
   /// Number of this retransmission among those sent in the same tick, from 1 on; 0 if the segment was sent once.
@@ -29,10 +29,10 @@ class DeliveryRate;
 struct Delivery {
   /// Estimator to which every delivered segment is reported; null if the connection takes no delivery-rate samples.
   DeliveryRate* rate = nullptr;
-  std::uint32_t now = 0;  ///< time of the ACK, tick::us
+  std::uint32_t now = 0;  ///< time of the ACK, in ticks of 1.02 µs (tick::us)
 
-  /// Minimum RTT, tick::us. An ACK that arrives earlier than this after a retransmission acknowledges the original
-  /// segment.
+  /// Minimum RTT, in ticks of 1.02 µs (tick::us). An ACK that arrives earlier than this after a retransmission
+  /// acknowledges the original segment.
   std::uint32_t min_rtt = 0;
   /// Sequence number after the highest data known to be delivered before this acknowledgement.
   SeqNum fack;
@@ -63,7 +63,7 @@ class Rack {
   [[nodiscard]] std::int32_t patience(const Transmission& sent, std::uint32_t now, std::uint32_t window) const {
     return static_cast<std::int32_t>(sent.at + rtt_ + window - now);
   }
-  /// Returns the round-trip time of the newest delivery, tick::us; zero if there is none.
+  /// Returns the round-trip time of the newest delivery, in ticks of 1.02 µs (tick::us); zero if there is none.
   [[nodiscard]] std::uint32_t rtt() const { return known_ ? rtt_ : 0; }
 
  private:
@@ -76,8 +76,8 @@ class Rack {
 /// 4). Adapts to the reordering that the connection has observed.
 class ReorderingWindow {
  public:
-  /// Returns the window in tick::us. `sacked` is the number of sacked packets; `recovering` is true during loss
-  /// recovery.
+  /// Returns the window in ticks of 1.02 µs (tick::us). `sacked` is the number of sacked packets; `recovering` is true
+  /// during loss recovery.
   [[nodiscard]] std::uint32_t ticks(std::uint32_t min_rtt, std::uint32_t srtt, unsigned sacked, bool recovering) const;
 
   /// Records observed reordering (RFC 8985 section 6.2 step 3).

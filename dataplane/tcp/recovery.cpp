@@ -80,7 +80,8 @@ void Sender::detect_overdue(AckEvent& event) {
   }
 }
 
-/// Returns RACK's reordering window in tick::us: the time for which the sender waits for a reordered segment.
+/// Returns RACK's reordering window: the time for which the sender waits for a reordered segment, in ticks of 1.02 µs
+/// (tick::us).
 std::uint32_t Sender::reordering_window() const {
   return reordering_.ticks(tick::us(min_rtt()), tick::us(srtt()), queue().sacked(), bits_.recovery != Recovery::none);
 }

@@ -124,10 +124,10 @@ class SendQueue {
   void mark_sacked(std::span<const SackBlock> blocks, SeqNum una, SeqNum nxt, AckEvent& event, Delivery& delivery);
   static constexpr int max_steps = 1000;
   /// Marks packets and retransmissions that `rack` considers lost (RFC 8985 section 6.2 step 5) and adds newly_lost to
-  /// `event`. Returns the ticks (tick::us) until the next packet may become lost; zero if none can. A packet counts as
-  /// lost if one sent after it was delivered, and it has not arrived within the round-trip time plus `window`. The
-  /// timer covers the first such packet, whereas RFC 8985 uses the last. If `rate` is not null, every lost packet is
-  /// reported to it.
+  /// `event`. Returns the ticks of 1.02 µs (tick::us) until the next packet may become lost; zero if none can. A packet
+  /// counts as lost if one sent after it was delivered, and it has not arrived within the round-trip time plus
+  /// `window`. The timer covers the first such packet, whereas RFC 8985 uses the last. If `rate` is not null, every
+  /// lost packet is reported to it.
   std::uint32_t mark_overdue(const Rack& rack, std::uint32_t now, std::uint32_t window, AckEvent& event,
                              DeliveryRate* rate = nullptr);
 

@@ -438,7 +438,7 @@ class Sender : public Receiver {
     SeqNum wl1;                   ///< sequence number of the segment that last updated the window
     std::uint32_t wnd = 0;        ///< peer's window, bytes
     std::uint32_t max_wnd = 0;    ///< largest window of the peer so far, bytes
-    std::uint32_t last_sent = 0;  ///< time of the last new data segment, tick::ms
+    std::uint32_t last_sent = 0;  ///< time of the last new data segment, in ticks of 1.05 ms (tick::ms)
   };
 
   struct LossRecovery {
