@@ -21,7 +21,7 @@ struct AbcParameters {
   Duration window = std::chrono::milliseconds(40);  ///< time over which rates are measured (T), > 0
 };
 
-/// Sum of the byte counts that were added during the last `window`, a time span; divided by that time it is a rate.
+/// Counts the bytes of a sliding time window, and returns their mean rate.
 class RecentBytes {
  public:
   explicit RecentBytes(Duration window) : window_(window) {}

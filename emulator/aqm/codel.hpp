@@ -66,7 +66,8 @@ class CodelControl {
   [[nodiscard]] static const Queued* address_of(const std::optional<Item>& packet) {
     return packet ? &*packet : nullptr;
   }
-  /// Marks the packet with ECN and returns true, or drops it and returns false.
+  /// Marks the packet and returns true if ECN is on and the packet is ECN-capable. Otherwise drops it and returns
+  /// false.
   template <typename Item, typename Drop, typename Mark>
   bool notify(Item& packet, Drop& drop, Mark& mark) {
     if (parameters_.ecn && mark_congestion(packet.packet)) {

@@ -79,7 +79,7 @@ class Downlink final : private AirLinkUser, private DrxUser {
   /// waits.
   [[nodiscard]] std::uint64_t next_useful(std::uint64_t from);
   // The following functions are inline because they are called for every UE in every TTI.
-  /// Returns the scheduler's view of the UE in `tti`, without the channel quality.
+  /// Returns what the scheduler must know about this UE in `tti`, except for the SNR (Candidate::quality_db).
   [[nodiscard]] Candidate candidate(std::uint64_t tti, bool is_backlogged) {
     const LinkGrant& grant = channel_->at(tti);
     return {ue_, is_backlogged, grant.capacity, 0, grant.cqi, queue_.short_head()};

@@ -14,7 +14,8 @@
 
 namespace sluice::emulator {
 
-/// Destination of the reports: the feedback endpoint, or a link of the virtual-time network.
+/// Receives the Node-B's reports and sends them to the proxy: the feedback endpoint in real time, or a link of the
+/// virtual-time network.
 class ReportSink {
  public:
   /// Returns the sequence number that the reports of the next send() will carry.
@@ -161,13 +162,13 @@ class Reporter final : public EventTarget, private ArrivalObserver, private Pres
   /// Returns the window that GWA (Generalized Window Advertising) gives to each flow of a bearer.
   [[nodiscard]] Bytes advertise(const Bearer& bearer, const UeQueue& queue, Instant now) const;
   [[nodiscard]] double flows_of_all() const;
-  /// Schedules the event of the next report or check.
+  /// Schedules the event at which the UEs are reported next, or their service rates are checked for sharp changes.
   void set_next();
   /// Sends the periodic report of all UEs.
   void report_all(Instant now);
   /// Sends early reports of the UEs whose service rate changed sharply.
   void report_changes(Instant now);
-  /// Adds to the batch the reports of the UEs for which `wanted` returns true.
+  /// Adds to `batch_`, the reports that are sent together, those of the UEs for which `wanted` returns true.
   template <typename Wanted>
   void gather_early(Instant now, Wanted wanted);
   /// Sends the collected reports before the end of the report period, and counts them as early reports.
@@ -181,9 +182,9 @@ class Reporter final : public EventTarget, private ArrivalObserver, private Pres
   /// True if unchanged UEs are omitted.
   [[nodiscard]] bool leaves_out() const;
   [[nodiscard]] bool is_due(UeIndex ue, const control::feedback::BearerReport& report) const;
-  /// Adds a report to the batch, and records the allowance that the report contains.
+  /// Adds a report to `batch_`, the reports that are sent together. Records the allowance that the report contains.
   void add(UeIndex ue, const control::feedback::BearerReport& report, Instant now);
-  /// Sends the batch; unchanged UEs may be omitted if the sink accepts it.
+  /// Sends the reports of `batch_`; unchanged UEs may be omitted if the sink accepts it.
   void send_batch(Instant now);
   /// Runs one step of the SMVS controller. Returns the allowance in IP bytes.
   [[nodiscard]] Bytes allowance(Bearer& bearer, const UeQueue& queue, Bytes waiting, Instant now);

@@ -63,7 +63,8 @@ class Sectors {
   /// Returns the first TTI from `from` on with work for a sector; TtiClock::asleep if none is known.
   [[nodiscard]] std::uint64_t next_tti(std::uint64_t from);
 
-  /// Updates the totals of the shared air; call it before a UE is attached or detached.
+  /// Adds what unused TTIs could have carried to the total of the shared air (see SharedAir). Call it before a UE is
+  /// attached or detached.
   void settle(Instant now) { air_.settle(offered_by_all(now), here()); }
   /// Returns how much the shared air could carry and has carried in the TTIs that began before `now`. `now` must not
   /// decrease.
@@ -113,8 +114,8 @@ class Sectors {
   [[nodiscard]] bool any_holds() const;
   void hold(std::uint32_t sector, const Allocation& allocation, std::uint64_t packets);
   void account(std::uint64_t tti, std::uint32_t units);
-  /// Returns the sum, over all UEs, of the bytes that their links could have carried up to `now`, times the number of
-  /// sectors.
+  /// Returns the sum, over all UEs, of the bytes that their links could have carried up to `now`. The sum is multiplied
+  /// by the number of sectors, because each sector has TTIs of its own.
   [[nodiscard]] std::uint64_t offered_by_all(Instant now);
   /// Returns the number of attached UEs.
   [[nodiscard]] std::uint64_t here() const;

@@ -17,8 +17,8 @@ class SharedAir {
   /// Adds the bytes that the links of all UEs together could carry in an allocated TTI, or part of a TTI. They are
   /// needed because only unused TTIs count with the mean over the links.
   void taken(std::uint64_t offered_by_all) { to_all_ += offered_by_all; }
-  /// Updates the totals; call it before a UE is attached or detached. `here` is the number of UEs attached before this
-  /// change.
+  /// Adds what unused TTIs could have carried so far to the total; call it before a UE is attached or detached. `here`
+  /// is the number of UEs attached before this change.
   void settle(std::uint64_t everybodys, std::uint64_t here) {
     nobodys_before_ += to_nobody(everybodys, here);
     everybodys_before_ = everybodys;

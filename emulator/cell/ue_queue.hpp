@@ -217,9 +217,10 @@ class UeQueue {
   /// it.
   void recall(Bytes length) { ledger_.forwarded(length, Bytes(0), Bytes(0)); }
 
-  /// True if nothing is queued or in transit; every packet has at least one byte to send.
+  /// True if no packet is queued or in transit. A queue without bytes is empty, because every packet has at least one
+  /// byte to send.
   [[nodiscard]] bool empty() const { return ledger_.air_bytes() == Bytes(0); }
-  /// True if a packet has begun transmission and is not complete.
+  /// True if a packet has begun its transmission and is not completely sent.
   [[nodiscard]] bool in_transit() const { return static_cast<bool>(head_); }
   /// True if a packet is in transit, or one that arrived before `now` is queued.
   [[nodiscard]] bool ready(Instant now) const { return head_ || qdisc_->ready(now); }
@@ -276,7 +277,7 @@ class UeQueue {
   [[nodiscard]] bool has_space(Bytes length) const {
     return config_.limit == 0 || used_buffer() + config_.taken_by(length) <= config_.limit;
   }
-  /// Ensures that a packet is in transit by starting the next one if needed. Returns false if there is nothing to send.
+  /// Starts the transmission of the next packet if none is in transit. Returns false if there is nothing to send.
   template <typename Dropped>
   bool begin(Instant now, Dropped& dropped) {
     if (head_ || !qdisc_->ready(now)) return static_cast<bool>(head_);

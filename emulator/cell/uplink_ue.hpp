@@ -19,9 +19,9 @@ namespace sluice::emulator {
 
 /// Times of a UE's scheduling requests, in TTIs.
 struct UplinkRequests {
-  std::uint64_t period = 10;  ///< period of the UE's opportunities for scheduling requests, > 0
+  std::uint64_t period = 10;  ///< period of the UE's opportunities for scheduling requests, in TTIs, > 0
   std::uint64_t phase = 0;    ///< TTI of the first opportunity
-  std::uint64_t retry = 320;  ///< time without a new grant after a block until the UE sends another request, > 0
+  std::uint64_t retry = 320;  ///< TTIs without a new grant after a block until the UE sends another request, > 0
 
   /// TTIs from a grant to its block, > 0; also the number of TTIs for which the UE knows its channel in advance.
   std::uint64_t distance = 4;
@@ -31,7 +31,8 @@ struct UplinkRequests {
 struct UplinkUeConfig {
   std::vector<IpAddress> addresses;  ///< addresses of the UE, at least one
   QueueConfig queue;                 ///< queue in the UE
-  std::unique_ptr<Channel> channel;  ///< channel model of a whole TTI, made for the cell's TTI
+  /// Channel model of the UE's uplink; its capacity is that of a whole TTI of the cell.
+  std::unique_ptr<Channel> channel;
   Drx* drx = nullptr;  ///< discontinuous reception of the UE, an object that must outlive this one; null: always awake
 };
 
@@ -119,7 +120,7 @@ class UplinkUe final : private AirLinkUser {
   CellObserver* observer_ = nullptr;
   std::vector<LinkGrant> ahead_;  ///< capacities of the next TTIs for this UE; TTI n is at index n modulo the size
   std::uint64_t known_ = 0;       ///< first TTI whose capacity is not known yet
-  std::vector<BufferStatus> reported_bsr_;  ///< buffer status reports of blocks in hybrid ARQ, by process
+  std::vector<BufferStatus> reported_bsr_;  ///< buffer status reports of the blocks in hybrid ARQ, indexed by process
   bool pending_ = false;                    ///< true if a scheduling request is pending (TS 36.321 section 5.4.4)
   /// TTI in which the UE sends another request unless it gets a grant before (retxBSR-Timer).
   std::uint64_t retry_at_ = not_set;

@@ -21,7 +21,7 @@ struct WlanParameters {
   Duration slot = std::chrono::microseconds(20);
   Duration sifs = std::chrono::microseconds(10);
   Duration difs = std::chrono::microseconds(50);
-  Duration preamble = std::chrono::microseconds(192);  ///< preamble and PLCP header of every frame
+  Duration preamble = std::chrono::microseconds(192);  ///< duration of the preamble and PLCP header of every frame
   std::uint32_t contention_window = 31;                ///< contention window in slots; the mean back-off is half of it
 };
 
@@ -35,8 +35,8 @@ struct WlanPackets {
 };
 
 /// Returns how long a packet of `length` IP bytes occupies the air. The time includes DIFS, the mean back-off, the
-/// frame with 36 bytes of headers, SIFS and the acknowledgement. For 1500 bytes the result is 1.93 ms, and 0.87 ms for
-/// 40 bytes.
+/// frame with 36 bytes of headers, SIFS and the acknowledgement. With the default parameters it is 1.93 ms for 1500
+/// bytes and 0.87 ms for 40 bytes.
 [[nodiscard]] Duration wlan_airtime(const WlanParameters& parameters, Bytes length);
 
 /// 802.11 as an equal-access server (Pilosof et al., INFOCOM 2003). Whenever the air is free, one of the stations with

@@ -19,8 +19,8 @@ struct EvdoRate {
   double kbps;
   double snr_db;
 };
-/// Downlink rates in ascending order. The Window Regulator paper prints 102.6 for 102.4 kb/s; 1024 bits in 6 slots give
-/// 102.4.
+/// Downlink rates of 1xEV-DO in ascending order. The Window Regulator paper prints 102.6 for 102.4 kb/s; 1024 bits in 6
+/// slots give 102.4.
 inline constexpr std::array<EvdoRate, 11> evdo_rates = {{{38.4, -12.5},
                                                          {76.8, -9.5},
                                                          {102.4, -8.5},

@@ -52,7 +52,7 @@ class HsdpaChannel final : public Channel {
   [[nodiscard]] RadioQuality quality_of(std::uint64_t tti) const override;
 
  private:
-  /// Measurements of one stretch (Fading::stretch TTIs).
+  /// Shadowing, fading and approximate SNR in one stretch of Fading::stretch TTIs.
   struct Measured {
     FadingStretch shadowing_db{};  ///< attenuation by shadowing
     FadingStretch fading{};        ///< relative fading power

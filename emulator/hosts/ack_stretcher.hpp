@@ -38,7 +38,7 @@ class AckStretcher {
 
   std::uint32_t every_;
   Duration delay_;
-  std::optional<tcp::SeqNum> acknowledged_;  ///< acknowledgement number of the last segment that left
+  std::optional<tcp::SeqNum> acknowledged_;  ///< acknowledgement number of the last segment that the host sent
   std::optional<tcp::Segment> waiting_;      ///< newest ACK that was withheld
   std::optional<std::uint32_t> echo_;        ///< echoed timestamp of the first ACK that was withheld
   Instant due_ = never;

@@ -35,8 +35,9 @@ struct RequestConfig {
   Duration off{};  ///< if requests are sent regularly: mean length of the pauses between active periods
 };
 
-/// Sends small requests repeatedly on one connection, as request and response, as telnet, or in on/off periods. Each
-/// answer is recorded as a fetch. A connection that ends is replaced after a second.
+/// Sends small requests repeatedly on one connection. The requests follow the answers, or are sent regularly: without a
+/// pause as in telnet, or in active periods. Each answer is recorded as a fetch. A connection that ends is replaced
+/// after a second.
 class RequestClient final : public Application, public EventTarget {
  public:
   /// Creates a client that starts at `config.start`. `loop`, `host` and `log` must outlive it.

@@ -85,11 +85,15 @@ class Receptions {
 
  private:
   static constexpr int steps = 160;
-  /// Linear map from SNR to a position in the table of error rates, for one CQI.
+  /// Maps an SNR in dB to positions in the table of error rates, for one CQI. The SNR may be wrong by the largest error
+  /// that the constructor was given.
   struct Line {
-    double slope = 0;   ///< table positions per dB
-    double lowest = 0;  ///< table position of an SNR of 0 dB minus the largest error of an SNR
-    /// Sum of `lowest` and this number: first table position above an SNR of 0 dB plus the largest error.
+    double slope = 0;  ///< table positions per dB
+    /// Position for an SNR of 0 dB whose true value is lower by the largest error; the error rate there is an upper
+    /// bound.
+    double lowest = 0;
+    /// Added to `lowest`, this gives the position for a true value that is higher by the largest error. The error rate
+    /// there is a lower bound.
     double further = 0;
   };
   /// Returns the error rate at a position of the table. Positions outside `least` … `most` are replaced by the nearest

@@ -73,7 +73,7 @@ class Harq {
   void flush();
 
  private:
-  /// TTI number of a process without a block.
+  /// Value in place of a TTI number for a process that has no block.
   static constexpr std::uint64_t idle = UINT64_MAX;
   /// One stop-and-wait process.
   struct Process {

@@ -7,9 +7,9 @@
 
 namespace sluice::emulator {
 
-/// Solves for the rightmost root λ by Newton's method. For b ≤ 1/e the root is real and in [−1, 0). For larger b its
-/// imaginary part grows from 0 towards π; it is π/2 at b = π/2, where Re λ = 0. For large b the start value ln(b) +
-/// iπ/2 is close to the root.
+/// Solves λ + b·e^(−λ) = 0 for the rightmost root λ by Newton's method; b is `slope`. For b ≤ 1/e the root is real and
+/// in [−1, 0). For larger b its imaginary part grows from 0 towards π; it is π/2 at b = π/2, where Re λ = 0. For large
+/// b the start value ln(b) + iπ/2 is close to the root.
 double clamp_loop_growth(double slope) {
   if (!(slope > 0)) throw std::invalid_argument("b must be above 0");
   using Complex = std::complex<double>;

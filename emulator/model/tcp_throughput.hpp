@@ -11,8 +11,9 @@ struct VaryingLink {
   double buffer_packets = 15;         ///< size of the buffer in front of the link (B), packets, > 0
 };
 
-/// Returns the number of intervals at whose start the rate falls so far that the retransmission timer expires without a
-/// loss. Eq. 5: (b − b')/b' > 1 + 2·τ·b/(B + 2). Throws std::invalid_argument if the link is out of its range.
+/// Returns the number of intervals at whose start the rate falls from b to b' so far that the retransmission timer
+/// expires without a loss: (b − b')/b' > 1 + 2·τ·b/(B + 2) (eq. 5 of the SMVS paper; τ and B as in VaryingLink). Throws
+/// std::invalid_argument if the link is out of its range.
 [[nodiscard]] unsigned spurious_timeouts(const VaryingLink& link);
 
 /// Returns the throughput in packets/s of TCP NewReno over a link of varying rate (Ren and Lin, TMC 2011, eqs. 6–15).

@@ -67,8 +67,8 @@ class DelayLine final : public Element, public EventTarget {
     Instant begins{};  ///< start of its transmission
     Bytes size;
   };
-  /// Updates the time at which the line is free again to the end of the transmission of `size` bytes. Returns false if
-  /// the buffer has no space.
+  /// Reserves the line for the transmission of `size` bytes, after the packets that wait for it. Returns false, and
+  /// reserves nothing, if the buffer has no space.
   bool wait_for_line(Bytes size, Instant now);
   /// Returns the arrival time of a packet sent at `sent`, which must not decrease.
   [[nodiscard]] Instant arrival(Instant sent);

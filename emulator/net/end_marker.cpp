@@ -10,7 +10,7 @@ namespace {
 constexpr std::size_t frame_size = 60;
 constexpr std::size_t type_at = 12;  ///< offset of the EtherType in the frame
 
-/// IEEE Std 802 local experimental EtherType 1, followed by "SLEM".
+/// First bytes of a marker: IEEE Std 802 local experimental EtherType 1, then "SLEM".
 constexpr std::array<std::uint8_t, 6> head = {0x88, 0xb5, 0x53, 0x4c, 0x45, 0x4d};
 constexpr std::size_t ue_at = type_at + head.size();
 constexpr std::size_t handover_at = ue_at + 4;

@@ -96,7 +96,7 @@ class BuiltInUes {
   std::vector<std::unique_ptr<Router>> ways_up_;
   /// Second hops: links from a UE to devices that share its radio link, in both directions.
   std::vector<std::unique_ptr<Hop>> second_hops_;
-  std::vector<const Hop*> down_hops_;  ///< those of the second hops that lead from the UE to a device
+  std::vector<const Hop*> down_hops_;  ///< downlink directions of the second hops (from a UE to its devices)
   std::vector<std::unique_ptr<SourceSwitch>> switches_;
   std::map<IpAddress, Host*> by_address_;
   std::vector<std::unique_ptr<GameClient>> players_;

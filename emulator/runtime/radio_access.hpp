@@ -95,7 +95,7 @@ class RadioAccess {
     Hop uplink;
     std::optional<Cell> cell;
     std::optional<X2Forwarding> port;         ///< forwards packets at a handover; set if there are several Node-Bs
-    std::vector<std::unique_ptr<Hop>> lines;  ///< forwarding lines from this Node-B to each other
+    std::vector<std::unique_ptr<Hop>> lines;  ///< forwarding lines from this Node-B to all other Node-Bs
   };
   void make_access_point(EventLoop& loop, const Scenario& scenario, std::uint64_t seed, const Ends& ends);
   void make_cell(EventLoop& loop, const Scenario& scenario, std::uint32_t nodeb, std::uint64_t seed,

@@ -17,7 +17,7 @@ namespace sluice::emulator {
 
 /// A configuration key that is missing or wrong, although a mode requires it in real time.
 struct LiveProblem {
-  std::string key;       ///< dotted path, such as live.feedback
+  std::string key;       ///< dotted path of the missing or wrong key, such as live.feedback
   std::string expected;  ///< required value
   std::string got;
 };

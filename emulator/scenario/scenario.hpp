@@ -40,8 +40,8 @@
 
 namespace sluice::emulator {
 
-/// Connection between core and Node-B: a wire without proxy, or the proxy in one of its modes. In "wrb/regulate" the
-/// proxy does not split connections, although it could.
+/// Connection between core and Node-B: a wire without proxy, or the proxy in one of its modes. In a mode such as
+/// "wrb/regulate" the proxy leaves connections end to end, although it could split them.
 struct RunMode {
   bool proxied = false;
   proxy::Mode mode = proxy::Mode::bypass;
@@ -433,7 +433,7 @@ struct Scenario {
   HopSpec proxy_nodeb{std::chrono::milliseconds(10), Rate(), Bytes()};
   CellSpec cell;
   std::vector<NodebSpec> nodebs;                                      ///< Node-Bs in addition to the first
-  HopSpec forwarding{std::chrono::milliseconds(5), Rate(), Bytes()};  ///< line from each Node-B to each other
+  HopSpec forwarding{std::chrono::milliseconds(5), Rate(), Bytes()};  ///< line from each Node-B to every other Node-B
   std::vector<IpAddress> servers{IpAddress::v4(192, 0, 2, 1)};
   std::vector<HopSpec> server_hops;  ///< hops between single servers and the common hop; none, or one per server
   HostsSpec hosts;

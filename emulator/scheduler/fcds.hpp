@@ -34,7 +34,7 @@ class Fcds final : public Scheduler {
   void follow(const Candidate& candidate);
 
   double alpha_;
-  std::uint64_t next_ = 0;  ///< first TTI whose qualities are not included yet
+  std::uint64_t next_ = 0;  ///< first TTI whose channel qualities the statistics do not include yet
   std::vector<Quality> qualities_;
   LastServed last_served_;
 };
