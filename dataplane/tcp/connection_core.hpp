@@ -90,7 +90,7 @@ class ConnectionCore {
     return beside_options(std::max(mss, smallest_mss));
   }
   /// Returns `mss` less the bytes of the TCP options in every segment, at least 1 byte. If a segment with that 1 byte
-  /// exceeds the port's MTU, the owner's output refuses it.
+  /// exceeds the port's MTU, the output (class Output) refuses it.
   [[nodiscard]] std::uint16_t beside_options(std::uint16_t mss) const {
     const unsigned options = bits_.use_timestamps ? timestamp_option : 0;
     return static_cast<std::uint16_t>(mss > options ? mss - options : 1);

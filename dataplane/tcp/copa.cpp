@@ -15,7 +15,8 @@ namespace {
 
 constexpr Duration min_rtt_window = 10s;  ///< time over which Copa computes the minimum RTT
 constexpr int oscillation_rounds = 4;     ///< time over which Copa computes the maximum RTT (RTTmax), in round trips
-/// Number of round trips within which a flow without competition empties the queue once (section 3 of the Copa paper).
+/// Number of round trips within which a flow without competition empties the queue once (Arun and Balakrishnan, NSDI
+/// 2018, section 3).
 constexpr int empty_rounds = 5;
 /// Share of the RTT's range (RTTmax − RTTmin) below which the queueing delay counts as zero.
 constexpr double nearly_empty = 0.1;

@@ -35,8 +35,8 @@ bool Sender::may_retransmit(packet::Cursor position) const {
   return bits_.retransmit_first || fits_cwnd(note.payload_len);
 }
 
-/// Passes a packet to the output and subtracts the size of its IP packet from `left`, the rest of the caller's
-/// allowance. Returns false if that size exceeds `left`, or if the output refuses the packet.
+/// Passes a packet to the output and subtracts the size of its IP packet from `left`, the bytes that the caller of
+/// emit() still permits. Returns false if that size exceeds `left`, or if the output refuses the packet.
 inline bool Sender::transmit(Segment& segment, packet::Cursor position, Instant now, Output& output, Bytes& left) {
   segment.payload_len = position.note().payload_len;
   if (left < min_unbounded && Bytes(output.wire_size(segment.payload_len)) > left) return false;
@@ -92,8 +92,8 @@ packet::Cursor Sender::next_retransmission() const {
   return !timeout_in_doubt() || bits_.retransmit_first ? queue().next_retransmission() : packet::Cursor();
 }
 
-/// Sends retransmissions, new data and a tail loss probe, as far as windows and `allowance` permit. Returns the IP
-/// bytes sent.
+/// Sends retransmissions, new data and a tail loss probe, as far as windows and `allowance`, the bytes that the caller
+/// permits, allow it. Returns the IP bytes sent.
 Bytes Sender::emit_data(Instant now, Output& output, Bytes allowance) {
   Bytes left = allowance;
   while (const packet::Cursor lost = next_retransmission()) {
@@ -118,7 +118,7 @@ Bytes Sender::emit_data(Instant now, Output& output, Bytes allowance) {
   return allowance - left;
 }
 
-/// Sends unsent packets while the windows and `left`, the rest of the caller's allowance, permit it.
+/// Sends unsent packets while the windows and `left`, the bytes that the caller of emit() still permits, allow it.
 void Sender::emit_new(Instant now, Output& output, Bytes& left) {
   if (!queue().outstanding()) restart_after_idle(now);
   bool whole = may_send_new();
@@ -159,8 +159,8 @@ bool Sender::retransmit(packet::Cursor position, Instant now, Output& output, By
   return true;
 }
 
-/// Sends a tail loss probe (RFC 8985 section 7.3). The peer's window limits the probe, but cwnd does not. The probe is
-/// dropped if a SACK or a timeout has made it unnecessary while it waited for an allowance.
+/// Sends a tail loss probe (RFC 8985 section 7.3). The peer's window limits the probe, but cwnd does not. The probe may
+/// wait until the caller permits its bytes. It is dropped if a SACK or a timeout makes it unnecessary meanwhile.
 void Sender::emit_tail_probe(Instant now, Output& output, Bytes& left) {
   const packet::Cursor next = queue().unsent();
   bits_.tail_retransmitted = !next || snd_.nxt + next.note().payload_len > window_edge();
@@ -193,8 +193,8 @@ void Sender::restart_after_idle(Instant now) {
   if (tick::ms_duration(tick::ms(now) - snd_.last_sent) > rto()) congestion_.on_idle(initial_window());
 }
 
-/// Adds the SACK blocks that fit beside the payload. If the caller limits sending by an allowance, data segments carry
-/// no SACK blocks, because their bytes count against the allowance.
+/// Adds the SACK blocks that fit beside the payload. If the caller limits the bytes that are sent (by an allowance),
+/// data segments carry no SACK blocks, because their bytes count against the allowance.
 void Sender::fill_sacks(Segment& segment) const {
   if (!uses_sack()) return;
   const auto blocks = sack_generator().blocks();

@@ -32,7 +32,7 @@ inline void Receiver::append_in_order(packet::Packet&& payload) {
 }
 
 /// Schedules an ACK for `segments` data segments. The ACK is sent at once for every second segment, else after the
-/// delayed-ACK time (RFC 5681 section 4.2). Does nothing while the owner withholds acknowledgements.
+/// delayed-ACK time (RFC 5681 section 4.2). Does nothing while the endpoint's owner withholds acknowledgements.
 inline void Receiver::schedule_ack(std::uint32_t segments, Instant now) {
   constexpr std::uint32_t count_mask = 63;  // keeps the sum inside its 6-bit field; only a sum of two or more matters
   if (bits_.acks_deferred) [[unlikely]]
@@ -170,8 +170,9 @@ inline void Sender::acknowledge(SeqNum ack, Instant now, AckSample* ack_sample) 
   if (bits_.window_source == WindowSource::congestion_control) congestion_.on_ack(event, path(now), false);
 }
 
-/// True if `length` more bytes fit cwnd, or if the caller's allowance replaces cwnd. One segment is always permitted in
-/// flight. If the peer acknowledges data before it arrives, at most an initial window may be in flight.
+/// True if `length` more bytes fit cwnd, or if the caller's limit on the bytes to send (its allowance) replaces cwnd.
+/// One segment is always permitted in flight. If the peer acknowledges data before it arrives, at most an initial
+/// window may be in flight.
 inline bool Sender::fits_cwnd(std::uint32_t length, std::uint32_t in_flight) const {
   if (distrusts_acks() && in_flight != 0 && in_flight + length > initial_window()) [[unlikely]]
     return false;

@@ -20,8 +20,8 @@ unsigned scale_of(const SynOptions& options, bool used) {
 
 }  // namespace
 
-/// Resets the endpoint for a new connection. Settings that the owner may have made before are kept: receive room,
-/// timestamp, window source and window updates.
+/// Resets the endpoint for a new connection. Settings that the endpoint's owner may have made before are kept: receive
+/// room, timestamp, window source and window updates.
 void Handshake::reset_connection(const EndpointConfig& config, SeqNum iss) {
   if (is_configured()) forget_connection();
   ConnectionCore::reset(config);
@@ -29,7 +29,7 @@ void Handshake::reset_connection(const EndpointConfig& config, SeqNum iss) {
   begin_sending(iss);
 }
 
-/// Clears the state of the last connection, but keeps the settings that the owner has made.
+/// Clears the state of the last connection, but keeps the settings that the endpoint's owner has made.
 void Handshake::forget_connection() {
   release_queues();
   Timers::reset();

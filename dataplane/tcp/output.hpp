@@ -9,7 +9,8 @@
 
 namespace sluice::tcp {
 
-/// Smallest allowance that counts as unlimited, because no connection sends that many bytes.
+/// Smallest allowance (bytes that a caller of emit() permits to send) that counts as unlimited, because no connection
+/// sends that many bytes.
 inline constexpr Bytes min_unbounded{Bytes::max().count() / 2};
 
 /// Receiver of an endpoint's segments: adds link, IP and TCP headers and passes the packets to a port.
@@ -31,7 +32,7 @@ class Output {
   }
 
   /// Returns the IP packet size that transmit() returns for `payload_len` bytes of data without SACK blocks. The
-  /// endpoint compares this size with its allowance.
+  /// endpoint compares this size with its allowance, the bytes that it may still send.
   [[nodiscard]] virtual std::uint32_t wire_size(std::uint32_t payload_len) const = 0;
 
   /// Asks whether the endpoint may use one more buffer to cut a packet in two; returns true if it may. `only` is true

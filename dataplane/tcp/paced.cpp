@@ -45,7 +45,8 @@ void Sender::pace_window() {
   config().paced->pacer.set_rate(Rate::of(window, srtt()) * (early ? slow_start_factor : avoidance_factor));
 }
 
-/// Restarts the model from a measured window after the sender has switched from an allowance to congestion control.
+/// Restarts the model from a measured window after the sender has switched from a caller's allowance (bytes permitted
+/// to send) to congestion control.
 void Sender::resume_pacing() {
   PacedSender& state = *config().paced;
   if (!congestion_.is_model_based()) return;

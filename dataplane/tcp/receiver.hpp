@@ -173,7 +173,7 @@ class Receiver : public Timers {
   void expire_delayed_ack(Instant now) {
     if (ack_deadline() <= now) bits_.ack_now = true;
   }
-  /// True if the owner withholds the acknowledgement of data that was received in order.
+  /// True if the endpoint's owner withholds the acknowledgement of data that was received in order.
   [[nodiscard]] bool holding_back() const { return bits_.acks_deferred && rcv_.last_ack_sent != rcv_.nxt; }
   /// Returns the number of duplicate ACKs due for out-of-order segments, without SACK.
   [[nodiscard]] unsigned duplicates_due() const { return bits_.duplicates_due; }
@@ -237,20 +237,22 @@ class Receiver : public Timers {
     std::uint8_t rcv_shift : 4 = 0;  ///< window scale of this endpoint
     WindowUpdates window_updates : 2 = WindowUpdates::sparing;
     bool ack_now : 1 = false;
-    bool acks_deferred : 1 = false;         ///< true if the owner decides which data is acknowledged
+    bool acks_deferred : 1 = false;         ///< true if the endpoint's owner decides which data is acknowledged
     std::uint8_t unacked_segments : 6 = 0;  ///< data segments received since the last acknowledgement
     bool ece_due : 1 = false;               ///< true while every ACK carries ECE, until the peer answers with CWR
     bool urgent_in : 1 = false;             ///< true if the peer has announced urgent data that was not read yet
     std::uint8_t duplicates_due : 5 = 0;    ///< number of duplicate ACKs due for out-of-order segments, without SACK
-    bool keepalive_pending : 1 = false;     ///< true if the owner must answer a keep-alive or window probe of the peer
-    bool fin_known : 1 = false;             ///< true if the peer's FIN was received, perhaps out of order
-    bool fin_received : 1 = false;          ///< true if the peer's FIN was received in order
+    /// True if the endpoint's owner must answer a keep-alive or window probe of the peer.
+    bool keepalive_pending : 1 = false;
+    bool fin_known : 1 = false;     ///< true if the peer's FIN was received, perhaps out of order
+    bool fin_received : 1 = false;  ///< true if the peer's FIN was received in order
   };
   /// Receive sequence variables (RFC 9293 section 3.3.1) and timestamps (RFC 7323).
   struct Sequence {
     SeqNum nxt;
     SeqNum adv;  ///< right edge of the window advertised to the peer
-    /// Acknowledgement number sent last; while acknowledgements are deferred, the limit that the owner allows.
+    /// Acknowledgement number sent last; while acknowledgements are deferred, the limit that the endpoint's owner
+    /// allows.
     SeqNum last_ack_sent;
     std::uint32_t unread = 0;
     std::uint32_t ts_recent = 0;

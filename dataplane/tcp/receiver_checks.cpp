@@ -39,23 +39,24 @@ bool Receiver::check_sequence(const Segment& segment, bool idle, Instant now) {
   return false;
 }
 
-/// True for a keep-alive or window probe that the owner must answer. The sequence number of a keep-alive is RCV.NXT -
-/// 1, with at most one byte, while nothing is in flight in either direction. While something is in flight, such a
-/// segment may instead be a retransmission after a lost ACK.
+/// True for a keep-alive or window probe that the endpoint's owner must answer. The sequence number of a keep-alive is
+/// RCV.NXT - 1, with at most one byte, while nothing is in flight in either direction. While something is in flight,
+/// such a segment may instead be a retransmission after a lost ACK.
 bool Receiver::is_keepalive(const Segment& segment, bool idle) const {
   if (segment.seq + 1 != rcv_.nxt || segment.payload_len > 1 || segment.flags.fin()) return false;
   if (probes_window()) return true;
   return owner_answers() && idle && rcv_.unread == 0 && !reassembling();
 }
 
-/// True if the owner answers keep-alives and window probes, the state permits them and all data is acknowledged.
+/// True if the endpoint's owner answers keep-alives and window probes, the state permits them and all data is
+/// acknowledged.
 bool Receiver::owner_answers() const {
   const bool open = state() == State::established || state() == State::close_wait || state() == State::fin_wait_2;
   return !config().answers_keepalives && open && rcv_.last_ack_sent == rcv_.nxt;
 }
 
-/// True if a segment at RCV.NXT probes a window that the peer sees as closed. The owner must answer the probe, because
-/// the host behind the proxy determines whether the window is open.
+/// True if a segment at RCV.NXT probes a window that the peer sees as closed. The endpoint's owner must answer the
+/// probe, because the host behind the proxy determines whether the window is open.
 bool Receiver::probes_window() const {
   return owner_answers() && rcv_.adv - rcv_.nxt < 1 << bits_.rcv_shift;
 }

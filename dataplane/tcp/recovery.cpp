@@ -156,8 +156,8 @@ std::uint32_t Sender::still_missing() const {
 }
 
 /// Handles an ACK after a timeout without SACK. Under congestion control all segments are retransmitted as cwnd
-/// permits. If the caller's allowance replaces cwnd, the first segment is retransmitted alone. Each ACK then increases
-/// the number of segments retransmitted together by one, as in slow start.
+/// permits. If the caller's limit on the bytes to send (its allowance) replaces cwnd, the first segment is
+/// retransmitted alone. Each ACK then increases the number of segments retransmitted together by one, as in slow start.
 void Sender::on_ack_after_timeout(AckEvent& event) {
   if (retransmits_blindly()) {
     retransmit_missing(loss_recovery_.retransmissions + 1U, event);
@@ -212,8 +212,9 @@ void Sender::leave_recovery(const AckEvent& event) {
   bits_.partially_acked = false;
 }
 
-/// Handles the retransmission timeout (RFC 6298 sections 5.4 to 5.6). If the segment could not be sent, because of the
-/// allowance or for lack of a buffer, no answer is missing. The timer then restarts when the segment is sent.
+/// Handles the retransmission timeout (RFC 6298 sections 5.4 to 5.6). If the segment was not sent, because the caller
+/// did not permit its bytes or no buffer was free, no answer is missing. The timer then restarts when the segment is
+/// sent.
 bool Sender::on_retransmission_timeout(Instant now) {
   if (loss_recovery_.retries >= config().max_retransmissions) return false;
   if (window_closed()) {

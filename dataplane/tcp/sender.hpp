@@ -64,9 +64,9 @@ class Sender : public Receiver {
 
   /// Sets the TSval of all segments sent from now on (RFC 7323), in the sender's own clock.
   void set_timestamp(std::uint32_t ts_value) { ts_value_ = ts_value; }
-  /// Changes what limits the sender while the connection runs: cwnd or the caller's allowance. After a change back to
-  /// cwnd, the sender is in congestion avoidance with a cwnd of `seed_cwnd` bytes, at least two segments. BBR uses
-  /// `seed_cwnd` as the bandwidth-delay product.
+  /// Changes what limits the sender while the connection runs: cwnd, or the bytes that the caller of emit() permits
+  /// (its allowance). After a change back to cwnd, the sender is in congestion avoidance with a cwnd of `seed_cwnd`
+  /// bytes, at least two segments. BBR uses `seed_cwnd` as the bandwidth-delay product.
   void set_window_source(WindowSource source, Bytes seed_cwnd);
 
   /// True if sequence number `quoted` lies in outstanding data. RFC 5927 requires at least this check for the segment
@@ -243,7 +243,8 @@ class Sender : public Receiver {
   }
   void on_partial_ack(AckEvent& event);
   /// True if the sender does not know which segments to retransmit, and no window limits the retransmissions. This is
-  /// the case without SACK while the caller's allowance replaces the congestion window.
+  /// the case without SACK while the caller's limit on the bytes to send (its allowance) replaces the congestion
+  /// window.
   [[nodiscard]] bool retransmits_blindly() const {
     return bits_.window_source == WindowSource::allowance && !uses_sack();
   }
@@ -255,8 +256,8 @@ class Sender : public Receiver {
   void leave_recovery(const AckEvent& event);
   /// True if a partial acknowledgement must not restart the retransmission timer. RFC 6582 section 3.2 step 3 restarts
   /// the timer only for the first partial acknowledgement of a recovery. So with many holes the timer expires and ends
-  /// a recovery that fills one hole per round trip. With an allowance and without SACK, every partial acknowledgement
-  /// restarts the timer.
+  /// a recovery that fills one hole per round trip. If the caller's allowance (bytes permitted to send) replaces cwnd
+  /// and there is no SACK, every partial acknowledgement restarts the timer.
   [[nodiscard]] bool keeps_timer() const {
     return bits_.partially_acked && snd_.una < loss_recovery_.point && !retransmits_blindly();
   }
@@ -447,8 +448,9 @@ class Sender : public Receiver {
     SeqNum point;
     std::uint16_t duplicate_acks = 0;  ///< number of consecutive duplicate ACKs
 
-    /// With SACK: number of retransmissions of the last recovery that are not known to be spurious. Without SACK, under
-    /// an allowance: number of segments from SND.UNA on that are retransmitted at once; see retransmit_missing().
+    /// With SACK: number of retransmissions of the last recovery that are not known to be spurious. Without SACK, if
+    /// the caller's allowance (bytes permitted to send) replaces cwnd: number of segments from SND.UNA on that are
+    /// retransmitted at once; see retransmit_missing().
     std::uint8_t retransmissions = 0;
     std::uint8_t retries = 0;  ///< number of consecutive transmissions that the peer has not answered
   };

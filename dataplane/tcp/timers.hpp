@@ -15,8 +15,8 @@ enum class Timer : std::uint8_t { none, persist, time_wait, reorder, probe, retr
 /// Timers of a connection and the round-trip times from which they are computed (RFC 6298, RFC 8985 section 7.2).
 ///
 /// Invariants: besides the delayed ACK, at most one timer is armed at a time; if none is armed, the deadline is
-/// `never`. The owner is not informed if a deadline moves, so it may call Endpoint::on_timer() too early. The
-/// retransmission timeout stays doubled until an RTT sample ends the backoff.
+/// `never`. The endpoint's owner is not informed if a deadline moves, so it may call Endpoint::on_timer() too early.
+/// The retransmission timeout stays doubled until an RTT sample ends the backoff.
 class Timers : public ConnectionCore {
  public:
   /// Returns the smoothed round-trip time; zero before the first measurement.
