@@ -29,9 +29,9 @@ struct UeConfig {
   Element* towards_ue = nullptr;
   /// Parameters of hybrid ARQ, reordering and RLC. If absent, the data of a lost block stays in the queue.
   std::optional<AirLinkConfig> air = std::nullopt;
-  /// Number of consecutive lost blocks after which packets are dropped (n of the CLAMP paper). The dropped packets are
-  /// those that the last of these blocks would have completed. 0: lost blocks drop no packets. Used without hybrid ARQ
-  /// only.
+  /// Number of consecutive lost blocks after which packets are dropped (n of the CLAMP paper, Andrew, Hanly and
+  /// Mukhtar, TMC 2008). The dropped packets are those that the last of these blocks would have completed. 0: lost
+  /// blocks drop no packets. Used without hybrid ARQ only.
   std::uint32_t attempts = 0;
   std::uint32_t sector = 0;  ///< number of the UE's sector (cell) in its Node-B
   double loss = 0;           ///< share of transmitted packets that are permanently lost on the air, 0 … 1

@@ -15,7 +15,7 @@ struct FlowClassParameters {
   Duration reset = std::chrono::seconds(1);  ///< idle time after which a long flow counts as short again
 };
 
-/// Classifies flows as short or long, for SFP (short flows first) of the Window Regulator paper.
+/// Classifies flows as short or long, for queues that send short flows first (SFP; Chan and Ramjee, INFOCOM 2004).
 class FlowClasses {
  public:
   explicit FlowClasses(const FlowClassParameters& parameters) : parameters_(parameters) {}

@@ -51,7 +51,7 @@ struct LinkUse {
 /// Sum of the contents of a cell's downlink queues.
 struct Backlog {
   Bytes air;                  ///< bytes on the air, padding to whole frames included
-  double frames = 0;          ///< radio frames, or packets in queues without frames (the papers' unit)
+  double frames = 0;          ///< number of radio frames, or of packets in queues that do not cut packets into frames
   std::uint64_t waiting = 0;  ///< number of queues that are not empty
 
   /// Number of queues whose next packet is of a short flow; queues that do not classify flows are not counted.

@@ -105,8 +105,8 @@ class FifoQdisc : public RadioQdisc {
   Bytes bytes_;
 };
 
-/// Sends short flows before long ones; a short flow's packet may evict the newest of the long ones (SFP of the Window
-/// Regulator paper).
+/// Sends short flows before long ones; a short flow's packet may evict the newest of the long ones (SFP; Chan and
+/// Ramjee, INFOCOM 2004).
 class ShortFlowsFirstQdisc final : public RadioQdisc {
  public:
   void push(QueuedPacket&& waiting) override { queues_[waiting.is_short ? 0 : 1].push(std::move(waiting)); }

@@ -22,7 +22,7 @@ enum class BufferUnit : std::uint8_t { frames, bytes, packets };
 /// Order in which a UE's packets leave the queue.
 enum class QueueOrder : std::uint8_t {
   fifo,
-  /// Sends short flows before long ones (SFP of the Window Regulator paper). A short flow's packet that finds the
+  /// Sends short flows before long ones (SFP; Chan and Ramjee, INFOCOM 2004). A short flow's packet that finds the
   /// buffer full evicts the newest packets of long flows.
   short_flows_first
 };
@@ -167,7 +167,7 @@ class UeQueue {
   void offer(Bytes bytes, Instant since, Instant now) { qdisc_->offer(bytes, since, now); }
   /// Drops the packets that a lost block of `grant` bytes on the air would have completed. `dropped(packet, length)` is
   /// called for each. A packet that the block would have begun or continued, but not completed, stays. The CLAMP paper
-  /// does this after the last transmission of a block.
+  /// (Andrew, Hanly and Mukhtar, TMC 2008) does this after the last transmission of a block.
   template <typename Dropped>
   void discard(Bytes grant, Instant now, Dropped&& dropped) {
     while (ready(now)) {
@@ -237,7 +237,7 @@ class UeQueue {
   [[nodiscard]] Bytes air_bytes() const { return ledger_.air_bytes(); }
   /// Returns the number of frames not yet completely transmitted; 0 without frames.
   [[nodiscard]] std::uint32_t frames() const { return ledger_.frames(); }
-  /// Returns the backlog in the papers' unit: frames, or packets in a queue without frames.
+  /// Returns the backlog as a number of frames, or of packets in a queue without frames.
   [[nodiscard]] double frames_or_packets() const {
     return config_.frame > Bytes(0) ? frames() : static_cast<double>(packets());
   }

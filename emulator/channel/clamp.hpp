@@ -10,7 +10,8 @@
 
 namespace sluice::emulator {
 
-/// Returns the Doppler frequency in Hz at a speed in km/h, for the 1.8 GHz carrier of the CLAMP paper.
+/// Returns the Doppler frequency in Hz at a speed in km/h, for a carrier of 1.8 GHz (CLAMP; Andrew, Hanly and Mukhtar,
+/// TMC 2008).
 [[nodiscard]] constexpr double clamp_doppler_hz(double kmh) {
   constexpr double wavelength = 0.1666;  // wavelength in m
   return kmh / 3.6 / wavelength;
@@ -28,8 +29,9 @@ struct ClampParameters {
   double target = 1e-3;  ///< share of packets lost in all of n transmissions, between 0 and 1
 };
 
-/// Slot channel of the CLAMP paper. Slot s carries B(s) = slot·min(W0·log2(1 + (1−m)·N(s)), Cmax) bits. All of them are
-/// lost if the channel's capacity at the end of the slot is lower: B(s) > slot·W0·log2(1 + N(s+1)).
+/// Slot channel of the CLAMP paper (Andrew, Hanly and Mukhtar, TMC 2008). Slot s carries B(s) = slot·min(W0·log2(1 +
+/// (1−m)·N(s)), Cmax) bits. All of them are lost if the channel's capacity at the end of the slot is lower: B(s) >
+/// slot·W0·log2(1 + N(s+1)).
 ///
 /// N is the SNR under Rayleigh fading (`Fading`) with the paper's spectrum. The fading has more than the paper's 20
 /// sinusoids, and they differ between UEs. The rate margin m adapts until sequences of attempts fail as often as

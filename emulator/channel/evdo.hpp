@@ -19,8 +19,8 @@ struct EvdoRate {
   double kbps;
   double snr_db;
 };
-/// Downlink rates of 1xEV-DO in ascending order. The Window Regulator paper prints 102.6 for 102.4 kb/s; 1024 bits in 6
-/// slots give 102.4.
+/// Downlink rates of 1xEV-DO in ascending order. The Window Regulator paper (Chan and Ramjee, INFOCOM 2004) prints
+/// 102.6 for 102.4 kb/s; 1024 bits in 6 slots give 102.4.
 inline constexpr std::array<EvdoRate, 11> evdo_rates = {{{38.4, -12.5},
                                                          {76.8, -9.5},
                                                          {102.4, -8.5},
@@ -35,7 +35,7 @@ inline constexpr std::array<EvdoRate, 11> evdo_rates = {{{38.4, -12.5},
 /// Returns the rate used at an SNR; zero below the lowest threshold.
 [[nodiscard]] Rate evdo_rate(double snr_db);
 
-/// Parameters of a UE in a 1xEV-DO (HDR) cell, as in the Window Regulator paper.
+/// Parameters of a UE in a 1xEV-DO (HDR) cell, as in the Window Regulator paper (Chan and Ramjee, INFOCOM 2004).
 struct EvdoParameters {
   double mean_snr_db = 4;  ///< mean SNR, −30 … 60
   double speed_kmh = 3;    ///< speed of the UE, 0 … 500; the Window Regulator paper states none

@@ -15,7 +15,8 @@
 
 namespace sluice::emulator {
 
-/// Parameters of a UE in an HSDPA cell; the defaults are EURANE's, as used by the SMVS paper.
+/// Parameters of a UE in an HSDPA cell. The defaults are those of the simulator EURANE, as used by the SMVS paper (Ren
+/// and Lin, TMC 2011).
 struct HsdpaParameters {
   double distance_m = 300;                            ///< distance from the Node-B, 1 … 100 000
   double speed_kmh = 3;                               ///< speed of the UE, 0 … 500

@@ -27,8 +27,8 @@ struct FlowSourceConfig {
 };
 
 /// Generates short flows. Pages start at random instants (Poisson), and each page has some objects, each on a separate
-/// connection. With one object per page, the flows arrive as in the CLAMP paper. With several, they form the web model
-/// of the Window Regulator paper (table I).
+/// connection. With one object per page, the flows arrive as in the CLAMP paper (Andrew et al., TMC 2008). With
+/// several, they form the web model of table I of the Window Regulator paper (Chan and Ramjee, INFOCOM 2004).
 class FlowSource final : public EventTarget {
  public:
   /// Creates a source whose pages start from `config.start` on. `loop`, `host` and `log` must outlive it.

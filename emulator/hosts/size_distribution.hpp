@@ -10,7 +10,7 @@ namespace sluice::emulator {
 enum class SizeKind : std::uint8_t {
   fixed,       ///< always min
   uniform,     ///< uniform, min … max
-  triangular,  ///< sizes are triangular between min and max (flows of the CLAMP paper)
+  triangular,  ///< sizes are triangular between min and max (flows of the CLAMP paper, Andrew et al., TMC 2008)
   pareto       ///< sizes are Pareto with a shape parameter, from min on, cut at max (web objects)
 };
 

@@ -75,8 +75,9 @@ const auto slopes = [] {
   return all;
 }();
 
-/// Returns the SNR in dB at which x, the variable of the block error rate formula, is 0. The constant 17.30 is the
-/// paper's 5.26 plus 10·log10(16) = 12.04 dB, because the SNR of this model is before despreading.
+/// Returns the SNR in dB at which x, the variable of the block error rate formula, is 0. The constant 17.30 is the 5.26
+/// of Brouwer et al. (ISSSTA 2004) plus 10·log10(16) = 12.04 dB. The 12.04 dB are added because the SNR of this model
+/// is before despreading.
 double middle_of(int cqi) {
   return 1.03 * cqi - 17.30;
 }

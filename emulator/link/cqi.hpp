@@ -15,7 +15,7 @@ namespace sluice::emulator::link {
 
 /// Highest CQI of HSDPA.
 inline constexpr int max_cqi = 30;
-/// Size of a MAC-d PDU, the radio frame of the SMVS paper.
+/// Size of a MAC-d PDU, the radio frame of the SMVS paper (Ren and Lin, TMC 2011).
 inline constexpr Bytes pdu_size{40};
 
 /// Returns the CQI that a UE reports for a chip-level SNR in dB (EURANE). 0 (out of range) up to −16 dB, floor(SNR/1.02

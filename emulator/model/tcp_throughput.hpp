@@ -4,7 +4,7 @@
 
 namespace sluice::emulator {
 
-/// A bottleneck with a varying rate, as in the throughput model of the SMVS paper.
+/// A bottleneck with a varying rate, as in the throughput model of the SMVS paper (Ren and Lin, TMC 2011).
 struct VaryingLink {
   std::vector<double> packets_per_s;  ///< rate of each interval in order (b_i), packets/s, ≥ 0; not empty
   double round_trip_s = 0.1;          ///< two-way propagation delay (τ), seconds, > 0
@@ -12,8 +12,8 @@ struct VaryingLink {
 };
 
 /// Returns the number of intervals at whose start the rate falls from b to b' so far that the retransmission timer
-/// expires without a loss: (b − b')/b' > 1 + 2·τ·b/(B + 2) (eq. 5 of the SMVS paper; τ and B as in VaryingLink). Throws
-/// std::invalid_argument if the link is out of its range.
+/// expires without a loss: (b − b')/b' > 1 + 2·τ·b/(B + 2) (Ren and Lin, TMC 2011, eq. 5; τ and B as in VaryingLink).
+/// Throws std::invalid_argument if the link is out of its range.
 [[nodiscard]] unsigned spurious_timeouts(const VaryingLink& link);
 
 /// Returns the throughput in packets/s of TCP NewReno over a link of varying rate (Ren and Lin, TMC 2011, eqs. 6–15).

@@ -6,7 +6,7 @@ namespace sluice::emulator {
 /// ≥ 1. Throws std::invalid_argument otherwise.
 [[nodiscard]] double queue_loss(double load, double room);
 
-/// One upload and several downloads through an access point, as in the WLAN paper.
+/// One upload and several downloads through an access point, as in the WLAN paper (Pilosof et al., INFOCOM 2003).
 struct WlanShare {
   double buffer_packets = 100;  ///< buffer of the access point (B), packets, ≥ 1
   double window_packets = 42;   ///< receive window (w), packets, ≥ 1

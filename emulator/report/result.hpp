@@ -34,7 +34,8 @@ struct SeriesPoint {
   std::optional<double> allowance_bps;
   double queue_bytes = 0;  ///< bytes in the radio queues at the end of the interval
   double queue_frames = 0;
-  std::optional<double> reference_bytes;     ///< target queue q0 of SMVS, if that controller runs at the Node-B
+  /// Target length q0 of the radio queue, if the Node-B runs the controller SMVS that has such a target.
+  std::optional<double> reference_bytes;
   std::optional<double> router_queue_bytes;  ///< bytes in the router between servers and proxy, if there is one
 
   /// Largest radio queueing delay in the interval; absent if no packet arrived. The delays from the proxy to the UE and

@@ -42,8 +42,9 @@ double buffer_in_packets(const Scenario& scenario) {
   return limit * static_cast<double>(ue.frame.count()) / packet_on_air(scenario);
 }
 
-/// Adds the figures of table 2 of the SMVS paper. The timeout T0 is twice the round trip, as in a footnote of that
-/// table. The loss share p counts drop events, because the sender reacts to each event as to one loss.
+/// Adds the values of table 2 of the SMVS paper (Ren and Lin, TMC 2011) to the figures (further columns of the
+/// results). The timeout T0 is twice the round trip, as in a footnote of that table. The loss share p counts drop
+/// events, because the sender reacts to each event as to one loss.
 void add_tcp_models(RunResult& result, const Scenario& scenario, const CapacityProfile& profile) {
   constexpr double header = 40;  // IPv4 and TCP without options
   const double actual = result.throughput_bps / 8 / (scenario.hosts.mtu - header);

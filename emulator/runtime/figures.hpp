@@ -11,12 +11,12 @@ namespace sluice::emulator {
 /// Returns the payload throughput of a bulk transfer after the warm-up, in b/s; 0 if nothing was measured.
 [[nodiscard]] double measured_bps(const FlowRecord& flow, const RunResult& result);
 
-/// Adds the throughput of bulk uploads and downloads after the warm-up, which ends at `measured_from`. Adds fairness
-/// figures if at least two of the transfers ran during the whole measurement.
+/// Adds the throughput of bulk uploads and downloads after the warm-up, which ends at `measured_from`. Adds columns on
+/// fairness if at least two of the transfers ran during the whole measurement.
 void add_flow_figures(RunResult& result, const FlowLog& log, Instant measured_from);
 
-/// Adds the figures that the theoretical model selected in the scenario predicts. `profile` is the first UE's replayed
-/// link, or null.
+/// Adds columns with the predictions of the theoretical model that the scenario selects. `profile` is the first UE's
+/// replayed link, or null.
 void add_model_figures(RunResult& result, const Scenario& scenario, const CapacityProfile* profile);
 /// Adds the mean times of all fetches. Adds the mean times of completed flows that began after `measured_from`, by
 /// size.
@@ -26,12 +26,13 @@ void add_fetch_figures(RunResult& result, const FlowLog& log, Instant measured_f
 /// flow rows.
 void add_timeout_figures(RunResult& result, const Scenario& scenario);
 
-/// Adds figures from the windows of the first recorded connection and from the drops, after the warm-up.
+/// Adds columns that are computed from the windows of the first recorded connection and from the drops, after the
+/// warm-up.
 void add_window_figures(RunResult& result, const Scenario& scenario);
 
-/// Adds figures of an 802.11 access point. They are the shares of data and ACK packets among those that the access
-/// point and its stations sent, and the losses in its buffer. Reads the run's counters, so call it after they are set.
-/// Adds nothing for other radios.
+/// Adds columns on an 802.11 access point: the shares of data and ACK packets among those that the access point and its
+/// stations sent, and the losses in its buffer. Reads the run's counters, so call it after they are set. Adds nothing
+/// for other radios.
 void add_access_point_figures(RunResult& result);
 
 /// Adds the time after which the radio queue is within 20 % of its target, if the Node-B reports a target.

@@ -8,8 +8,8 @@
 
 namespace sluice::emulator {
 
-/// Adds the figures of web pages, video, games and responsiveness. `game_up` is the log of the datagrams that players
-/// sent.
+/// Adds columns on web pages, video, games and responsiveness to the results. `game_up` is the log of the datagrams
+/// that players sent.
 void add_user_figures(RunResult& result, const FlowLog& log, const DatagramLog& game_up);
 
 /// Returns the mean of `times` without the longest 5 % of them, as draft-ietf-ippm-responsiveness defines it; 0 if

@@ -81,9 +81,9 @@ void describe_nodebs(config::Section& s, Scenario& scenario);
 /// Declares the configuration keys of handovers, outages and departures of UEs. Resolves the Node-B names in them to
 /// numbers. Call it after describe_nodebs().
 void describe_moves(config::Section& s, Scenario& scenario);
-/// Warns if a link breaks a rule for the parameters of SMVS, in every mode that needs reports. These are warnings, not
-/// errors, because an experiment may break a rule on purpose. If the scenario does not state a link's rate (radio
-/// models, traces), the link is not checked.
+/// Warns if a link breaks a rule for the parameters of the control law SMVS, in every mode that needs reports. These
+/// are warnings, not errors, because an experiment may break a rule on purpose. If the scenario does not state a link's
+/// rate (radio models, traces), the link is not checked.
 void advise_on_links(config::Section& s, const Scenario& scenario);
 /// Checks the feedback sections of Node-Bs in real time. Sender ids and addresses must differ between Node-Bs. The
 /// section `live` must contain what the mode of live_mode() needs.

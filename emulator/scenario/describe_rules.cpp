@@ -20,8 +20,9 @@ using control::Violation;
 
 /// Rate and rate of change of a link, as far as the scenario states them.
 struct LinkFacts {
-  std::optional<Rate> mean;           ///< b̄, the mean rate
-  std::optional<Duration> variation;  ///< time over which the rate is about constant (Tb of the SMVS paper)
+  std::optional<Rate> mean;  ///< b̄, the mean rate
+  /// Time over which the rate is about constant (Tb of the SMVS paper, Ren and Lin, TMC 2011).
+  std::optional<Duration> variation;
 };
 
 /// Returns the coherence time of a fading link, which is used as Tb. Returns nothing if the link does not fade.
@@ -63,8 +64,8 @@ Rate part_of(Rate mean, const std::vector<UeSpec>& ues, const UeSpec& ue) {
   return Rate::bits_per_second(mean.bps() / static_cast<double>(sharing));
 }
 
-/// Returns the parameters of SMVS, converted to the report period of `mode` as the step. Returns nothing if SMVS uses
-/// no reports in that mode.
+/// Returns the parameters of the control law SMVS, converted to the report period of `mode` as the step. Returns
+/// nothing if SMVS uses no reports in that mode.
 std::optional<SmvsParameters> law_of(const Scenario& scenario, RunMode mode) {
   proxy::PolicySettings settings = scenario.proxy;
   settings.mode = mode.mode;

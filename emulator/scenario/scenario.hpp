@@ -82,7 +82,9 @@ struct QueueSpec {
   DualPi2Parameters dualpi2;
   AbcParameters abc;
   bool ecn = false;
-  bool advertise = false;  ///< true: the router advertises the window φ of GWA, which the Node-B receives with packets
+  /// True: the router advertises the window φ of GWA (Generalized Window Advertising), which the Node-B receives with
+  /// packets.
+  bool advertise = false;
 };
 
 /// Token bucket that drops packets above its rate and burst size. It has no queue.
@@ -359,8 +361,9 @@ struct SecondHopSpec : HopSpec {
 /// Theoretical model whose prediction is added to the measurements of a run.
 enum class ModelType : std::uint8_t {
   none,
-  tcp_throughput,  ///< model of Padhye, and the SMVS paper's throughput model for varying rates
-  wlan_ratio       ///< model of the WLAN paper: an M/M/1/K analysis
+  /// TCP throughput: Padhye's model, and that of the SMVS paper (Ren and Lin, TMC 2011) for varying rates.
+  tcp_throughput,
+  wlan_ratio  ///< model of the WLAN paper (Pilosof et al., INFOCOM 2003): an M/M/1/K analysis
 };
 
 /// Optional outputs, in addition to results.csv and series.csv.

@@ -11,9 +11,9 @@ namespace sluice::emulator {
 /// Value that is added to a UE's average rate in a TTI in which the UE is served. In every other TTI, 0 is added.
 enum class PfAverage : std::uint8_t {
   /// Adds the bytes that the block carried, 0 if it was lost (Jalali et al.; with a window of 33 TTIs this is the
-  /// average rate r of the CLAMP paper).
+  /// average rate r of Andrew et al., TMC 2008).
   carried,
-  /// Adds the bytes that the allocated TTI can carry, even if the UE had less data (Window Regulator paper, κ =
+  /// Adds the bytes that the allocated TTI can carry, even if the UE had less data (Chan and Ramjee, INFOCOM 2004, κ =
   /// 1/window).
   granted
 };

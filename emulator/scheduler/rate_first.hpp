@@ -9,8 +9,8 @@ namespace sluice::emulator {
 /// the other UE. Short flows thus go first only if that costs no capacity.
 class RateFirst final : public Scheduler {
  public:
-  /// Creates the scheduler. `window` is the averaging window in TTIs (1/κ in the paper). Throws std::invalid_argument
-  /// unless it is above 1.
+  /// Creates the scheduler. `window` is the averaging window in TTIs (1/κ in the paper of Chan and Ramjee). Throws
+  /// std::invalid_argument unless it is above 1.
   explicit RateFirst(double window = 1000) : fair_(window, PfAverage::granted) {}
 
   const Candidate* pick(std::span<const Candidate> candidates, std::uint64_t tti) override;
