@@ -10,7 +10,7 @@ namespace sluice::dpdk {
 /// Properties of a DPDK driver that this program must know. They are looked up by the driver's name.
 struct DriverTraits {
   std::string_view prefix;        ///< start of this driver's device names; empty for physical devices
-  bool kernel_interface = false;  ///< true if the driver uses a Linux interface named by iface=
+  bool kernel_interface = false;  ///< true if the driver uses a Linux interface, which the argument iface= names
 
   /// True if the driver passes packet buffers without a copy to a peer, which may write to them.
   bool hands_over_buffers = false;

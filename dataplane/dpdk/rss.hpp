@@ -25,8 +25,8 @@ class RssSteering;
 class ShardPorts {
  public:
   /// Fills the front of `out` with packets of this shard's UEs that arrived on the port facing `from`; returns their
-  /// number. Also transmits packets of other shards that have no transmit queue and use one of this shard. Must be
-  /// called for both sides in every round.
+  /// number. Also transmits packets of other shards that have no transmit queue of their own and use a queue of this
+  /// shard. Must be called for both sides in every round.
   std::size_t receive(Facing from, std::span<packet::Packet> out) noexcept;
   /// Sends every packet of the burst to the port facing `to`; the handles are empty afterwards.
   void transmit(Facing to, std::span<packet::Packet> burst) noexcept;

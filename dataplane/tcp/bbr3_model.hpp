@@ -126,7 +126,7 @@ class AckAggregation {
   [[nodiscard]] double value(bool was_full) const { return was_full ? extra_.value() : extra_.newest(); }
 
  private:
-  RoundMaximum extra_;  ///< maximum of the bytes that ACKs delivered beyond the expected ones
+  RoundMaximum extra_;  ///< maximum of the bytes that ACKs delivered beyond the expected number
   Instant begun_{};
   double delivered_ = 0;  ///< bytes delivered since begun_
 };

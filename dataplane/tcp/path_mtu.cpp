@@ -183,8 +183,8 @@ bool Sender::only_larger_lost() const {
   return length > mtu_.mss && length == queue().to_retransmit();
 }
 
-/// Ends the search for a larger size. The next search starts at the earliest 687 to 824 s later (`rest` ticks of 137
-/// s).
+/// Ends the search for a larger size. The next search may begin after `rest` ticks of 137 s, the first of which is
+/// partly over: 687 to 824 s.
 void Sender::end_search(Instant now) {
   bits_.trying_larger = false;
   bits_.search_step = 0;

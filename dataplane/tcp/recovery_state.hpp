@@ -28,7 +28,7 @@ struct Scoreboard {
   std::array<packet::Cursor, places> found{};
   /// Index of the entry in `found` (positions of recent SACK blocks) that is overwritten next.
   std::uint8_t oldest_found = 0;
-  std::uint16_t sacked = 0;  ///< number of sacked packets; no further packet is marked at UINT16_MAX
+  std::uint16_t sacked = 0;  ///< number of sacked packets; at UINT16_MAX no further packet is marked sacked
 };
 
 class RecoveryStatePool;

@@ -435,7 +435,7 @@ class Sender : public Receiver {
   struct Sequence {
     SeqNum una;
     SeqNum nxt;
-    SeqNum end;                   ///< sequence number after the last byte written, which is that of the FIN
+    SeqNum end;                   ///< sequence number after the last byte written; the FIN has this number
     SeqNum wl1;                   ///< sequence number of the segment that last updated the window
     std::uint32_t wnd = 0;        ///< peer's window, bytes
     std::uint32_t max_wnd = 0;    ///< largest window of the peer so far, bytes

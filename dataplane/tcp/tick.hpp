@@ -16,7 +16,7 @@ namespace sluice::tcp::tick {
 [[nodiscard]] constexpr std::uint32_t us(Duration time) {
   return static_cast<std::uint32_t>(time.count() >> 10);
 }
-/// Returns a number of us ticks as a duration, rounded up by one tick.
+/// Returns the duration of a number of ticks as us() counts them, rounded up by one tick.
 [[nodiscard]] constexpr Duration us_duration(std::uint32_t ticks) {
   return Duration((std::int64_t{ticks} + 1) << 10);
 }
@@ -28,7 +28,7 @@ namespace sluice::tcp::tick {
 [[nodiscard]] constexpr std::uint32_t ms(Duration time) {
   return static_cast<std::uint32_t>(time.count() >> 20);
 }
-/// Returns a number of ms ticks as a duration.
+/// Returns the duration of a number of ticks as ms() counts them.
 [[nodiscard]] constexpr Duration ms_duration(std::uint32_t ticks) {
   return Duration(std::int64_t{ticks} << 20);
 }
@@ -42,7 +42,7 @@ namespace sluice::tcp::tick {
 [[nodiscard]] constexpr std::uint16_t ms268(Instant at) {
   return static_cast<std::uint16_t>(at.time_since_epoch().count() >> 28);
 }
-/// Returns a number of ms268 ticks as a duration.
+/// Returns the duration of a number of ticks as ms268() counts them.
 [[nodiscard]] constexpr Duration ms268_duration(std::uint16_t ticks) {
   return Duration(std::int64_t{ticks} << 28);
 }
@@ -51,7 +51,7 @@ namespace sluice::tcp::tick {
 [[nodiscard]] constexpr std::uint16_t s137(Instant at) {
   return static_cast<std::uint16_t>(at.time_since_epoch().count() >> 37);
 }
-/// Returns a duration in s137 ticks, rounded down.
+/// Returns a duration in ticks as s137(Instant) counts them, rounded down.
 [[nodiscard]] constexpr std::uint16_t s137(Duration time) {
   return static_cast<std::uint16_t>(time.count() >> 37);
 }
