@@ -56,7 +56,7 @@ class QueueLedger {
     changed_ = &changed;
     number_ = number;
   }
-  /// Records that the reported change was counted, so the next one is reported again.
+  /// Records that the reported change was counted, so that the next change is reported.
   void record_counted() { reported_ = false; }
 
   // Functions that run for every packet are inline, because a call would cost more than their work.

@@ -43,7 +43,7 @@ struct VerifyOptions {
   std::vector<std::string> traces;
   unsigned workers = 0;
 };
-/// Runs the scenario of a stored result again and compares the results.
+/// Runs the scenario of a stored result again, and compares the new result with the stored one.
 [[nodiscard]] int command_verify(const VerifyOptions& options);
 
 struct LiveOptions {

@@ -84,7 +84,7 @@ class FlightRecorder {
     std::optional<Duration> proxy_to_ue_max;
     std::optional<Duration> server_to_ue_max;
     std::uint64_t delivered = 0;
-    std::uint64_t retransmissions = 0;  ///< segments that left the proxy towards the UEs again
+    std::uint64_t retransmissions = 0;  ///< retransmitted segments that passed the output of the proxy towards the UEs
   };
   /// Returns the values of the interval and starts the next one.
   [[nodiscard]] Interval take_interval();

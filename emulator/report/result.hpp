@@ -44,7 +44,7 @@ struct SeriesPoint {
   std::optional<double> proxy_to_ue_delay_ms;
   std::optional<double> server_to_ue_delay_ms;
   std::uint64_t drops = 0;
-  std::uint64_t retransmissions = 0;  ///< segments that left the proxy towards the UEs again
+  std::uint64_t retransmissions = 0;  ///< retransmitted segments that passed the output of the proxy towards the UEs
 };
 
 /// One UE in one interval of one run. Counters are cumulative since the start of the run; bytes are IP bytes.
