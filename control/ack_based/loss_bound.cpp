@@ -37,7 +37,7 @@ constexpr double near_floor = 1.1;
 /// continue without a queue. `clear` is the share up to which no queue forms.
 constexpr double trial = 0.8;
 constexpr double clear = 0.9;
-/// Number of segments over which random loss is averaged in trials, in which 0.8 of the lowest bound is in flight.
+/// Number of segments over which trials average the path's random loss.
 constexpr double random_loss_memory = 500;
 /// Multiple of the mean distance between random losses. If no loss occurs within this distance, the estimate of random
 /// loss is halved. By chance only one of 3000 distances is as long.

@@ -52,7 +52,8 @@ class StandingDelayDetector {
   Duration min_rtt_{};      ///< shortest round trip since round trips became longer than the target queue allows
   double rate_ = 0;         ///< delivery rate while max_in_flight_ was in flight, bytes/s
   Instant halved_ = never;  ///< time at which at most half of `max_in_flight_` was in flight; `never`: not yet
-  /// Bytes in flight with which the longer path carries the earlier rate, as computed at the newest detection.
+  /// Bytes in flight that the path needs, now that it is longer, to deliver as fast as before it became longer.
+  /// Computed when the longer path was last detected.
   double needed_ = 0;
   double min_window_ = 0;  ///< bytes, see min_window()
 };

@@ -75,8 +75,8 @@ class UeOwnership {
 
   Ue* find_or_make(const IpAddress& ue, Instant now);
   void forget_silent(Instant now);
-  /// Records a status of a UE. Returns true if its proxy has sent to the UE since that proxy's previous status of the
-  /// UE.
+  /// Records a status of a UE. Returns true if the proxy that sent the status has sent data to the UE since its
+  /// previous status of this UE.
   [[nodiscard]] static bool record(Ue& ue, const Word& reported);
   void expire_holder(Ue& ue, Instant now);
   [[nodiscard]] RoutedReports& way_to(std::uint64_t holder);

@@ -9,10 +9,11 @@
 
 namespace sluice::control {
 
-/// Selects one of the three forms of the Window Regulator.
+/// Selects one of the three forms of the Window Regulator (WRS, WRD and WRB of Chan and Ramjee, INFOCOM 2004).
 enum class WindowRegulation : std::uint8_t {
-  fixed,  ///< WRS: the window is the buffer
-  /// WRD: the window is the buffer plus the bytes on the air, which have left the queue and are not acknowledged.
+  fixed,  ///< WRS (static): the window is always the size of the radio buffer
+  /// WRD (dynamic): the window is the size of the radio buffer plus the bytes on the air, which have left the radio
+  /// queue and are not acknowledged.
   dynamic,
   /// WRB: the same window as WRD (`dynamic`); an ACK that would not move the right edge is withheld until the edge can
   /// move.

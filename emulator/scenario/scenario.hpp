@@ -381,7 +381,8 @@ struct OutputSpec {
   bool queues = false;  ///< true: writes queues.csv with one row per flow through a radio queue
 };
 
-/// Column of the results that names the mode. A sweep of this column names several settings of one mode.
+/// Name of the column of the results that contains the mode. If a sweep sets this column itself, its values are names
+/// that the scenario gives to several settings of one mode.
 inline constexpr std::string_view mode_column = "mode";
 
 /// One swept quantity: a column of the results, and the configuration keys to which its values are assigned.

@@ -369,7 +369,8 @@ void ReportDispatcher::serve_flow_windows(Bearer& bearer, Instant now) {
   flows_.serve_pending(now);
 }
 
-/// Appends one status for each UE, for a message to the Node-B. A UE with several bearers gets only one status.
+/// Appends the status of each UE whose bearers have changed since the last call, or with `all` of every UE. A UE with
+/// several bearers gets one common status. The statuses are for a message to the Node-B.
 void ReportDispatcher::collect_status(std::vector<control::feedback::BearerStatus>& out, bool all) {
   if (all) {
     shard_.registry.take_changed([](const Bearer&, BearerId) {});
