@@ -159,8 +159,10 @@ class MinRttEstimator {
                                                     ///< requested one that confirmed the base delay
   Duration probed_{};                               ///< shortest round trip measured in this queue drain; zero: none
                                                     ///< yet
-  Instant probed_at_{};      ///< time at which the first packet sent into the empty queue was acknowledged
-  Duration candidate_{};     ///< longer delay that a queue drain has measured or suspect() was called with; zero: none
+  Instant probed_at_{};  ///< time at which the first packet sent into the empty queue was acknowledged
+  /// Delay longer than the present base delay: one that a queue drain has measured, or that suspect() was called with.
+  /// Zero means none.
+  Duration candidate_{};
   Instant candidate_at_{};   ///< begin of the queue drain that measured `candidate_`, or the time of suspect()
   Duration before_raise_{};  ///< base delay before raise(); zero after clamp()
   std::uint32_t drains_ = 0;

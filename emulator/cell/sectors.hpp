@@ -110,7 +110,7 @@ class Sectors {
   /// Sends the block of an allocation and reports its outcome to the scheduler.
   void transmit(std::uint64_t tti, const Allocation& allocation, Instant now);
   [[nodiscard]] bool carry_on(std::uint32_t sector, std::uint64_t tti, Instant now);
-  /// True if in any sector a packet keeps the air until it is sent completely.
+  /// True if at present a packet occupies the air of some sector and is not yet sent completely.
   [[nodiscard]] bool any_holds() const;
   void hold(std::uint32_t sector, const Allocation& allocation, std::uint64_t packets);
   void account(std::uint64_t tti, std::uint32_t units);

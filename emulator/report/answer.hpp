@@ -9,11 +9,11 @@
 
 namespace sluice::emulator {
 
-/// First part of a report of an experiment: sentences with computed numbers, and the columns that contain these
-/// numbers.
+/// First part of an experiment's report: sentences that compare computed numbers, and the columns of the results that
+/// contain these numbers.
 struct Answer {
   std::vector<std::string> sentences;  ///< the most important one first; empty without results
-  std::vector<std::string> columns;    ///< columns of the results that the sentences compare
+  std::vector<std::string> columns;    ///< columns whose numbers occur in `sentences`
 };
 
 /// Returns the answer of an experiment. With a `ratio` that some runs have, it compares these ratios among the modes.

@@ -19,8 +19,9 @@ struct CrossTrafficQueue {
     if (all > 0) share += weight * (static_cast<double>(own.count()) / all - share);
   }
 
-  /// True if connections of the UE have bytes in flight. Their ACKs then show which cross traffic was delivered before.
-  /// `flight` is the number of bytes in flight to the UE, including those of cross traffic.
+  /// True if connections of the UE have bytes in flight. The ACK of such a byte shows that the cross traffic sent
+  /// before that byte was delivered. `flight` is the number of bytes in flight to the UE, including those of cross
+  /// traffic.
   [[nodiscard]] bool awaits_acks(Bytes flight) const { return flight > sent.total(); }
 
   double share = 0;  ///< mean share of cross traffic in the delivered bytes, 0 … 1

@@ -30,7 +30,8 @@ inline Bearer* SplitFlows::bearer_fed_by_acks(const Flow& flow) const {
 }
 
 /// Slow path: passes one segment to the TCP endpoint that faces its sender, and schedules the flow. Returns true if the
-/// segment's numbers match its host. Only then may the segment change other state.
+/// endpoint accepts the segment's sequence and ACK numbers (RFC 9293 section 3.10.7.4). Only then may the segment
+/// change other state.
 template <Side in>
 inline bool SplitFlows::deliver_segment(packet::Packet& packet, const packet::Parsed& parsed, Flow& flow, FlowId id,
                                         Instant now) {
