@@ -125,9 +125,9 @@ bool LossBound::end_round(const Sample& sample) {
   return true;
 }
 
-/// Evaluates a trial (a round with few bytes in flight) in which losses continued although no queue existed. These
-/// losses count as random, and the bound returns to its floor (lowest value). If too many bytes were lost, the bound is
-/// lowered instead.
+/// Evaluates a trial (a round with 0.8 of the floor in flight, so that no queue exists) in which losses continued.
+/// Normally these losses count as random, and the bound returns from 0.8 of its floor to its floor. Returns true if
+/// more than `max_random_loss` was lost. The bound is then a share of the bytes in flight, and may be below the floor.
 bool LossBound::end_trial(const Sample& sample) {
   const double share = measured_lost_ / (measured_bytes_ + min_trial * segment_);
   random_loss_ = std::min(std::max(random_loss_, share), max_random_loss);

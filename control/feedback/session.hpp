@@ -50,7 +50,7 @@ struct SessionConfig {
 struct StaleSender {
   std::uint64_t sender = 0;
   std::uint64_t epoch = 0;   ///< epoch of the refused datagram
-  std::uint64_t newest = 0;  ///< newest epoch of this sender; for a discarded one, the newest of all discarded senders
+  std::uint64_t newest = 0;  ///< newest epoch of this sender, or of all discarded senders if `sender` is discarded
 };
 /// Returns a sentence that describes the stale epoch and what the operator should do.
 [[nodiscard]] std::string to_string(const StaleSender& stale);

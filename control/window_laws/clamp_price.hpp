@@ -11,11 +11,12 @@
 
 namespace sluice::control {
 
-/// Parameters of the agent that computes the congestion price of CLAMP at a queue. The paper places the agent in the
+/// Parameters of the agent that computes the congestion price of CLAMP at a queue. With k flows the queue converges to
+/// (k·τ + a)/b, where τ is the number of bytes that each flow adds to the queue. The paper places the agent in the
 /// access router.
 struct ClampPriceParameters {
   Reference target = Reference::bytes(Bytes(5500));  ///< a: queue length above which the price is positive
-  double slope = 1;  ///< b: slope of the price, 0 < b < π/2; the queue converges to (k·τ + a)/b for k flows
+  double slope = 1;                                  ///< b: slope of the price, 0 < b < π/2
   /// Decay of the queue's mean in 1/s, > 0. When an arrival comes I seconds after the previous one, the old mean gets
   /// the weight e^{−forgetting·I}.
   double forgetting = 2;

@@ -63,9 +63,9 @@ class DualPi2Control {
   double base_ = 0;               ///< base probability p'
   Duration before_{};             ///< queueing delay at the last update
   std::optional<Instant> next_;   ///< time of the next update; empty before the first packet
-  double scalable_sum_ = 0;       ///< sum of the marking probabilities of the L queue
-  double scalable_drop_sum_ = 0;  ///< sum of the drop probabilities of the L queue at overload
-  double classic_sum_ = 0;        ///< sum of the probabilities of the classic queue
+  double scalable_sum_ = 0;       ///< sum over packets of the L queue: their probability to be marked
+  double scalable_drop_sum_ = 0;  ///< sum over packets of the L queue: their probability to be dropped at overload
+  double classic_sum_ = 0;        ///< sum over packets of the classic queue: their probability to be marked or dropped
 };
 
 /// The two queues of DualPI2 and the choice between them. The packet with the earlier arrival time is sent next. For

@@ -120,7 +120,8 @@ bool is_unknown(const std::vector<std::vector<std::string>>& rows, std::size_t c
          std::all_of(rows.begin() + 1, rows.end(), [column](const auto& row) { return row[column] == unknown; });
 }
 
-/// Returns the columns `keys` and `chosen` of a table, without the rows that have no value in `chosen`.
+/// Returns the first `keys` columns of a table, and the columns with the indices `chosen`. Rows without a value in any
+/// of the chosen columns are left out.
 std::vector<std::vector<std::string>> part_of(const std::vector<std::vector<std::string>>& rows, std::size_t keys,
                                               const std::vector<std::size_t>& chosen) {
   std::vector<std::vector<std::string>> part;

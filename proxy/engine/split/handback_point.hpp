@@ -27,8 +27,9 @@ namespace sluice::proxy::handback {
 /// Returns what prevents the start of the flow's handback to its hosts, or its completion if it has started.
 [[nodiscard]] HandbackBlocker find_blocker(const Flow& flow);
 
-/// Limits the window advertised to each host to the window of the other host, because the hosts are to continue without
-/// the proxy. The proxy may then hold at most `from_ue` bytes for the server and `from_server` bytes for the UE.
+/// Lowers the windows that the proxy advertises, because the hosts are to continue without the proxy. No host is
+/// advertised more than the other host's window. In addition, no window lets the proxy hold more than `from_ue` bytes
+/// for the server, or `from_server` bytes for the UE.
 void advertise_no_more(Flow& flow, Bytes from_ue, Bytes from_server);
 
 /// Sets the handback points, the sequence numbers up to which the proxy delivers data, and enters

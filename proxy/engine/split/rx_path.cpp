@@ -106,9 +106,10 @@ void SplitFlows::deliver_rerouted(packet::Packet& packet, const packet::Parsed& 
   if (!deliver_segment<in>(packet, parsed, flow, id, now)) known = before;
 }
 
-/// Passes the remaining segments of a GRO run to the endpoint, after the first segment has updated the headers and
-/// scheduled the flow. Checks only their checksums, link headers and the window. Returns how many were processed. The
-/// result is 0 if the first segment contained no new data in order, because cut-through may then forward the others.
+/// Passes segments to the endpoint that follow directly on an earlier segment of the burst. The earlier segment has
+/// taken the slow path and scheduled the flow. Checks only their checksums, link headers and the window. Returns how
+/// many were processed. Processes none if the first segment brought no new data in order. The caller then processes
+/// each segment by itself, because it may be one that is forwarded without being queued.
 template <Side in>
 inline std::size_t SplitFlows::deliver_train(std::span<packet::Packet> packets, std::span<const packet::Parsed> parsed,
                                              Flow& flow, FlowId id, Instant now) {
