@@ -5,7 +5,8 @@ statement in each, and runs the unit and simulation tests that depend on it.
 The tests are built, and copied with the sources into a folder below build/, where the mutants are compiled. It is removed at
 the end, also after Ctrl-C. Only what depends on the changed file is compiled, and only the test programs that depend on
 that are run; the first that fails has noticed the mutant. End to end tests are not run. A program may take ten times as much
-processor time as without the mutant, so a busy machine changes no result. The same seed, folder and commit give the same mutants. Exit code 0 if none survived."""
+processor time as without the mutant, so a busy machine changes no result. Programs that include headers of the changed
+file's folder run first, short ones before long ones, because they notice most mutants. The same seed, folder and commit give the same mutants. Exit code 0 if none survived."""
 
 import argparse
 import json
@@ -49,6 +50,8 @@ STATEMENT = re.compile(r"^\s*(?!return\b|using\b|break\b|continue\b|case\b|goto\
                        r"(?:\+\+|--)?[\w:.>\[\]()*-]+(?:\([^;{}]*\)| [-+|&*/]?= [^;{}]+)?;$")
 # Else the line goes on with a statement.
 BEGINS_AFTER = re.compile(r"(?:^|[;{}:)]|\belse)$")
+INCLUDE = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
+COSTS = "Testing/Temporary/CTestCostData.txt"  # lines of ctest: name, number of runs, seconds
 # Nothing of these is executed, or it is a name.
 LEFT_OUT = re.compile(r"^\s*(?:#|using\b|template\b|static_assert\b|namespace\b|friend\b|public:|private:|protected:)|\\$|^\s*$")
 
@@ -177,6 +180,8 @@ class Copy:
         self._inputs = {}  # of each of them, the objects that it is linked of
         self._usual = {}  # seconds of processor time that a program takes without a mutant, None where it fails, of those that had to be run
         self._readers = {}  # of each source, by its path from the top: the objects that depend on it
+        self._near = {}  # of each of the programs, the folders of the product whose headers its sources include
+        self._costs = {}  # of each of them, the seconds that ctest measured
         self._environment = dict(os.environ, NINJA_STATUS="", GTEST_FAIL_FAST="1", GTEST_BRIEF="1",
                                  GIT_CEILING_DIRECTORIES=str(root.parent))
 
@@ -275,10 +280,18 @@ class Copy:
             else:
                 built = line.split(": #")[0]
 
+        self._costs = costs(self.root / "build" / "release" / COSTS)
+        for program, inputs in self._inputs.items():
+            sources = [os.path.relpath(os.path.join(self._build, name), self._seen) for name in inputs if name.endswith(".cpp")]
+            self._near[program] = near_folders(self.root, [name for name in sources if name.startswith("tests/")])
+
     def dependents(self, mutant):
-        """The test programs that have something of this file in them, small ones first: they are made and run sooner."""
+        """The test programs that have something of this file in them. Those whose sources include headers of its folder come
+        first, then short ones, then small ones, because the first that fails ends the judgement."""
         found = [program for program, inputs in self._inputs.items() if inputs & self._readers.get(mutant.file, set())]
-        return sorted(found, key=lambda program: (len(self._inputs[program]), program))
+        folder = os.path.dirname(mutant.file)
+        return sorted(found, key=lambda program: (folder not in self._near[program], self._costs.get(os.path.basename(program), 0),
+                                                  len(self._inputs[program]), program))
 
     def usual(self, program):
         """Processor time of the program without a mutant, in seconds; None if it fails even so."""
@@ -319,6 +332,28 @@ class Copy:
                 os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
         return passed, processor_seconds() - before
+
+
+def costs(path):
+    """The seconds that ctest has measured of each test program; empty if it has not run here."""
+    rows = [line.split() for line in path.read_text(encoding="utf-8").splitlines()] if path.is_file() else []
+    return {row[0]: float(row[2]) for row in rows if len(row) == 3}
+
+
+def near_folders(root, sources):
+    """The folders of the product whose headers the sources include, by themselves or through headers of the tests."""
+    folders, seen, left = set(), set(), list(sources)
+    while left:
+        name = left.pop()
+        if name in seen or not (root / name).is_file():
+            continue
+        seen.add(name)
+        for included in INCLUDE.findall((root / name).read_text(encoding="utf-8")):
+            if included.startswith("tests/"):
+                left.append(included)
+            elif included.startswith(tuple(f"{top}/" for top in PRODUCT)):
+                folders.add(os.path.dirname(included))
+    return folders
 
 
 def processor_seconds():

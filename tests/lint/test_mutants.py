@@ -146,6 +146,23 @@ def test_mutants_of_a_tiny_tree_are_noticed_or_named(tree, monkeypatch):
     assert left(tree) == []
 
 
+def test_programs_that_include_the_folder_run_first_and_short_ones_before_long_ones(tree):
+    (tree / "control").mkdir()
+    (tree / "control/far.hpp").write_text('#pragma once\n#include "proxy/sum.hpp"\n', encoding="utf-8")
+    (tree / "tests/support.hpp").write_text('#pragma once\n#include "proxy/sum.hpp"\n', encoding="utf-8")
+    (tree / "tests/far.cpp").write_text(TEST.replace("proxy/sum.hpp", "control/far.hpp"), encoding="utf-8")
+    (tree / "tests/slow.cpp").write_text(TEST.replace("proxy/sum.hpp", "tests/support.hpp"), encoding="utf-8")
+    (tree / "CMakeLists.txt").write_text(CMAKE.replace("sum other", "sum other far slow"), encoding="utf-8")
+    commit(tree)
+    measured = tree / "build/release" / mutants.COSTS
+    measured.parent.mkdir(parents=True)
+    measured.write_text("far_test 3 0.1\nslow_test 3 9.5\nsum_test 3 2.5\n---\n", encoding="utf-8")
+    with mutants.Copy(tree, 2) as copy:
+        copy.build_tests()
+        mutant = mutants.Mutant("proxy/sum.hpp", 3, SUM.splitlines()[2], "  int total = 1;")
+        assert copy.dependents(mutant) == ["tests/sum_test", "tests/slow_test", "tests/far_test"]
+
+
 def test_the_whole_run_reports_and_leaves_nothing(tree):
     ended = run(tree, "--count", "3", "--seed", "2", "proxy")
     assert re.search(r"mutants: \d of \d noticed, [\d.]+ %", ended.stdout), ended.stdout + ended.stderr
