@@ -235,6 +235,15 @@ TEST(AckRegulatorRules, ParametersOutOfRangeAreRefused) {
   EXPECT_THAT(broken([](auto& p) { p.segment = 0_B; }), ElementsAre(rule("segment > 0")));
   EXPECT_THAT(broken([](auto& p) { p.buffer = -1_B; }), ElementsAre(rule("B > 0")));
   EXPECT_THAT(broken([](auto& p) { p.buffer = 2000_B; }), ElementsAre(rule("B ≥ 2 segments")));
+  EXPECT_THAT(broken([](auto& p) { p.buffer = p.segment * 2 - 1_B; }), ElementsAre(rule("B ≥ 2 segments")));
+  EXPECT_THAT(broken([](auto& p) { p.buffer = p.segment * 2; }), IsEmpty());
+  EXPECT_THAT(broken([](auto& p) { p.segment = 1_B; }), IsEmpty());
+  EXPECT_THAT(broken([](auto& p) {
+                p.segment = 0_B;
+                p.buffer = 0_B;
+              }),
+              ElementsAre(rule("segment > 0"), rule("B > 0")))
+      << "every broken rule is named";
   EXPECT_THROW(AckRegulator{buffer_of(1)}, std::invalid_argument);
 }
 

@@ -41,6 +41,31 @@ TEST(ActiveFlows, AFlowThatEndsNoLongerCounts) {
   EXPECT_EQ(flows.count(Instant(300s)), 1U) << "b had long been forgotten";
 }
 
+TEST(ActiveFlows, TheNewestWeightOfAFlowCounts) {
+  ActiveFlows flows(16s);
+  ActiveFlows::Mark a, b;
+  flows.seen(Instant(100s), a, 0.5);
+  flows.seen(Instant(100s), b, 0.25);
+  EXPECT_DOUBLE_EQ(flows.weight(Instant(100s)), 0.75);
+  flows.seen(Instant(100s), a, 1);
+  EXPECT_DOUBLE_EQ(flows.weight(Instant(100s)), 1.25);
+  EXPECT_EQ(flows.count(Instant(100s)), 2U);
+  flows.seen(Instant(101s), a, 1);
+  EXPECT_DOUBLE_EQ(flows.weight(Instant(101s)), 1.25) << "it is in one slice only";
+  flows.left(b);
+  EXPECT_DOUBLE_EQ(flows.weight(Instant(101s)), 1);
+  flows.left(a);
+  EXPECT_EQ(flows.weight(Instant(101s)), 0);
+}
+
+TEST(ActiveFlows, AWindowShorterThanItsSlicesIsPossible) {
+  ActiveFlows flows(Duration(1));
+  ActiveFlows::Mark a;
+  flows.seen(Instant(100s), a);
+  EXPECT_EQ(flows.count(Instant(100s)), 1U);
+  EXPECT_EQ(flows.count(Instant(101s)), 0U);
+}
+
 // Against a plain list: never wrong by more than one slice.
 TEST(ActiveFlows, AgreesWithAListOfTimes) {
   constexpr Duration window = 1600ms, slice = 100ms;

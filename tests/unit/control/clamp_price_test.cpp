@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <stdexcept>
 
 namespace sluice::control {
@@ -80,6 +81,16 @@ TEST(ClampPriceRules, ParametersOutOfRangeAndBeyondTheorem1AreRefused) {
   EXPECT_THAT(broken([](auto& p) { p.forgetting = HUGE_VAL; }), ElementsAre(rule("forgetting > 0")));
   EXPECT_THAT(broken([](auto& p) { p.frame = 0_B; }), ElementsAre(rule("frame > 0")));
   EXPECT_THAT(broken([](auto& p) { p.largest = 0s; }), ElementsAre(rule("largest price > 0")));
+  EXPECT_THAT(broken([](auto& p) { p.slope = std::numbers::pi / 2; }), ElementsAre(rule("b < π/2")));
+  EXPECT_THAT(broken([](auto& p) { p.forgetting = 0; }), ElementsAre(rule("forgetting > 0")));
+  EXPECT_THAT(broken([](auto& p) {
+                p.slope = 1e-9;
+                p.forgetting = 1e-9;
+                p.frame = 1_B;
+                p.largest = 1ns;
+              }),
+              IsEmpty())
+      << "the smallest values";
   ClampPriceParameters unstable;
   unstable.slope = 2;
   EXPECT_THROW(ClampPriceAgent{unstable}, std::invalid_argument);

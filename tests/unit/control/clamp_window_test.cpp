@@ -138,6 +138,20 @@ TEST(ClampWindowRules, ParametersOutOfRangeAreRefused) {
   EXPECT_THAT(broken([](auto& p) { p.rate_packets = 0; }), ElementsAre(rule("1 ≤ ν ≤ 65536")));
   EXPECT_THAT(broken([](auto& p) { p.largest_increase = 0_B; }), ElementsAre(rule("largest increase > 0")));
   EXPECT_THAT(broken([](auto& p) { p.largest = 1000_B; }), ElementsAre(rule("largest ≥ 2 segments")));
+  EXPECT_THAT(broken([](auto& p) { p.smoothing = 0; }), ElementsAre(rule("0 < β < 1")));
+  EXPECT_THAT(broken([](auto& p) { p.rate_packets = 65'537; }), ElementsAre(rule("1 ≤ ν ≤ 65536")));
+  EXPECT_THAT(broken([](auto& p) { p.segment = 0_B; }), ElementsAre(rule("segment > 0")));
+  EXPECT_THAT(broken([](auto& p) { p.largest = p.segment * 2 - 1_B; }), ElementsAre(rule("largest ≥ 2 segments")));
+  EXPECT_THAT(broken([](auto& p) {
+                p.gain = 1_B;
+                p.rate_packets = 1;
+                p.largest_increase = 1_B;
+                p.segment = 1_B;
+                p.largest = 2_B;
+              }),
+              IsEmpty())
+      << "the smallest values";
+  EXPECT_THAT(broken([](auto& p) { p.rate_packets = 65'536; }), IsEmpty());
   ClampWindowParameters impossible;
   impossible.gain = -1_B;
   EXPECT_THROW(ClampWindow(impossible, 100ms), std::invalid_argument);

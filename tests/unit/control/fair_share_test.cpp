@@ -69,6 +69,13 @@ TEST(FairShareRules, ParametersOutOfRangeAreRefused) {
   EXPECT_THAT(broken([](auto& p) { p.buffer = 0_B; }), ElementsAre(rule("B > 0")));
   EXPECT_THAT(broken([](auto& p) { p.segment = 0_B; }), ElementsAre(rule("segment > 0")));
   EXPECT_THAT(broken([](auto& p) { p.idle = 0s; }), ElementsAre(rule("idle > 0")));
+  EXPECT_THAT(broken([](auto& p) {
+                p.buffer = 1_B;
+                p.segment = 1_B;
+                p.idle = 1ns;
+              }),
+              IsEmpty())
+      << "the smallest values";
   FairShareParameters impossible;
   impossible.segment = 0_B;
   EXPECT_THROW(FairShare{impossible}, std::invalid_argument);

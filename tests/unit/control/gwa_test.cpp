@@ -236,6 +236,15 @@ TEST(GwaRules, ParametersOutOfRangeAndBeyondEquation8AreRefused) {
   EXPECT_THAT(broken([](auto& p) { p.decay = 1; }), ElementsAre(rule("0 ≤ λ ≤ 0.999")));
   EXPECT_THAT(broken([](auto& p) { p.decay = -HUGE_VAL; }), ElementsAre(rule("0 ≤ λ ≤ 0.999")));
   EXPECT_THAT(broken([](auto& p) { p.interval = 999us; }), ElementsAre(rule("Δ ≥ 1 ms")));
+  EXPECT_THAT(broken([](auto& p) { p.decay = 0.9991; }), ElementsAre(rule("0 ≤ λ ≤ 0.999")));
+  EXPECT_THAT(broken([](auto& p) { p.decay = 0.999; }), IsEmpty());
+  EXPECT_THAT(broken([](auto& p) {
+                p.buffer = 1_B;
+                p.decay = 0;
+                p.interval = 1ms;
+              }),
+              IsEmpty())
+      << "the smallest values";
   GwaParameters impossible;
   impossible.interval = 0s;
   EXPECT_THROW(GwaFlowCount{impossible}, std::invalid_argument);

@@ -37,6 +37,31 @@ TEST(QueueMarks, AReadOnlyQueryForgetsNothing) {
   EXPECT_EQ(marks.passed(2'000), 2'000_B);
 }
 
+/// Up to the spacing of marks, bytes of others are spread over those of the flow; more of them pass before.
+TEST(QueueMarks, BytesOfOthersAreSeparateFromTheSpacingOn) {
+  QueueMarks near;
+  near.sent(10'000, 10'000_B);
+  near.sent(14'000, 11'000_B);  // 3000 bytes of others in between
+  EXPECT_EQ(near.passed(12'000), 10'500_B);
+  QueueMarks far;
+  far.sent(10'000, 10'000_B);
+  far.sent(14'001, 11'000_B);
+  EXPECT_EQ(far.passed(12'000), 10'000_B);
+  EXPECT_EQ(far.passed(14'001), 11'000_B);
+}
+
+TEST(QueueMarks, AMarkIsKeptFromTheSpacingOn) {
+  QueueMarks marks;
+  marks.sent(1'000, 1'000_B);
+  marks.sent(2'999, 1'500_B);
+  EXPECT_EQ(marks.passed(1'000, false), 500_B) << "the first mark was replaced";
+  QueueMarks kept;
+  kept.sent(1'000, 1'000_B);
+  kept.sent(3'000, 1'500_B);
+  EXPECT_EQ(kept.passed(1'000, false), 1'000_B);
+  EXPECT_EQ(kept.passed(2'000, false), 1'250_B);
+}
+
 /// With any number of bytes in flight, the position is exact to within the spacing of the marks.
 TEST(QueueMarks, AlternatingFlowsAreCountedSeparately) {
   QueueMarks marks;

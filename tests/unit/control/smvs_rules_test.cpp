@@ -17,6 +17,7 @@ using testing::ElementsAre;
 using testing::Field;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 /// Section 5.1: Ts = 25 ms, α = 0.85, δ = 35, ε = 20, q0 = 100 and Bmax = 200 frames of 40 bytes.
 SmvsParameters paper() {
@@ -149,6 +150,33 @@ TEST(SmvsRules, EveryRangeIsChecked) {
   EXPECT_THAT(broken([](auto& p) { p.eta_window = 24ms; }), Contains(rule("η window ≥ Ts")));
   EXPECT_THAT(broken([](auto& p) { p.initial_allowance = 0_B; }), Contains(rule("start-up amounts")));
   EXPECT_THAT(broken([](auto& p) { p.one_way_delay = 24h; }), Contains(rule("d = ⌈τp/Ts⌉ ≤ 4096")));
+}
+
+TEST(SmvsRules, TheEndsOfRangesAreAllowed) {
+  const auto with = [](auto change) {
+    SmvsParameters parameters = paper();
+    change(parameters);
+    return validate(parameters);
+  };
+  EXPECT_THAT(with([](auto& p) { p.buffer = 0_B; }), IsEmpty()) << "the buffer is not known";
+  EXPECT_THAT(with([](auto& p) { p.one_way_delay = 0ms; }), IsEmpty());
+  EXPECT_THAT(with([](auto& p) { p.eta_window = p.step; }), IsEmpty());
+  EXPECT_THAT(with([](auto& p) { p.initial_allowance = 1_B; }), IsEmpty());
+  EXPECT_THAT(with([](auto& p) { p.minimum_reference = 0_B; }), IsEmpty());
+  EXPECT_THAT(with([](auto& p) { p.minimum_reference = -1_B; }), Contains(rule("start-up amounts")));
+  EXPECT_THAT(with([](auto& p) { p.frame = 1_B; }), Not(Contains(rule("frame > 0"))));
+  EXPECT_THAT(with([](auto& p) { p.step = 0ms; }), Not(Contains(rule("d = ⌈τp/Ts⌉ ≤ 4096"))))
+      << "without a step there is no number of steps";
+  const auto delayed = [&](Duration delay) {
+    return with([delay](auto& p) {
+      p.step = 250ms;
+      p.delta = 3;
+      p.eta_window = 1s;
+      p.one_way_delay = delay;
+    });
+  };
+  EXPECT_THAT(delayed(1024s), Not(Contains(rule("d = ⌈τp/Ts⌉ ≤ 4096"))));
+  EXPECT_THAT(delayed(1024s + 1ns), Contains(rule("d = ⌈τp/Ts⌉ ≤ 4096")));
 }
 
 TEST(SmvsRules, NoControllerExistsForStepsThatViolateThem) {

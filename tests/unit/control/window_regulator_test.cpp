@@ -247,6 +247,11 @@ TEST(WindowRegulatorRules, ParametersOutOfRangeAreRefused) {
   const auto small = broken([](auto& p) { p.buffer = 2000_B; });
   ASSERT_THAT(small, ElementsAre(rule("B ≥ 2 segments")));
   EXPECT_EQ(small[0].severity, Violation::Severity::warning);
+  EXPECT_THAT(broken([](auto& p) { p.buffer = p.segment - 1_B; }), ElementsAre(rule("B ≥ segment")));
+  EXPECT_THAT(broken([](auto& p) { p.buffer = p.segment; }), ElementsAre(rule("B ≥ 2 segments")));
+  EXPECT_THAT(broken([](auto& p) { p.buffer = p.segment * 2 - 1_B; }), ElementsAre(rule("B ≥ 2 segments")));
+  EXPECT_THAT(broken([](auto& p) { p.buffer = p.segment * 2; }), IsEmpty());
+  EXPECT_THAT(broken([](auto& p) { p.segment = 1_B; }), IsEmpty());
   WindowRegulatorParameters impossible;
   impossible.buffer = 0_B;
   EXPECT_THROW(WindowRegulator{impossible}, std::invalid_argument);
