@@ -9,6 +9,7 @@
 #include "emulator/scenario/channels.hpp"
 #include "emulator/scenario/describe.hpp"
 #include "emulator/scenario/plan.hpp"
+#include "tests/unit/nodeb/recorded.hpp"
 #include "tests/unit/nodeb/scenario_errors.hpp"
 
 namespace sluice::emulator {
@@ -482,6 +483,16 @@ TEST(Reference, NamesEveryKeyWithItsUnit) {
   for (const char* key : {"warmup", "scheduler", "fcds", "think_time", "cell_core", "period", "sharp_change"}) {
     EXPECT_THAT(text, HasSubstr(key));
   }
+}
+
+/// The reference states the range and the default that the program uses.
+TEST(Reference, RangesAndDefaultsOfAllKeysAreTheRecordedOnes) {
+  std::string text;
+  for (const config::KeyTable& table : config::key_tables<Scenario>()) {
+    for (const config::KeyRow& row : table.rows)
+      text += table.path + " | " + row.key + " | " + row.kind + " | " + row.range + " | " + row.value + "\n";
+  }
+  test::expect_recorded("scenario_keys.txt", text);
 }
 
 /// Two modes, two swept columns; `values` are the entries of paper.values.
