@@ -58,6 +58,19 @@ TEST(CaptureRequest, WrongOptionsAreNamed) {
   }
 }
 
+TEST(CaptureRequest, TheEndsOfRangesAreAllowed) {
+  const auto refused = [](const Words& words) { return std::holds_alternative<std::string>(Request::parse(words)); };
+  EXPECT_EQ(std::get<Request>(Request::parse({"--port", "1"})).filter.port, 1);
+  EXPECT_EQ(std::get<Request>(Request::parse({"--port", "65535"})).filter.port, 65535);
+  EXPECT_EQ(std::get<Request>(Request::parse({"--snaplen", "1"})).filter.snap_length, 1);
+  EXPECT_EQ(std::get<Request>(Request::parse({"--snaplen", "65535"})).filter.snap_length, 65535);
+  EXPECT_EQ(std::get<Request>(Request::parse({"--leg", "radio"})).filter.leg, proxy::Side::radio);
+  EXPECT_EQ(std::get<Request>(Request::parse({"--seconds", "86400"})).duration, std::chrono::hours(24));
+  EXPECT_TRUE(refused({"--seconds", "86401"}));
+  EXPECT_TRUE(refused({"--seconds", "0"}));
+  EXPECT_TRUE(refused({"--snaplen", "65536"}));
+}
+
 /// Hostile programs: what libpcap's own check lets through, and what it does not.
 TEST(CaptureProgram, OnlyProgramsThatEndAndStayInBoundsAreAccepted) {
   const bpf_insn take = {BPF_RET | BPF_K, 0, 0, 1};

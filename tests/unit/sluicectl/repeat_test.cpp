@@ -37,5 +37,21 @@ TEST(Repetition, RefusesInvalidValues) {
   }
 }
 
+TEST(Repetition, TheEndsOfRangesAreAllowed) {
+  const auto take = [](std::vector<std::string> words) { return Repetition::take(words); };
+  EXPECT_EQ(take({"--interval", "0.1"}).interval, 100ms);
+  EXPECT_EQ(take({"--interval", "3600"}).interval, 1h);
+  EXPECT_EQ(take({"--count", "1"}).count, 1U);
+  for (const char* const seconds : {"0.09", "3600.1"})
+    EXPECT_THROW(static_cast<void>(take({"--interval", seconds})), std::invalid_argument) << seconds;
+}
+
+TEST(AskedLine, WordsThatWouldBeTwoAreRefused) {
+  EXPECT_EQ(asked_line("capture", {"--ue", "10.0.0.2"}, ""), "capture --ue 10.0.0.2");
+  EXPECT_EQ(asked_line("capture", {}, ""), "capture");
+  for (const char* const word : {"", "a b", "a\tb", "a\nb", "a\rb"})
+    EXPECT_THROW(static_cast<void>(asked_line("capture", {word}, "")), std::invalid_argument) << word;
+}
+
 }  // namespace
 }  // namespace sluice::sluicectl

@@ -52,5 +52,14 @@ TEST(TraceRequest, NamesErrors) {
   EXPECT_EQ(problem({"10.0.0.2", "--seconds", "1", "--seconds", "2"}), "--seconds is given twice");
 }
 
+TEST(TraceRequest, TheEndsOfRangesAreAllowed) {
+  EXPECT_EQ(read({"10.0.0.2:65535"}).wanted.ue_port, 65535);
+  EXPECT_EQ(read({"10.0.0.2:1", "--lines", "1"}).lines, 1U);
+  EXPECT_EQ(read({"10.0.0.2", "--seconds", "86400"}).duration, 24h);
+  EXPECT_THAT(problem({"10.0.0.2", "--seconds", "86401"}), HasSubstr("up to 86400"));
+  EXPECT_THAT(problem({"10.0.0.2", "--seconds", "0"}), HasSubstr("more than 0"));
+  EXPECT_EQ(problem({"10.0.0.2", "--lines", "1", "--lines", "2"}), "--lines is given twice");
+}
+
 }  // namespace
 }  // namespace sluice::tracing
