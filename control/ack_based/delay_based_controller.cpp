@@ -101,7 +101,7 @@ std::vector<Violation> validate(const DelayBasedParameters& p) {
 }
 
 DelayBasedController::DelayBasedController(const DelayBasedParameters& parameters)
-    : parameters_(parameters),
+    : parameters_(&parameters),
       delivery_(parameters.memory),
       slow_start_(static_cast<double>(parameters.initial.count())),
       losses_(static_cast<double>(parameters.segment.count())) {
@@ -109,12 +109,18 @@ DelayBasedController::DelayBasedController(const DelayBasedParameters& parameter
   set_window();
 }
 
+void DelayBasedController::adopt(const DelayBasedController& before) {
+  const DelayBasedParameters* const own = parameters_;
+  *this = before;
+  parameters_ = own;
+}
+
 void DelayBasedController::on_resumed(Instant now) {
   if (idle_ && now - last_ack_ <= 2 * control_loop_delay_) return;  // a round has ended, which is no pause
   min_rtt_.cancel_drain();                                          // the controlled traffic has no queue now
   slow_start_.stop_refilling();
   all_lost_ = !idle_;
-  if (idle_ && has_ack_ && now - last_ack_ >= parameters_.restart_after_idle) {
+  if (idle_ && has_ack_ && now - last_ack_ >= parameters_->restart_after_idle) {
     delivery_.restart();
     min_rtt_.forget();
     bursty_link_ = false;
@@ -122,7 +128,7 @@ void DelayBasedController::on_resumed(Instant now) {
     path_step_.forget();
     steady_link_.forget();
     losses_.forget();
-    slow_start_.search(static_cast<double>(parameters_.initial.count()));
+    slow_start_.search(static_cast<double>(parameters_->initial.count()));
   }
   set_window();
 }
@@ -192,7 +198,7 @@ bool DelayBasedController::is_link_limited(const AckSample& ack_sample) const {
   if (min_rtt_.probing() || path_step_.is_suspected()) return false;
   if (ack_sample.window_limited && ack_delay_.newest() <= base_delay() && !slow_start_.refilling()) return true;
   const Duration waited = min_rtt_.known() ? ack_sample.round_trip - base_delay() : Duration::zero();
-  return waited > parameters_.reference && waited > reference_delay();
+  return waited > parameters_->reference && waited > reference_delay();
 }
 
 /// Updates the base delay from a sample's round trip. Requests a drain of the queue if round trips stay long although
@@ -202,14 +208,14 @@ void DelayBasedController::record_round_trip(const AckSample& ack_sample, Durati
   if (!min_rtt_.known()) min_rtt_.confirm(ack_sample.now);
   min_rtt_.record(ack_sample.round_trip);
   if (!draining() && !slow_start_.refilling()) steady_link_.on_round_trip(observed, in_seconds(ack_sample.round_trip));
-  const bool is_wanted = !ack_sample.window_limited || ack_sample.round_trip < base_delay() + parameters_.reference;
+  const bool is_wanted = !ack_sample.window_limited || ack_sample.round_trip < base_delay() + parameters_->reference;
   // The common case is decided first, because the tolerance takes divisions.
   if (is_wanted && min_rtt_.is_near(ack_sample.round_trip)) {
     standing_delay_.forget();
     return min_rtt_.mark_fresh();
   }
   const Duration tolerance = rtt_tolerance();
-  const Duration most = from_seconds(parameters_.gain * in_seconds(base_delay() + reference_delay())) + tolerance;
+  const Duration most = from_seconds(parameters_->gain * in_seconds(base_delay() + reference_delay())) + tolerance;
   min_rtt_.add_sample(ack_sample.round_trip, observed, tolerance, is_wanted ? Duration::max() : most);
   if (is_wanted || ack_sample.round_trip <= most || draining() || in_slow_start() || cross_traffic_.has_competition())
     return standing_delay_.restart();
@@ -226,7 +232,7 @@ void DelayBasedController::record_round_trip(const AckSample& ack_sample, Durati
 /// bursts.
 Duration DelayBasedController::rtt_tolerance() const {
   if (!delivery_.has_sample()) return Duration::zero();
-  const Duration pair = std::min(delivery_.max_rate().time_for(parameters_.segment * min_segments), max_rtt_tolerance);
+  const Duration pair = std::min(delivery_.max_rate().time_for(parameters_->segment * min_segments), max_rtt_tolerance);
   return std::max(pair, std::min(delivery_.max_rate().time_for(delivery_.ack_aggregation()), max_aggregation));
 }
 
@@ -257,8 +263,8 @@ void DelayBasedController::advance_slow_start(const AckSample& ack_sample) {
   if (!min_rtt_.known()) return;
   const double rtt = in_seconds(ack_sample.round_trip);
   // A cheap condition first: it follows from the second one, because reference_delay() ≥ reference.
-  const bool may_be_long = ack_sample.round_trip > base_delay() + parameters_.reference;
-  if (may_be_long && rtt > parameters_.gain * in_seconds(base_delay() + reference_delay())) {
+  const bool may_be_long = ack_sample.round_trip > base_delay() + parameters_->reference;
+  if (may_be_long && rtt > parameters_->gain * in_seconds(base_delay() + reference_delay())) {
     // When this segment was sent, half as much was in flight as now. Those bytes were delivered in its round trip.
     delivery_.seed(ack_sample.now, Rate::bytes_per_second(static_cast<double>(ack_sample.in_flight.count()) / 2 / rtt));
     exit_slow_start();
@@ -272,11 +278,11 @@ void DelayBasedController::advance_slow_start(const AckSample& ack_sample) {
 void DelayBasedController::exit_slow_start() {
   slow_start_.end();
   if (!min_rtt_.was_raised()) {
-    min_rtt_.mark_validated(!may_have_waited(base_delay(), delivery_.rate().time_for(parameters_.initial)));
+    min_rtt_.mark_validated(!may_have_waited(base_delay(), delivery_.rate().time_for(parameters_->initial)));
     return;
   }
   // The raised base delay contains the time of two segments on the air, which is known only now.
-  min_rtt_.clamp(delivery_.rate().time_for(parameters_.segment * min_segments));
+  min_rtt_.clamp(delivery_.rate().time_for(parameters_->segment * min_segments));
 }
 
 /// Returns the number of bytes in flight to which a drain reduces the window. It is the sum of two amounts: the bytes
@@ -289,7 +295,7 @@ void DelayBasedController::exit_slow_start() {
 /// - An unvalidated base delay may be wrong by any factor, so the queue is drained to the minimum.
 double DelayBasedController::drain_window() const {
   const std::int64_t apart = control_loop_delay_ > Duration::zero() ? flows_ : 1;
-  const double least = static_cast<double>((parameters_.segment * min_segments * apart).count());
+  const double least = static_cast<double>((parameters_->segment * min_segments * apart).count());
   if (min_rtt_.is_unvalidated()) return least;
   const double rate = delivery_.rate().bytes_per_second();
   const double part = min_rtt_.is_confirmed() ? 0.75 : 0.5;
@@ -300,7 +306,7 @@ double DelayBasedController::drain_window() const {
 /// ACK that the UE may have delayed: a UE that usually acknowledges several segments may delay the ACK of a single one
 /// (RFC 9293 section 3.8.6.3).
 MinRttEstimator::Probe DelayBasedController::probe_of(const AckSample& ack_sample) const {
-  const double segment = static_cast<double>(parameters_.segment.count());
+  const double segment = static_cast<double>(parameters_->segment.count());
   const bool delays = static_cast<double>(delivery_.ack_stretch().count()) > prompt_ack_stretch * segment;
   const bool may_be_delayed =
       delays && static_cast<double>(ack_sample.delivered.count()) < prompt_ack_stretch * segment;
@@ -341,7 +347,7 @@ void DelayBasedController::begin_drain(const AckSample& ack_sample) {
 void DelayBasedController::end_drain(Instant now) {
   slow_start_.refill(drain_window());
   // On a link that has become slower a probe takes longer on the air.
-  const Duration on_air = std::min(delivery_.rate().time_for(parameters_.segment), max_rtt_tolerance);
+  const Duration on_air = std::min(delivery_.rate().time_for(parameters_->segment), max_rtt_tolerance);
   switch (min_rtt_.finish_probe(now, std::max(rtt_tolerance(), on_air))) {
     case MinRttEstimator::DrainResult::confirmed:
       standing_delay_.forget();
@@ -397,18 +403,19 @@ void DelayBasedController::raise_min_rtt(Duration base) {
 /// Returns the reference (target queue) as a time. The reference grows with the control loop delay. With a longer
 /// delay, changes of the rate are detected later, so the queue must contain more bytes.
 Duration DelayBasedController::reference_delay() const {
-  return std::max(parameters_.reference,
-                  from_seconds(parameters_.reference_share * in_seconds(base_delay() + control_loop_delay_)));
+  return std::max(parameters_->reference,
+                  from_seconds(parameters_->reference_share * in_seconds(base_delay() + control_loop_delay_)));
 }
 
 /// Updates the window limit that losses set. A loss that lowers the limit ends slow start, because the buffer is full.
 void DelayBasedController::update_loss_bound(const AckSample& ack_sample) {
-  const LossBound::Sample sample{.now = ack_sample.now,
-                                 .delivered = static_cast<double>(ack_sample.delivered.count()),
-                                 .lost = static_cast<double>(ack_sample.lost.count()),
-                                 .in_flight = static_cast<double>(ack_sample.in_flight.count()),
-                                 .base_delay = base_delay(),
-                                 .beyond_bdp = min_rtt_.known() ? beyond_bdp_under_loss() : 0};
+  const LossBound::Sample sample{
+      .now = ack_sample.now,
+      .delivered = static_cast<double>(ack_sample.delivered.count()),
+      .lost = static_cast<double>(ack_sample.lost.count()),
+      .in_flight = static_cast<double>(ack_sample.in_flight.count()),
+      .base_delay = base_delay(),
+      .beyond_bdp = min_rtt_.known() ? beyond_bdp_under_loss() : 0};
   if (losses_.on_acknowledged(sample) && in_slow_start()) exit_slow_start();
 }
 
@@ -426,7 +433,7 @@ double DelayBasedController::model_window() const {
   const double wanted = in_seconds(base_delay()) + factor * in_seconds(reference_delay());
   const double rate = delivery_.rate().bytes_per_second();
   const double beyond = beyond_bdp(LossBound::unbounded);
-  double window = parameters_.gain * rate * wanted;
+  double window = parameters_->gain * rate * wanted;
   const double steadiness = bursty_link_ ? 0 : steady_link_.steadiness();
   if (steadiness > 0) {
     const double steady = steady_window(rate, factor);
@@ -442,10 +449,10 @@ double DelayBasedController::model_window() const {
 /// Returns the window of a steady link without additions: gain · rate · (base delay + factor · target queue as a time),
 /// in bytes. Gain and target are those of a steady link.
 double DelayBasedController::steady_window(double rate, double factor) const {
-  const double gain = std::min(steady_gain, parameters_.gain);
-  const double share = std::min(steady_share, parameters_.reference_share);
+  const double gain = std::min(steady_gain, parameters_->gain);
+  const double share = std::min(steady_share, parameters_->reference_share);
   const double loop = in_seconds(base_delay() + control_loop_delay_);
-  const double reference = std::max(in_seconds(parameters_.reference), share * loop);
+  const double reference = std::max(in_seconds(parameters_->reference), share * loop);
   return gain * rate * (in_seconds(base_delay()) + factor * reference);
 }
 
@@ -453,16 +460,16 @@ double DelayBasedController::steady_window(double rate, double factor) const {
 /// two segments, data whose ACKs further connections delay, and data whose ACKs come late or together. The part for
 /// late ACKs is at most `ack_delay_bound` bytes.
 double DelayBasedController::beyond_bdp(double ack_delay_bound) const {
-  const auto segments = static_cast<double>((parameters_.segment * min_segments).count());
+  const auto segments = static_cast<double>((parameters_->segment * min_segments).count());
   const auto aggregation = static_cast<double>(delivery_.ack_aggregation().count());
   const auto ack_stretch = static_cast<double>(delivery_.ack_stretch().count());
-  const double ahead = parameters_.ack_aggregation_share * std::max(0.0, aggregation - segments);
+  const double ahead = parameters_->ack_aggregation_share * std::max(0.0, aggregation - segments);
   const double late = ack_delay_.is_known()
                           ? 0
                           : aggregation_unexplained * std::max(0.0, aggregation - std::max(ack_stretch, segments));
   // The link needs all bytes of an ACK stretch to continue until the next ACK. Timestamps do not show that delay.
   const double stretched = std::max(0.0, ack_stretch - segments);
-  const auto segment = static_cast<double>(parameters_.segment.count());
+  const auto segment = static_cast<double>(parameters_->segment.count());
   // End to end each connection has a window of its own, which no other one can use.
   const double of_each = control_loop_delay_ > Duration::zero() ? std::max(segment, ack_stretch - segment) : segment;
   const double delayed = of_each * (flows_ - 1);
@@ -479,7 +486,7 @@ double DelayBasedController::beyond_bdp(double ack_delay_bound) const {
 
 /// Computes the window (bytes that may be in flight): the model window, then its bounds as in the class comment.
 void DelayBasedController::set_window() {
-  const auto least = static_cast<double>((parameters_.segment * min_segments).count());
+  const auto least = static_cast<double>((parameters_->segment * min_segments).count());
   double window = in_slow_start() ? std::max(slow_start_.window(), model_window()) : model_window();
   const double bound = losses_.is_set() ? losses_.bound_at(last_ack_, beyond_bdp_under_loss()) : LossBound::unbounded;
   loss_limited_ = window > bound;

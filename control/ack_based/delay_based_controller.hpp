@@ -97,9 +97,10 @@ struct DelayBasedParameters {
 /// State and work are constant. Reads no clock; thread: its owner's.
 class DelayBasedController {
  public:
-  /// Starts in slow start from DelayBasedParameters::initial. Throws std::invalid_argument if validate() finds an
-  /// error.
-  explicit DelayBasedController(const DelayBasedParameters& parameters = {});
+  /// Starts in slow start from DelayBasedParameters::initial. `parameters` must outlive the controller, because all
+  /// controllers of a policy refer to one object. Throws std::invalid_argument if validate() finds an error.
+  explicit DelayBasedController(const DelayBasedParameters& parameters = default_parameters);
+  explicit DelayBasedController(DelayBasedParameters&& gone_before) = delete;
 
   /// Updates all estimates and the window from one ACK sample.
   void on_acknowledged(const AckSample& ack_sample);
@@ -122,6 +123,8 @@ class DelayBasedController {
   void on_resumed(Instant now);
   /// Raises the mean rate to at least `rate`, which an earlier controller has measured. Zero changes nothing.
   void seed(Instant now, Rate rate) { delivery_.seed(now, rate); }
+  /// Copies the state of another controller with equal parameters, but keeps the reference to its own parameters.
+  void adopt(const DelayBasedController& before);
   /// Raises the window of slow start to at least `in_flight`, the bytes already in flight when a connection is split
   /// after its handshake.
   void adopt_in_flight(Bytes in_flight);
@@ -168,12 +171,14 @@ class DelayBasedController {
   /// Returns the number of queue drains so far.
   [[nodiscard]] std::uint32_t drains() const { return min_rtt_.drains(); }
 
-  [[nodiscard]] const DelayBasedParameters& parameters() const { return parameters_; }
+  [[nodiscard]] const DelayBasedParameters& parameters() const { return *parameters_; }
   /// Calls visit(name, value) for each state member, for the decision log (control/decision_log/states.hpp).
   template <typename Self, typename Visit>
   static void fields(Self& self, Visit& visit);
 
  private:
+  static constexpr DelayBasedParameters default_parameters{};
+
   /// Interval after the newest ACK in which the window grows.
   struct AckGap {
     Duration from;
@@ -213,7 +218,7 @@ class DelayBasedController {
   [[nodiscard]] Duration observed_since_ack(Instant now) const;
   void set_window();
 
-  DelayBasedParameters parameters_;
+  const DelayBasedParameters* parameters_;
   DeliveryEstimator delivery_;
   MinRttEstimator min_rtt_;
   SlowStart slow_start_;

@@ -94,7 +94,7 @@ Bytes DelayBasedController::window(Instant now) const {
   const Duration ack_gap = now - last_ack_;
   const Bytes window = window_ + extrapolated(ack_gap);
   if (ack_gap < min_probe_timeout || ack_gap < probe_timeout()) return window;
-  return std::max(window, in_flight_) + parameters_.segment;
+  return std::max(window, in_flight_) + parameters_->segment;
 }
 
 Instant DelayBasedController::budget_available_at(Instant now, Bytes in_flight) const {
@@ -105,7 +105,7 @@ Instant DelayBasedController::budget_available_at(Instant now, Bytes in_flight) 
 Instant DelayBasedController::grows_at(Instant now, Bytes in_flight) const {
   const bool paced = paces_refill();
   if (!delivery_.has_sample() || !(paced || extrapolates_in_gap())) return never;
-  const Bytes lacks = in_flight + parameters_.segment - window_;
+  const Bytes lacks = in_flight + parameters_->segment - window_;
   if (lacks > extrapolated(Duration::max())) return never;
   if (paced) return std::max(last_ack_ + delivery_.rate().time_for(lacks), now + min_wait);
   return std::max(last_ack_ + ack_gap().from + (delivery_.rate() * gap_gain).time_for(lacks), now + min_wait);

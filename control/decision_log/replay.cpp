@@ -53,13 +53,15 @@ void check(const DelayBasedParameters& parameters) {
 template <typename Origin>
 void check(const Origin& /*origin*/) {}
 
-/// Constructs a controller with the state that a line of the decision log contains.
+/// Constructs a controller with the state that a line of the decision log contains. `owner` keeps the parameters, to
+/// which the controller may refer.
 template <typename Law>
-Law law_of(const Json& made_of, const Json& state) {
-  typename TracedLaw<Law>::Origin origin;
-  read_value(made_of, origin, FieldPlace{&top, "made_of"});
-  check(origin);
-  Law law = TracedLaw<Law>::make(origin);
+Law law_of(const Json& made_of, const Json& state, std::shared_ptr<const void>& owner) {
+  const auto origin = std::make_shared<typename TracedLaw<Law>::Origin>();
+  read_value(made_of, *origin, FieldPlace{&top, "made_of"});
+  check(*origin);
+  owner = origin;
+  Law law = TracedLaw<Law>::make(*origin);
   read_value(state, law, FieldPlace{&top, "state"});
   return law;
 }
@@ -165,7 +167,9 @@ void Replay::make(const Json& line) {
   const Json& state = member(line, "state");
   laws_.erase(number);
   const auto begin = [&]<typename Kind>() {
-    laws_.emplace(number, law_of<Kind>(made_of, state));
+    std::shared_ptr<const void> parameters;
+    Law law = law_of<Kind>(made_of, state, parameters);
+    laws_.emplace(number, Repeated{std::move(parameters), std::move(law)});
     return true;
   };
   const auto named = [&]<typename Kind>() {
@@ -190,7 +194,7 @@ void Replay::repeat(const Json& line) {
       [&]<typename Kind>(Kind& it) {
         return outcome_of_any(it, event, in, std::type_identity<typename TracedLaw<Kind>::Calls>());
       },
-      law->second);
+      law->second.law);
   if (!out) FieldPlace{&top, "event"}.refuse("a call of this law, not " + event.substr(0, 40));
   ++totals_.decisions;
   if (*out == recorded) return;

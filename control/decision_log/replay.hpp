@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
@@ -60,6 +61,11 @@ class Replay {
 
  private:
   using Law = std::variant<DelayBasedController, Smvs, NodeBAllowance, ReceiveWindowLoop, FlowController>;
+  /// Controller whose calls are repeated.
+  struct Repeated {
+    std::shared_ptr<const void> parameters;  ///< owner of the parameters to which the controller may refer
+    Law law;
+  };
 
   void take_line(const nlohmann::json& line);
   void check_beginning(const nlohmann::json& line) const;
@@ -70,7 +76,7 @@ class Replay {
 
   OnDifference differs_;
   std::vector<Change> changes_;
-  std::map<std::uint32_t, Law> laws_;
+  std::map<std::uint32_t, Repeated> laws_;
   std::set<std::uint32_t> seen_;  ///< numbers of all controllers in the log so far, including those that ended
   ReplayTotals totals_;
   std::uint64_t lines_ = 0;

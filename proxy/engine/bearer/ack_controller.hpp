@@ -22,10 +22,12 @@ namespace sluice::proxy {
 /// share. Thread: the shard's.
 class AckController {
  public:
-  /// Creates a controller that has measured nothing yet. `trace` points to the owner's pointer to the decision log;
-  /// that pointer is null while the UE is not recorded.
+  /// Creates a controller that has measured nothing yet. `parameters` must outlive it. `trace` points to the owner's
+  /// pointer to the decision log; that pointer is null while the UE is not recorded.
   explicit AckController(const control::DelayBasedParameters& parameters, control::LawTrace* const* trace = &no_trace)
       : law_(parameters), trace_(trace) {}
+  explicit AckController(control::DelayBasedParameters&& gone_before,
+                         control::LawTrace* const* trace = &no_trace) = delete;
   ~AckController();
   AckController(const AckController&) = delete;
   AckController& operator=(const AckController&) = delete;
@@ -80,7 +82,7 @@ class AckController {
   /// Copies the measured values of `before`, an earlier controller of the same UE. Has no effect if the parameters of
   /// the two controllers differ.
   void adopt(const AckController& before) {
-    if (before.law_.parameters() == law_.parameters()) law_ = before.law_;
+    if (before.law_.parameters() == law_.parameters()) law_.adopt(before.law_);
   }
   /// Restarts the plausibility check of Node-B reports, because another Node-B now sends them.
   void change_reporter() { check_.restart(); }

@@ -30,7 +30,10 @@ class BearerPools {
   /// Returns an ACK-based controller that has measured nothing and has these settings. The reference is valid until the
   /// next call.
   [[nodiscard]] const AckController& fresh_ack_controller(const PolicySettings& settings) {
-    if (!fresh_ || fresh_->law().parameters() != settings.smvs.acks) fresh_.emplace(settings.smvs.acks);
+    if (!fresh_ || fresh_parameters_ != settings.smvs.acks) {
+      fresh_parameters_ = settings.smvs.acks;
+      fresh_.emplace(fresh_parameters_);
+    }
     return *fresh_;
   }
 
@@ -44,6 +47,7 @@ class BearerPools {
   Observed observed;  ///< comparison of the decisions in mode observe with the actual traffic, summed over all bearers
 
  private:
+  control::DelayBasedParameters fresh_parameters_;  ///< parameters of `fresh_`, which may outlive those of a policy
   std::optional<AckController> fresh_;
 };
 

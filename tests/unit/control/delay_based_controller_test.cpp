@@ -354,10 +354,23 @@ TEST(DelayBasedController, AckDelayDoesNotChangeTheRate) {
   }
 }
 
+// A policy that is loaded again has parameters of its own, and those of the earlier one are destroyed.
+TEST(DelayBasedController, AdoptsTheStateAndKeepsItsOwnParameters) {
+  const DelayBasedParameters own;
+  DelayBasedController law(own);
+  {
+    const DelayBasedParameters earlier;
+    DelayBasedController before(earlier);
+    before.adopt_in_flight(Bytes(50'000));
+    law.adopt(before);
+  }
+  EXPECT_EQ(&law.parameters(), &own);
+  EXPECT_EQ(law.window(), Bytes(50'000));
+}
+
 /// 10 Mb/s over 20 ms, with 16 ms of queue; what a change of the window brings comes `further` later.
 DelayBasedController settled(Duration control_loop_delay) {
-  DelayBasedParameters parameters;
-  parameters.ack_aggregation_share = 0;
+  static const DelayBasedParameters parameters{.ack_aggregation_share = 0};  // the result refers to it
   DelayBasedController law(parameters);
   for (int i = 1; i <= 2000; ++i) {
     AckSample ack_sample{.now = at(i * 1200us),

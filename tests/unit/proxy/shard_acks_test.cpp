@@ -444,7 +444,8 @@ TEST(AckController, CorrectReportsOfAnAppLimitedUeAreTrusted) {
   constexpr std::int64_t segment = 1500;
   constexpr int burst = 10;
   constexpr Duration on_air = 12ms;
-  proxy::AckController controller{control::DelayBasedParameters{}};
+  const control::DelayBasedParameters parameters;
+  proxy::AckController controller(parameters);
   control::feedback::BearerReport report;
   for (int second = 1; second <= 60; ++second) {
     const Instant begin(1h + second * 1s);
