@@ -43,11 +43,13 @@ Duration AckDelayEstimator::adjust_rtt(const AckSample& ack_sample, Duration sin
 /// Updates the greatest recent ACK delay. The newest ACK delay counts as at most the time in which the link transmits
 /// all bytes in flight. A longer ACK delay contains a stall of the link.
 void AckDelayEstimator::record_max(const AckSample& ack_sample, Duration since, const DeliveryEstimator& delivery) {
+  constexpr double per_decay_time = 1 / static_cast<double>(max_ack_delay_decay_time.count());
+  const auto passed = static_cast<double>(std::min(since, max_ack_delay_decay_time).count());
+  const double decayed = static_cast<double>(max_ack_delay_.count()) * (passed * per_decay_time);
+  max_ack_delay_ -= Duration(static_cast<Duration::rep>(decayed));
+  if (newest_ <= max_ack_delay_) return;
   const Duration limit =
       delivery.has_sample() ? delivery.rate().time_for(ack_sample.in_flight + ack_sample.delivered) : ack_delay_limit;
-  const Duration passed = std::min(since, max_ack_delay_decay_time);
-  max_ack_delay_ -=
-      from_seconds(to_seconds(max_ack_delay_) * to_seconds(passed) / to_seconds(max_ack_delay_decay_time));
   max_ack_delay_ = std::max(max_ack_delay_, std::min(newest_, limit));
 }
 

@@ -409,13 +409,14 @@ Duration DelayBasedController::reference_delay() const {
 
 /// Updates the window limit that losses set. A loss that lowers the limit ends slow start, because the buffer is full.
 void DelayBasedController::update_loss_bound(const AckSample& ack_sample) {
+  const auto lost = static_cast<double>(ack_sample.lost.count());
   const LossBound::Sample sample{
       .now = ack_sample.now,
       .delivered = static_cast<double>(ack_sample.delivered.count()),
-      .lost = static_cast<double>(ack_sample.lost.count()),
+      .lost = lost,
       .in_flight = static_cast<double>(ack_sample.in_flight.count()),
       .base_delay = base_delay(),
-      .beyond_bdp = min_rtt_.known() ? beyond_bdp_under_loss() : 0};
+      .beyond_bdp = losses_.may_lower(lost) && min_rtt_.known() ? beyond_bdp_under_loss() : 0};
   if (losses_.on_acknowledged(sample) && in_slow_start()) exit_slow_start();
 }
 

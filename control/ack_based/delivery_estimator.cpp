@@ -29,7 +29,8 @@ constexpr double uneven = 1.3;
 
 }  // namespace
 
-DeliveryEstimator::DeliveryEstimator(Duration memory) : memory_(memory), max_rate_(std::chrono::seconds(5)) {}
+DeliveryEstimator::DeliveryEstimator(Duration memory)
+    : memory_s_(to_seconds(memory)), max_rate_(std::chrono::seconds(5)) {}
 
 void DeliveryEstimator::restart() {
   busy_ = false;
@@ -63,11 +64,11 @@ void DeliveryEstimator::on_delivered(Instant now, Bytes newly, bool link_limited
   } else if (floor_ <= 0) {
     floor_ = mean_;
   }
-  measure(now, bytes);
+  const double plain_mean = measure(now, bytes);
   if (!link_limited) {
     // The floor follows the plain mean and not mean_. A clump raises mean_ for a moment, and the increases of several
     // clumps would accumulate.
-    floor_ = std::max(floor_, plain_mean());
+    floor_ = std::max(floor_, plain_mean);
     mean_ = std::max(mean_, floor_);
   }
   if (mean_ > 0) max_rate_.add(now, mean_);
@@ -96,29 +97,29 @@ bool DeliveryEstimator::is_bursty() const {
 }
 
 void DeliveryEstimator::update_byte_mean(double& mean, double bytes) const {
-  mean += (bytes - mean) * bytes / (bytes + mean_ * in_seconds(memory_));
+  mean += (bytes - mean) * bytes / (bytes + mean_ * memory_s_);
 }
 
 /// Updates the exponential mean rates with a time constant of `memory_`. Does not apply the lower bound of mean_ that
 /// application-limited samples set; on_delivered() does that.
-void DeliveryEstimator::measure(Instant now, double bytes) {
+double DeliveryEstimator::measure(Instant now, double bytes) {
   double decay = 1;
   if (now > last_) {
-    const Duration step = std::min(now - last_, memory_);
-    const double per_memory = 1 / in_seconds(memory_);
-    const double part = in_seconds(step) * per_memory;
-    decay = 1 / (1 + part + part * part / 2);            // approximates e^-part closely up to 1
-    byte_weight_ = decay * (1 + part / 2) * per_memory;  // (1 - decay) / step without a division
+    // The decay is 1 / (1 + p + p²/2), where p is the step as a share of the memory. Up to 1 that is close to e^-p.
+    const double step = std::min(in_seconds(now - last_), memory_s_);
+    const double half = memory_s_ + step / 2;
+    const double scale = 1 / (memory_s_ * memory_s_ + step * half);
+    decay = memory_s_ * memory_s_ * scale;
+    byte_weight_ = half * scale;  // (1 - decay) / step
     last_ = now;
   }
-  delivered_ = decay * delivered_ + byte_weight_ * bytes;
+  const double added = byte_weight_ * bytes;
+  delivered_ = decay * delivered_ + added;
   weight_ = decay * weight_ + (1 - decay);
-  if (weight_ < min_weight) return;
-  mean_ = mean_ > 0 ? std::max(plain_mean(), decay * mean_ + byte_weight_ * bytes) : plain_mean();
-}
-
-double DeliveryEstimator::plain_mean() const {
-  return weight_ < min_weight ? 0 : delivered_ / weight_;
+  if (weight_ < min_weight) return 0;
+  const double plain_mean = delivered_ / weight_;
+  mean_ = mean_ > 0 ? std::max(plain_mean, decay * mean_ + added) : plain_mean;
+  return plain_mean;
 }
 
 }  // namespace sluice::control

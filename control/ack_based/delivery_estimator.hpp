@@ -62,12 +62,11 @@ class DeliveryEstimator {
   /// Updates a mean that is weighted by bytes with a sample of `bytes`. Older bytes lose weight over the averaging time
   /// `memory`.
   void update_byte_mean(double& mean, double bytes) const;
-  void measure(Instant now, double bytes);
-  /// Returns the mean delivery rate in bytes/s, without the lower bound that application-limited samples set; zero
-  /// while too little was observed.
-  [[nodiscard]] double plain_mean() const;
+  /// Updates the mean rates. Returns the mean delivery rate in bytes/s without its lower bound; zero while too little
+  /// was observed.
+  [[nodiscard]] double measure(Instant now, double bytes);
 
-  Duration memory_;
+  double memory_s_;  ///< time constant of the mean rate, s
   Instant last_{};
   Instant aggregation_began_{};   ///< time of the first ACK of the current clump (ACKs within 1 ms)
   double aggregation_bytes_ = 0;  ///< bytes acknowledged in the current clump

@@ -107,7 +107,6 @@ bool LossBound::end_round(const Sample& sample) {
     predates_reduction_ = false;
     return false;
   }
-  const double floor = this->floor(sample.beyond_bdp);
   const bool is_clear = trial_floor_ > 0 && max_in_flight_ <= clear * trial_floor_;
   if (!is_clear && in_seconds(sample.now - lowered_at_) >= cubic_k_) trial_floor_ = 0;
   measure_random_loss(is_clear);
@@ -115,6 +114,7 @@ bool LossBound::end_round(const Sample& sample) {
   excess_ = std::max(0.0, excess_ + lost_ - (tolerated + share) * sent_);
   if (!is_excessive()) return false;
   if (is_clear) return end_trial(sample);
+  const double floor = this->floor(sample.beyond_bdp);
   if (max_in_flight_ <= near_floor * floor) {
     trial_floor_ = floor;
     lower(sample, trial * std::min(max_in_flight_, floor));

@@ -35,12 +35,16 @@ class LossBound {
     double lost = 0;        ///< bytes marked lost since the last sample, ≥ 0
     double in_flight = 0;   ///< bytes in flight after the ACK, ≥ 0
     Duration base_delay{};  ///< round trip through an empty queue; ≤ 0 while unknown
-    double beyond_bdp = 0;  ///< bytes that must be in flight beyond rate times base delay, ≥ 0
+    /// Bytes that must be in flight beyond rate times base delay, ≥ 0. Not used unless may_lower(lost).
+    double beyond_bdp = 0;
   };
 
   /// Makes a bound without losses. `segment` is the size of a full packet in bytes, > 0.
   explicit LossBound(double segment) : segment_(segment) {}
 
+  /// True if the next sample may lower the bound, because losses of this round or earlier ones are beyond the tolerated
+  /// loss, or because the sample has `lost` > 0 lost bytes.
+  [[nodiscard]] bool may_lower(double lost) const { return excess_ + lost_ + lost > 0; }
   /// Processes a sample. Returns true if its losses have lowered the bound.
   bool on_acknowledged(const Sample& sample);
   /// Returns the bound on the bytes in flight at `now`; unbounded if no loss has set one. `beyond_bdp`: see

@@ -10,7 +10,7 @@ STATES = ROOT / "control/decision_log/states.hpp"
 MADE = {
     "HalfWindowExtreme": {"half_"},
     "WindowedRange": {"slice_"},
-    "DeliveryEstimator": {"memory_"},
+    "DeliveryEstimator": {"memory_s_"},
     "MinRttEstimator": set(),
     "SlowStart": set(),
     "AckDelayEstimator": set(),
