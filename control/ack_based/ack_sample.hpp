@@ -13,6 +13,8 @@ namespace sluice::control {
 struct AckSample {
   Instant now;
   Bytes delivered;  ///< bytes newly received by the UE, > 0
+  /// Bytes of one ACK if the sample sums several ACKs, each weighted by its bytes. Zero if the sample is one ACK.
+  Bytes ack_stretch{};
   /// RTT of the newest acknowledged segment that was sent only once (Karn's algorithm); zero if there is none.
   Duration round_trip{};
   Bytes in_flight;              ///< bytes in flight, without those considered lost

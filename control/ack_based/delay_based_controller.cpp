@@ -174,7 +174,7 @@ void DelayBasedController::on_acknowledged(const AckSample& raw) {
   if (came + clock_tolerance >= delivered_at_) {
     delivered_at_ = std::max(delivered_at_, came);
     const bool link_limited = is_link_limited(ack_sample);
-    delivery_.on_delivered(delivered_at_, ack_sample.delivered, link_limited);
+    delivery_.on_delivered(delivered_at_, ack_sample.delivered, link_limited, ack_sample.ack_stretch);
     if (in_slow_start() || draining() || slow_start_.refilling()) {
       const double loop = std::max(cross_traffic_.srtt(), in_seconds(base_delay())) + in_seconds(control_loop_delay_);
       steady_link_.ignore_until(ack_sample.now + from_seconds(std::min(loops_to_ignore * loop, longest_to_ignore)));

@@ -104,6 +104,17 @@ class DelayBasedController {
 
   /// Updates all estimates and the window from one ACK sample.
   void on_acknowledged(const AckSample& ack_sample);
+  /// Returns for how long ACKs after the newest one may be summed to one sample. The time is at most 1 ms and an eighth
+  /// of the base delay, so no estimate depends on the order of ACKs within it. Returns zero on a link below 50 Mb/s,
+  /// where few ACKs arrive in this time. Returns zero too while each ACK matters: in slow start, in a drain or refill,
+  /// while losses bound the window, or while the path may have become longer.
+  [[nodiscard]] Duration summing_time() const {
+    if (delivery_.rate() < summed_from || !slow_start_.is_over() || draining() || loss_limited_ || all_lost_)
+      return Duration::zero();
+    return path_step_.is_suspected() ? Duration::zero() : std::min(longest_sum, base_delay() / 8);
+  }
+  /// Returns the time of the newest ACK sample; zero before the first one.
+  [[nodiscard]] Instant newest_sample_at() const { return last_ack_; }
   /// Handles a Node-B's report of the bytes in the UE's queue, which include cross traffic. Reports may come at any
   /// interval. With reports the controller detects without a drain whether cross traffic fills the queue or the path
   /// has become longer.
@@ -178,6 +189,9 @@ class DelayBasedController {
 
  private:
   static constexpr DelayBasedParameters default_parameters{};
+  /// Limits of summing_time(): smallest rate of the link, and longest time.
+  static constexpr Rate summed_from = Rate::bits_per_second(50e6);
+  static constexpr Duration longest_sum = std::chrono::milliseconds(1);
 
   /// Interval after the newest ACK in which the window grows.
   struct AckGap {

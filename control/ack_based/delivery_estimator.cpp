@@ -46,14 +46,14 @@ void DeliveryEstimator::seed(Instant now, Rate rate) {
   max_rate_.add(now, mean_);
 }
 
-void DeliveryEstimator::on_delivered(Instant now, Bytes newly, bool link_limited) {
+void DeliveryEstimator::on_delivered(Instant now, Bytes newly, bool link_limited, Bytes stretch) {
   const auto bytes = static_cast<double>(newly.count());
   // The first clump after a pause is not counted, because the time in which the link carried it is unknown.
   if (!busy_) first_aggregation_ = true;
   const bool same_aggregation = busy_ && now - aggregation_began_ < aggregation_span;
   first_aggregation_ = first_aggregation_ && (same_aggregation || !busy_);
   record_aggregation(now, bytes);
-  update_byte_mean(ack_stretch_, bytes);
+  update_byte_mean(ack_stretch_, stretch > Bytes{} ? static_cast<double>(stretch.count()) : bytes, bytes);
   busy_ = true;
   if (first_aggregation_) {
     last_ = now;
@@ -80,7 +80,7 @@ void DeliveryEstimator::record_aggregation(Instant now, double bytes) {
     return;
   }
   if (busy_) record_gap(now - aggregation_began_);
-  if (aggregation_bytes_ > 0) update_byte_mean(ack_aggregation_, aggregation_bytes_);
+  if (aggregation_bytes_ > 0) update_byte_mean(ack_aggregation_, aggregation_bytes_, aggregation_bytes_);
   aggregation_began_ = now;
   aggregation_bytes_ = bytes;
 }
@@ -96,8 +96,8 @@ bool DeliveryEstimator::is_bursty() const {
   return idle_gap_ > uneven * gap_;
 }
 
-void DeliveryEstimator::update_byte_mean(double& mean, double bytes) const {
-  mean += (bytes - mean) * bytes / (bytes + mean_ * memory_s_);
+void DeliveryEstimator::update_byte_mean(double& mean, double value, double bytes) const {
+  mean += (value - mean) * bytes / (bytes + mean_ * memory_s_);
 }
 
 /// Updates the exponential mean rates with a time constant of `memory_`. Does not apply the lower bound of mean_ that

@@ -21,8 +21,9 @@ class DeliveryEstimator {
 
   /// Adds a sample: the UE has received `newly` more bytes. `link_limited` is true if the link limited the sample, so
   /// that it may lower the mean.
-  /// An application-limited sample can only raise it.
-  void on_delivered(Instant now, Bytes newly, bool link_limited);
+  /// An application-limited sample can only raise it. `stretch` is the number of bytes of one ACK if the sample sums
+  /// several; zero: the sample is one ACK.
+  void on_delivered(Instant now, Bytes newly, bool link_limited, Bytes stretch = {});
   /// Records that no data is in flight. The time until the next delivery then does not describe the link.
   void on_idle() { busy_ = false; }
   /// Raises the mean rate to at least `rate`, which is known from another source.
@@ -59,9 +60,9 @@ class DeliveryEstimator {
   void record_aggregation(Instant now, double bytes);
   /// Updates both mean gaps with the time from one clump of ACKs to the next.
   void record_gap(Duration gap);
-  /// Updates a mean that is weighted by bytes with a sample of `bytes`. Older bytes lose weight over the averaging time
-  /// `memory`.
-  void update_byte_mean(double& mean, double bytes) const;
+  /// Updates a mean that is weighted by bytes with a sample of `bytes` bytes, each of which has the value `value`.
+  /// Older bytes lose weight over the averaging time `memory`.
+  void update_byte_mean(double& mean, double value, double bytes) const;
   /// Updates the mean rates. Returns the mean delivery rate in bytes/s without its lower bound; zero while too little
   /// was observed.
   [[nodiscard]] double measure(Instant now, double bytes);

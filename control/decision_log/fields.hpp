@@ -157,6 +157,7 @@ template <Either<AckSample> Self, typename Visit>
 void each_field(Self& ack_sample, Visit& visit) {
   visit("now", ack_sample.now);
   visit("delivered", ack_sample.delivered);
+  visit("stretch", ack_sample.ack_stretch);
   visit("round_trip", ack_sample.round_trip);
   visit("in_flight", ack_sample.in_flight);
   visit("flows", ack_sample.flows);

@@ -22,6 +22,7 @@ AckController::~AckController() {
 }
 
 void AckController::notify_resumed(Instant now) {
+  sum_ = {};  // ACKs before a loss of all bytes in flight do not show that the link transmits
   ask<AcksCalls::OnResumed>(now);
 }
 
@@ -33,10 +34,50 @@ void AckController::adopt_in_flight(Bytes in_flight) {
   ask<AcksCalls::TakeOver>(in_flight);
 }
 
-void AckController::on_ack(control::AckSample ack_sample) {
+void AckController::give(control::AckSample ack_sample) {
   ack_sample.cross_traffic = std::exchange(cross_traffic_, Bytes{});
-  check_.on_acknowledged(ack_sample.delivered, ack_sample.round_trip);
   ask<AcksCalls::OnAcknowledged>(ack_sample);
+}
+
+void AckController::on_ack(const control::AckSample& ack) {
+  check_.on_acknowledged(ack.delivered, ack.round_trip);
+  const Duration longest = law_.summing_time();
+  if (longest > Duration::zero() || sum_.delivered > Bytes{}) [[unlikely]]
+    return add_to_sum(ack, longest);
+  give(ack);
+}
+
+void AckController::add_to_sum(const control::AckSample& ack, Duration longest) {
+  // ACKs before a pause are a sample of their own, so that the controller sees the pause.
+  if (sum_.delivered > Bytes{} && ack.now - sum_.newest_at >= longest) {
+    control::AckSample earlier = ack;
+    earlier.now = sum_.newest_at;
+    earlier.in_flight = sum_.in_flight;
+    earlier.lost = Bytes{};
+    give_sum(earlier);
+  }
+  const auto bytes = static_cast<double>(ack.delivered.count());
+  sum_.delivered += ack.delivered;
+  sum_.squares += bytes * bytes;
+  sum_.in_flight = ack.in_flight;
+  sum_.newest_at = ack.now;
+  if (ack.round_trip > Duration::zero() || sum_.round_trip <= Duration::zero()) {
+    sum_.round_trip = ack.round_trip;
+    sum_.ack_delay = ack.ack_delay;
+  }
+  const bool goes_on = ack.now - law_.newest_sample_at() < longest && ack.in_flight > Bytes{} && ack.lost <= Bytes{};
+  if (!goes_on) give_sum(ack);
+}
+
+void AckController::give_sum(const control::AckSample& ack) {
+  control::AckSample sample = ack;
+  sample.delivered = sum_.delivered;
+  const auto bytes = static_cast<double>(sum_.delivered.count());
+  sample.ack_stretch = bytes > 0 ? Bytes(sum_.squares / bytes) : Bytes{};
+  sample.round_trip = sum_.round_trip;
+  sample.ack_delay = sum_.ack_delay;
+  sum_ = {};
+  give(sample);
 }
 
 bool AckController::on_report(Instant now, const control::feedback::BearerReport& report) {

@@ -65,8 +65,9 @@ class AckController {
   std::uint32_t cross_traffic_flows = 0;
   /// Records cross traffic: IP bytes sent to the UE that the window of this bearer does not limit.
   void add_cross_traffic(Bytes bytes) { cross_traffic_ += bytes; }
-  /// Passes an ACK sample to the controller, after adding the cross traffic that was sent since the last sample.
-  void on_ack(control::AckSample ack_sample);
+  /// Passes an ACK to the controller, after adding the cross traffic that was sent since the last sample. On a fast
+  /// link the ACKs of up to 1 ms are summed to one sample (DelayBasedController::summing_time()).
+  void on_ack(const control::AckSample& ack);
   /// Passes a Node-B report of the UE's queue to the controller. Returns false if ACKs contradict the report, which
   /// must then be discarded.
   bool on_report(Instant now, const control::feedback::BearerReport& report);
@@ -82,7 +83,9 @@ class AckController {
   /// Copies the measured values of `before`, an earlier controller of the same UE. Has no effect if the parameters of
   /// the two controllers differ.
   void adopt(const AckController& before) {
-    if (before.law_.parameters() == law_.parameters()) law_.adopt(before.law_);
+    if (before.law_.parameters() != law_.parameters()) return;
+    law_.adopt(before.law_);
+    sum_ = {};
   }
   /// Restarts the plausibility check of Node-B reports, because another Node-B now sends them.
   void change_reporter() { check_.restart(); }
@@ -102,6 +105,23 @@ class AckController {
  private:
   static constexpr control::LawTrace* no_trace = nullptr;  ///< no trace receiver
 
+  /// ACKs that no sample contains yet.
+  struct AckSum {
+    Bytes delivered;         ///< zero: there are none
+    double squares = 0;      ///< sum of the squares of the ACKs' bytes
+    Bytes in_flight;         ///< bytes in flight after the newest of these ACKs
+    Instant newest_at{};     ///< time of the newest of these ACKs
+    Duration round_trip{};   ///< newest known round trip; zero: none is known
+    Duration ack_delay{-1};  ///< delay of the ACK that has this round trip; without one, of the newest ACK
+  };
+  /// Adds an ACK to the sum, and passes the sum to the controller if it is complete. A sum is complete after `longest`,
+  /// if nothing is in flight any more, or if bytes were lost.
+  [[gnu::noinline]] void add_to_sum(const control::AckSample& ack, Duration longest);
+  /// Passes the summed ACKs to the controller. `ack` has the values that are not summed.
+  void give_sum(const control::AckSample& ack);
+  /// Passes an ACK sample to the controller, after adding the cross traffic that was sent since the last sample.
+  void give(control::AckSample ack_sample);
+
   /// Calls the controller and records the call in the decision log, if there is one.
   template <typename Call, typename... Arguments>
   void ask(const Arguments&... arguments);
@@ -118,6 +138,7 @@ class AckController {
   /// total number of bytes that had left the radio queue at the last call of take_arrived(); negative before the first
   /// call
   Bytes arrived_{-1};
+  AckSum sum_;
 };
 
 }  // namespace sluice::proxy
