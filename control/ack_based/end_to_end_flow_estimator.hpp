@@ -45,6 +45,8 @@ class EndToEndFlowEstimator {
 
   /// Returns the bytes that have passed the proxy and that, according to ACKs, the receiver does not have yet.
   [[nodiscard]] Bytes in_flight() const { return sent_ - acked_ - out_of_order_; }
+  /// Returns the bytes that the receiver got beyond a gap: a segment before them is missing.
+  [[nodiscard]] Bytes out_of_order() const { return out_of_order_; }
   [[nodiscard]] Bytes sent() const { return sent_; }
   [[nodiscard]] Bytes acked() const { return acked_; }
   /// Returns the smallest delay from a window that is forwarded to the first data that needs this window; zero while

@@ -11,8 +11,8 @@ constexpr std::uint8_t largest_scale = 14;
 
 AdvertisedWindow::AdvertisedWindow(std::uint8_t scale) : scale_(std::min(scale, largest_scale)) {}
 
-std::uint16_t AdvertisedWindow::field(Bytes ack, std::uint16_t offered, Bytes window) {
-  const bool repeats = any_ && ack == ack_ && offered == offered_;
+std::uint16_t AdvertisedWindow::field(Bytes ack, std::uint16_t offered, Bytes window, Duplicates duplicates) {
+  const bool repeats = any_ && ack == ack_ && offered == offered_ && duplicates == Duplicates::repeat;
   if (repeats && field_ > 0) return field_;
   const auto granted = std::clamp(window, Bytes(0), in_bytes(offered)).count() >> scale_;
   const Bytes edge = ack + in_bytes(static_cast<std::uint16_t>(granted));

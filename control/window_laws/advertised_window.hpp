@@ -17,7 +17,8 @@ namespace sluice::control {
 ///   this. The receiver accepts all data up to any announced edge, because the receiver itself offers more. The
 ///   rounded-up edge is not kept, because each ACK would then move the edge further.
 /// - A duplicate ACK repeats the window of the previous ACK, because otherwise the sender does not count it as a
-///   duplicate (RFC 5681 section 2). If that window was closed, the duplicate ACK may open it.
+///   duplicate (RFC 5681 section 2). If that window was closed, the duplicate ACK may open it. A sender with SACK does
+///   not compare windows (RFC 6675 section 2), so there a duplicate ACK may carry a new window.
 ///
 /// Windows in SYN segments are never scaled and must not be passed to this class. Reads no clock; thread: its flow's.
 class AdvertisedWindow {
@@ -26,9 +27,12 @@ class AdvertisedWindow {
   /// (RFC 7323 section 2.3).
   explicit AdvertisedWindow(std::uint8_t scale);
 
+  /// Whether a duplicate ACK repeats the window of the previous ACK.
+  enum class Duplicates : bool { repeat, update };
   /// Returns the window field to write into an ACK of position `ack` whose own field is `offered` (unscaled). `window`
   /// is the controller's window in bytes after `ack`; a negative one counts as 0.
-  [[nodiscard]] std::uint16_t field(Bytes ack, std::uint16_t offered, Bytes window);
+  [[nodiscard]] std::uint16_t field(Bytes ack, std::uint16_t offered, Bytes window,
+                                    Duplicates duplicates = Duplicates::repeat);
 
   /// Records a right edge from an ACK whose window this object did not write. Such an ACK belongs to the handshake, or
   /// was sent before the controller was created.

@@ -62,7 +62,10 @@ void AckRewriter::rewrite(EndToEndFlow& flow, Side in, packet::Packet& packet, s
   } else if (flow.controller && bearer.rate_control().has_flow_windows_both_ways()) {
     window = law_window(flow, bearer, in, ack, now);
   }
-  const std::uint16_t field = way.window.field(ack, offered, window);
+  const bool updates = in == Side::radio && EndToEndAckControl::watches(flow) && EndToEndAckControl::uses_sack(flow);
+  const std::uint16_t field = way.window.field(
+      ack, offered, window,
+      updates ? control::AdvertisedWindow::Duplicates::update : control::AdvertisedWindow::Duplicates::repeat);
   if (in == Side::radio && flow.controller) flow.controller->on_released(bearer, ack, way.window.in_bytes(field));
   if (in == Side::radio && EndToEndAckControl::watches(flow)) ack_control_.on_window(flow, way.window.edge(), now);
   if (field == offered) return;

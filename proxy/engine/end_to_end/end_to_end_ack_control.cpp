@@ -95,8 +95,7 @@ control::EndToEndFlowEstimator::Acked EndToEndAckControl::read_ack(Watched& watc
   const bool repeats = segment.payload_len == 0 && segment.window == watched.offered;
   watched.offered = segment.window;
   if (ack > watched.estimator.acked()) return watched.estimator.on_ack(now, ack);
-  const bool sacks = flow.syns[0].options.sack_permitted && flow.syns[1].options.sack_permitted;
-  const bool out_of_order = ack == watched.estimator.acked() && (sacks ? segment.sack_count > 0 : repeats);
+  const bool out_of_order = ack == watched.estimator.acked() && (uses_sack(flow) ? segment.sack_count > 0 : repeats);
   return out_of_order ? watched.estimator.on_duplicate(Bytes(flow.segment)) : control::EndToEndFlowEstimator::Acked{};
 }
 
@@ -141,7 +140,8 @@ Bytes EndToEndAckControl::window(const EndToEndFlow& flow, const Bearer& bearer)
   // Cross traffic that waits counts as competitors. One that takes less than its part leaves the rest.
   if (bearer.has_cross_traffic_queue() && bearer.ack_controller().cross_traffic_flows == 0)
     whole = Bytes(static_cast<double>(whole.count()) * (1 - bearer.cross_traffic_share()));
-  return watched.payload_of(part_of(whole, competitors.all, competitors.short_flows, short_flow));
+  const Bytes window = watched.payload_of(part_of(whole, competitors.all, competitors.short_flows, short_flow));
+  return uses_sack(flow) ? window + watched.estimator.out_of_order() : window;
 }
 
 void EndToEndAckControl::on_window(const EndToEndFlow& flow, Bytes edge, Instant now) {

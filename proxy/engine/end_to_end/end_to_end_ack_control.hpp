@@ -27,6 +27,10 @@ class EndToEndAckControl {
   }
   /// True if segments of the end-to-end flow are passed to the ACK-based controller.
   [[nodiscard]] static bool watches(const EndToEndFlow& flow) { return flow.ack_control != no_id; }
+  /// True if both hosts of the end-to-end connection have permitted SACK.
+  [[nodiscard]] static bool uses_sack(const EndToEndFlow& flow) {
+    return flow.syns[0].options.sack_permitted && flow.syns[1].options.sack_permitted;
+  }
   /// Starts to pass the flow's segments to the ACK-based controller. Requires governs(bearer), and that begin() was not
   /// called for the flow before.
   [[gnu::noinline]] void begin(EndToEndFlow& flow, Bearer& bearer, Instant now);

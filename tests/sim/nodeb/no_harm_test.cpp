@@ -19,6 +19,7 @@ struct Sender {
   std::string congestion;  ///< congestion control of the servers
 };
 const Sender law{"smvs", "cubic"};
+const Sender end_to_end{"smvs/regulate", "cubic"};
 const Sender cubic{"none", "cubic"};
 const Sender bbr{"none", "bbr"};
 
@@ -173,6 +174,27 @@ TEST(NoHarm, AnAqmThatDropsIsNotFilled) {
     const RunResult beside = run(bbr, network);
     EXPECT_GT(result.throughput_bps, 0.95 * std::max(filled.throughput_bps, beside.throughput_bps));
     EXPECT_LE(result.retransmissions, 2 * std::max(filled.retransmissions, beside.retransmissions) + 20);
+  }
+}
+
+// A loss in a short buffer ends an end-to-end server's growth. In its recovery the server sends new data beyond the
+// gap, so the window must not count data that the UE has received out of order.
+TEST(NoHarm, TheWindowDoesNotLimitARecoveryEndToEnd) {
+  struct Link {
+    std::string rate, delay, buffer;
+  };
+  const Link links[] = {{"10Mb/s", "50ms", "25kB"}, {"10Mb/s", "25ms", "12500B"}, {"1Mb/s", "20ms", "6250B"}};
+  for (const Link& link : links) {
+    SCOPED_TRACE(link.rate + ", buffer of " + link.buffer);
+    const std::string network =
+        "duration: 40s\nwarmup: 5s\nserver_proxy: {delay: " + link.delay + "}\nproxy_nodeb: {delay: " + link.delay +
+        "}\napps: [{type: bulk}]\ncell: {uplink: {delay: 0ms}, ues: [{address: 10.45.0.2, frame: "
+        "0B, buffer: " +
+        link.buffer + ", channel: {type: constant, rate: " + link.rate + "}}]}\n";
+    const RunResult result = run(end_to_end, network);
+    const RunResult alone = run(cubic, network);
+    EXPECT_GT(result.throughput_bps, 0.97 * alone.throughput_bps);
+    EXPECT_LE(result.retransmissions, 3 * alone.retransmissions + 20);
   }
 }
 

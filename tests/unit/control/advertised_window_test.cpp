@@ -84,6 +84,14 @@ TEST(AdvertisedWindow, ADuplicateAckStaysADuplicate) {
   EXPECT_EQ(window.field(1000_B, 60'000, 9000_B), 9000) << "the receiver's own update is not a duplicate";
 }
 
+TEST(AdvertisedWindow, ADuplicateAckMayCarryANewWindowToASenderWithSack) {
+  constexpr auto update = AdvertisedWindow::Duplicates::update;
+  AdvertisedWindow window(0);
+  EXPECT_EQ(window.field(1000_B, 65'535, 5000_B, update), 5000);
+  EXPECT_EQ(window.field(1000_B, 65'535, 6448_B, update), 6448);
+  EXPECT_EQ(window.field(1000_B, 65'535, 100_B, update), 6448) << "the right edge stays";
+}
+
 TEST(AdvertisedWindow, AClosedWindowOpens) {
   AdvertisedWindow window(0);
   EXPECT_EQ(window.field(1000_B, 65'535, 0_B), 0);
