@@ -16,8 +16,10 @@ constexpr Duration control_loop_memory = std::chrono::seconds(10);
 /// Distance in µs up to which the data between two marks (recorded positions with their times) counts as sent at one
 /// time.
 constexpr std::int32_t mark_resolution = 2000;
-/// Extra delay after which a sender still counts as limited by the window, because the sender may be busy.
+/// Extra delay after which a sender still counts as limited by the window, because the sender may be busy. It is this
+/// time and a part of the control loop delay. With a larger part a sender whose own window is smaller would count, too.
 constexpr Duration response_slack = std::chrono::milliseconds(5);
+constexpr std::int64_t response_slack_part = 8;
 /// Time after which the window no longer counts as the sender's limit, if the sender has used no new window at once in
 /// that time.
 constexpr Duration limited_for = std::chrono::milliseconds(500);
@@ -150,7 +152,7 @@ void EndToEndFlowEstimator::update_window_limited(Instant now, Duration response
 }
 
 Duration EndToEndFlowEstimator::response_timeout() const {
-  return control_loop_delay() + control_loop_delay() / 2 + response_slack;
+  return control_loop_delay() + control_loop_delay() / response_slack_part + response_slack;
 }
 
 }  // namespace sluice::control

@@ -142,6 +142,19 @@ TEST_F(EndToEndEstimatorTest, ASenderThatLeavesPartOfTheWindowIsNotWindowLimited
   EXPECT_FALSE(flow.window_limited());
 }
 
+// The congestion window of this sender is a little smaller, so each window is used a third of a control loop delay
+// late.
+TEST_F(EndToEndEstimatorTest, ASenderWithASlightlySmallerWindowIsNotWindowLimited) {
+  flow.on_window(Instant(1s), segment * 2, segment);
+  data(Instant(1s) + core, 2);
+  for (int i = 1; i < 20; ++i) {
+    const Instant now = Instant(1s) + 100ms * i;
+    flow.on_window(now, segment * (i + 2), segment);
+    data(now + core + core / 3);
+  }
+  EXPECT_FALSE(flow.window_limited());
+}
+
 TEST_F(EndToEndEstimatorTest, OneLateResponseKeepsItWindowLimited) {
   flow.on_window(Instant(1s), segment * 2, segment);
   data(Instant(1s) + core, 2);
