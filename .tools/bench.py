@@ -50,10 +50,10 @@ def number(pattern, text):
     return int(match[1])
 
 
-def measured(case, flows=1000, gro_run=1, bench=BENCH):
-    """Instructions per relayed segment under callgrind, and what the benchmark printed."""
+def measured(case, flows=1000, gro_run=1, bench=BENCH, order=()):
+    """Instructions per relayed segment under callgrind, and what the benchmark printed. `order` is that of a burst."""
     run = subprocess.run(["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", *COUNTED, bench,
-                          str(CALLGRIND_ROUNDS), case, str(flows), str(gro_run)],
+                          str(CALLGRIND_ROUNDS), case, str(flows), str(gro_run), *(("1", order) if order else ())],
                          capture_output=True, text=True, check=False)
     if run.returncode:
         sys.exit(f"bench: callgrind ended with {run.returncode}\n{run.stderr[-2000:]}")
@@ -135,7 +135,10 @@ def print_scale():
         subprocess.run([BENCH, "20000", "split", str(flows)], check=True)
     print(f"\ntrains of {TRAIN} segments of a connection, 1000 connections", flush=True)
     subprocess.run([BENCH, "20000", "split", "1000", str(TRAIN)], check=True)
-    print(f"instructions per relayed segment    {measured('split', 1000, TRAIN)[0]:.0f} (callgrind)\n", flush=True)
+    print(f"instructions per relayed segment    {measured('split', 1000, TRAIN)[0]:.0f} (callgrind)", flush=True)
+    for order in ("interleaved", "random"):
+        print(f"  {order}{'':{34 - len(order)}}{measured('split', 1000, TRAIN, order=order)[0]:.0f}", flush=True)
+    print(flush=True)
     print_shards()
     for arguments in SCALES:
         subprocess.run([SCALE, *map(str, arguments)], check=True)

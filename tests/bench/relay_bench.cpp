@@ -114,7 +114,15 @@ struct Size {
   std::uint32_t flows = 1000;
   std::uint32_t gro_run = 1;
   std::uint32_t shards = 1;
+  bench::Order order = bench::Order::grouped;
 };
+
+std::optional<bench::Order> find_order(const std::string& name) {
+  if (name == "grouped") return bench::Order::grouped;
+  if (name == "interleaved") return bench::Order::interleaved;
+  if (name == "random") return bench::Order::random;
+  return std::nullopt;
+}
 
 proxy::ShardConfig configuration(const Case& which, const Size& size) {
   proxy::ShardConfig config;
@@ -191,7 +199,7 @@ std::optional<Outcome> relay(const Case& which, const Size& size, packet::Packet
   Onlooker onlooker(sink, which.looks);
   proxy::Transmitter& output = which.looks == Onlooker::Looks::no ? static_cast<proxy::Transmitter&>(sink) : onlooker;
   proxy::Shard shard(config, pool, output, {1, 2}, Instant{}, proxy::FlowJournal(entries));
-  RelayTraffic bench(pool, shard, onlooker, sink, size.flows, size.gro_run, which.ues);
+  RelayTraffic bench(pool, shard, onlooker, sink, size.flows, size.gro_run, which.ues, size.order);
   if (which.reports > Duration::zero()) bench.report_every(which.reports);
   const bool intercepted = shard.counters()[which.counts] >= size.flows;
   if (!intercepted) std::fprintf(stderr, "the connections were not intercepted as wanted: %s\n", which.name);
@@ -277,15 +285,18 @@ int main(int argc, char** argv) {
   size.flows = number(3, size.flows);
   size.gro_run = number(4, size.gro_run);
   size.shards = number(5, size.shards);
+  const auto order = find_order(argc > 6 ? argv[6] : "grouped");
   const Case* const which = find_case(argc > 2 ? argv[2] : "split");
-  if (!is_valid(size) || which == nullptr) {
+  if (!is_valid(size) || which == nullptr || !order) {
     std::fprintf(stderr,
-                 "usage: relay_bench [ROUNDS [CASE [FLOWS [TRAIN [SHARDS]]]]]\n"
+                 "usage: relay_bench [ROUNDS [CASE [FLOWS [TRAIN [SHARDS [ORDER]]]]]]\n"
                  "CASE: split, journal, unexposed, acks, drained, reported, regulate, captured, recorded or bypass\n"
-                 "FLOWS: 1 to 1000000; TRAIN: segments of one that follow each other, a divisor of 32\n"
-                 "SHARDS: 1 to 64; of several, on a processor each, how much more they relay than one\n");
+                 "FLOWS: 1 to 1000000; TRAIN: segments of one in a burst, a divisor of 32\n"
+                 "SHARDS: 1 to 64; of several, on a processor each, how much more they relay than one\n"
+                 "ORDER of a burst: grouped by connection, interleaved in turn, or random\n");
     return 2;
   }
+  size.order = *order;
   dpdk::EalConfig config;
   config.memory_mib *= size.shards;
   config.hugepages = free_huge_memory() >= config.memory_mib;

@@ -6,6 +6,9 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <random>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "dataplane/packet/pool.hpp"
@@ -35,6 +38,13 @@ struct Cycles {
   std::uint64_t report = 0;
 };
 
+/// Order of the segments of a burst. Segments of one connection keep their order.
+enum class Order : std::uint8_t {
+  grouped,      ///< all segments of a connection follow each other
+  interleaved,  ///< the connections take turns
+  random
+};
+
 /// What distinguishes the UEs of one case from those of another.
 struct Ues {
   Duration round_trip = radio_round_trip;  ///< from a segment's transmission until its ACK, without delay by the UE
@@ -45,14 +55,15 @@ struct Ues {
 /// cycles of what the shard does are counted; what the hosts do is not.
 class RelayTraffic {
  public:
-  /// `gro_run`: segments of a connection that follow each other, a divisor of a burst's.
+  /// `gro_run`: segments that a connection has in a burst, a divisor of a burst's.
   RelayTraffic(packet::PacketPool& pool, proxy::Shard& shard, Onlooker& onlooker, Sink& sink, std::uint32_t flows,
-               std::uint32_t gro_run, const Ues& ues = {})
+               std::uint32_t gro_run, const Ues& ues = {}, Order order = Order::grouped)
       : shard_(shard),
         onlooker_(onlooker),
         sink_(sink),
         hosts_(pool, window_of(flows, gro_run)),
         gro_run_(gro_run),
+        order_(order),
         round_time_(time_of_a_round(flows, gro_run)),
         delay_(static_cast<std::size_t>(delayed_ack / round_time_)),
         every_(flows > max_unhurried ? 1 : 2) {
@@ -108,6 +119,11 @@ class RelayTraffic {
     tcp::SeqNum next;
     std::size_t due;  ///< round
   };
+  /// A segment of a burst: the how manieth of its connection it is, and the how manieth connection of the burst's.
+  struct Turn {
+    std::size_t segment;
+    std::size_t connection;
+  };
   struct Ack {
     std::uint32_t number;
     tcp::SeqNum up_to;
@@ -130,12 +146,30 @@ class RelayTraffic {
     std::size_t count = 0;
     for (std::size_t tried = 0; tried < burst_size / gro_run_; ++tried) {
       Connection& connection = connections_[next_];
-      for (std::size_t i = 0; i < gro_run_ && connection.server_next + payload_size <= connection.server_edge; ++i)
+      for (std::size_t i = 0; i < gro_run_ && connection.server_next + payload_size <= connection.server_edge; ++i) {
+        turns_[count] = {i, tried};
         burst_[count++] = hosts_.data_of_server(connection, now_);
+      }
       next_ = (next_ + 1) % connections_.size();
     }
+    if (order_ != Order::grouped) mix(count);
     if (count != 0) receive(Side::core, count, measured);
     if (measured) segments += count;
+  }
+
+  /// Puts the first `count` segments of the burst into the order that is to be measured.
+  void mix(std::size_t count) {
+    const std::span turns = std::span(turns_).first(count);
+    std::array<std::size_t, burst_size> next{};  // where each connection's next segment is
+    for (std::size_t i = count; i-- > 0;) next.at(turns[i].connection) = i;
+    if (order_ == Order::interleaved) {
+      std::stable_sort(turns.begin(), turns.end(), [](const Turn& a, const Turn& b) { return a.segment < b.segment; });
+    } else {
+      std::shuffle(turns.begin(), turns.end(), random_);
+    }
+    std::array<packet::Packet, burst_size> mixed;
+    for (std::size_t i = 0; i < count; ++i) mixed.at(i) = std::move(burst_.at(next.at(turns[i].connection)++));
+    burst_ = std::move(mixed);
   }
 
   /// Lets the hosts process what they have received since the last call.
@@ -258,6 +292,9 @@ class RelayTraffic {
   Sink& sink_;
   Hosts hosts_;
   std::uint32_t gro_run_;
+  Order order_;
+  std::minstd_rand random_{1};
+  std::array<Turn, burst_size> turns_{};
   Duration round_time_;
   std::vector<Connection> connections_;
   std::vector<Ue> ues_;

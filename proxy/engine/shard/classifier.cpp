@@ -95,6 +95,9 @@ inline void Classifier::receive_one(Side in, packet::Packet& packet, Instant now
 void Classifier::receive_chunk(Side in, std::span<packet::Packet> burst, Instant now) {
   look_up(in, burst);
   Registry& registry = shard_.registry;
+  if (registry.flows().size() != 0 && grouping_.is_interleaved(known_, registry.connections())) {
+    grouping_.group(burst, known_, registry.connections(), cross_traffic(in));
+  }
   const std::uint32_t changes = registry.connections().changes();
   removals_ = registry.connections().removals();
   if (parts_.end_to_end.any()) prefetch_end_to_end();
@@ -110,6 +113,12 @@ void Classifier::receive_chunk(Side in, std::span<packet::Packet> burst, Instant
     }
   }
   serve_pending(now);
+}
+
+/// Returns how cross traffic that arrived on `in` limits the grouping of segments.
+inline BurstGrouping::CrossTraffic Classifier::cross_traffic(Side in) const {
+  return in == Side::core && parts_.forwarder.counts_radio() ? BurstGrouping::CrossTraffic::limited
+                                                             : BurstGrouping::CrossTraffic::passed;
 }
 
 void Classifier::prefetch_end_to_end() const {

@@ -3,6 +3,7 @@
 #include <optional>
 #include <span>
 
+#include "proxy/engine/flow_table/burst_grouping.hpp"
 #include "proxy/engine/flow_table/packet_observer.hpp"
 #include "proxy/engine/flow_table/parsed_burst.hpp"
 #include "proxy/engine/shard/crashed_connections.hpp"
@@ -44,6 +45,7 @@ class Classifier {
   [[gnu::flatten, gnu::noinline]] void look_up_one(Side in, const packet::Packet& packet);
   template <typename Key>
   void find_one(const Key& key);
+  [[nodiscard]] BurstGrouping::CrossTraffic cross_traffic(Side in) const;
   void prefetch_end_to_end() const;
   /// Sends cross traffic that has waited for an ACK. Then serves the flows for which the burst caused work. Cross
   /// traffic is first, because its packets need no further processing.
@@ -68,6 +70,7 @@ class Classifier {
   const ShardContext shard_;
   Parts parts_;
   ParsedBurst known_{};  ///< parse results and connection ids of the current burst
+  BurstGrouping grouping_;
 
   /// Value of ConnectionTable::removals() at the lookup of the burst. If the value has changed since, an id may belong
   /// to another connection.

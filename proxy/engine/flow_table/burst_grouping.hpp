@@ -1,0 +1,51 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "dataplane/packet/packet.hpp"
+#include "proxy/engine/flow_table/connection_table.hpp"
+#include "proxy/engine/flow_table/parsed_burst.hpp"
+
+namespace sluice::proxy {
+
+/// Groups the packets of a burst by flow, because segments that follow each other form GRO runs, which cost less.
+/// Segments of one flow keep their order. A packet that is no TCP segment keeps its place, because it may concern a
+/// flow (fragments, ICMP errors): segments are grouped only before it and only behind it. Thread: the shard's.
+class BurstGrouping {
+ public:
+  /// Selects how packets of cross traffic (datagrams, and segments without a connection) limit the grouping.
+  enum class CrossTraffic : std::uint8_t {
+    passed,  ///< cross traffic is forwarded at once, so segments may be moved before it
+    limited  ///< a rate controller may limit cross traffic, so no segment is moved before it
+  };
+
+  /// True if more than half of the lookups of the burst found a flow again. Grouping then saves more than it costs:
+  /// flows have more than two segments on average, and their segments are interleaved. May fail to detect that, because
+  /// the search keeps one flow per slot.
+  [[nodiscard]] bool is_interleaved(const ParsedBurst& known, const ConnectionTable& connections) {
+    const auto count = known.keys.size();
+    std::size_t repeated = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      const ConnectionId id = known.ids[i];
+      std::uint8_t& last = last_[id % slots];
+      if (last < i && known.ids[last] == id && connections.is_flow(id)) ++repeated;
+      last = static_cast<std::uint8_t>(i);
+    }
+    return 2 * repeated > count;
+  }
+  /// Groups the packets of `burst` and their entries in `known` by flow. The first segment of each flow determines the
+  /// place of the flow's segments.
+  [[gnu::noinline]] void group(std::span<packet::Packet> burst, ParsedBurst& known, const ConnectionTable& connections,
+                               CrossTraffic cross_traffic);
+
+ private:
+  static constexpr std::size_t slots = 256;
+  /// Where each flow was last found in the burst, by the low bits of its id. An entry is used only if the burst has the
+  /// same flow there, so entries of earlier bursts need no reset.
+  std::array<std::uint8_t, slots> last_{};
+};
+
+}  // namespace sluice::proxy
