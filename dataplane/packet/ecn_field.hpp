@@ -33,4 +33,19 @@ inline bool mark_congestion_experienced(std::uint8_t* ip) {
   return true;
 }
 
+/// Writes the ACE field of RFC 9768 into the TCP header at `tcp`. If `summed` is true, updates the checksum (RFC 1624);
+/// an unfinished checksum does not cover the field yet.
+inline void write_ace(std::uint8_t* tcp, std::uint8_t ace, bool summed) {
+  constexpr int flags_at = 12, checksum_at = 16;
+  constexpr unsigned shift = 6, mask = 7U << shift;
+  const auto word = [tcp](int at) { return static_cast<std::uint16_t>(tcp[at] << 8 | tcp[at + 1]); };
+  const auto put = [tcp](int at, unsigned value) {
+    tcp[at] = static_cast<std::uint8_t>(value >> 8U);
+    tcp[at + 1] = static_cast<std::uint8_t>(value & 0xffU);
+  };
+  const std::uint16_t before = word(flags_at);
+  put(flags_at, (before & ~mask) | (ace & 7U) << shift);
+  if (summed) put(checksum_at, update_checksum(word(checksum_at), before, word(flags_at)));
+}
+
 }  // namespace sluice::packet

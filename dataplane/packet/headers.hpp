@@ -65,8 +65,8 @@ inline constexpr std::uint8_t hop_by_hop = 0, icmp = 1, tcp = 6, udp = 17, routi
 /// TCP option kinds (IANA).
 namespace tcp_option {
 inline constexpr std::uint8_t end = 0, nop = 1, mss = 2, window_scale = 3, sack_permitted = 4, sack = 5, timestamps = 8,
-                              md5 = 19, authentication = 29, multipath = 30, fast_open = 34, experiment_1 = 253,
-                              experiment_2 = 254;
+                              md5 = 19, authentication = 29, multipath = 30, fast_open = 34, accurate_ecn_0 = 172,
+                              accurate_ecn_1 = 174, experiment_1 = 253, experiment_2 = 254;
 }
 
 /// First option word, as load32() reads it, of a header with timestamps after two NOPs and no other option (RFC 7323

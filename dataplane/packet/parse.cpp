@@ -232,7 +232,7 @@ ParseResult read_tcp(std::span<const std::uint8_t> frame, Parsed& out) {
   if (syn) {
     segment.syn = {};
     segment.syn.ecn = tcp::offers_ecn(segment.flags);
-    segment.syn.accurate_ecn = tcp::offers_accurate_ecn(segment.flags);
+    segment.syn.accurate_ecn = tcp::offers_accurate_ecn(segment.flags) || tcp::has_reserved_ace(segment.flags);
   }
   out.unknown_options = read_options({tcp + tcp_length, header - tcp_length}, out.ip_version == 6, segment);
   return syn && out.unknown_options.any() ? ParseResult::tcp_options_unknown : ParseResult::tcp;

@@ -64,6 +64,12 @@ std::uint8_t read_experiment(Option option, tcp::Segment&) {
   return fast_open ? UnknownOptions::fast_open : UnknownOptions::other;
 }
 
+/// Reads an AccECN option, whose byte counters are not used, because the ACE field suffices. A SYN must not have the
+/// option (RFC 9768 section 3.2.3); any length is valid.
+std::uint8_t read_accurate_ecn(Option, tcp::Segment& segment) {
+  return segment.flags.syn() && !segment.flags.ack() ? UnknownOptions::other : std::uint8_t{0};
+}
+
 /// Returns the bit that reports an unsupported option. A connection whose SYN has such an option is not split.
 template <std::uint8_t bit>
 std::uint8_t report(Option, tcp::Segment&) {
@@ -87,6 +93,8 @@ enum class Place : std::uint8_t { syn, anywhere };
   X(authentication, any_length, anywhere, report<UnknownOptions::authentication>) \
   X(multipath, any_length, anywhere, report<UnknownOptions::multipath>)           \
   X(fast_open, any_length, anywhere, report<UnknownOptions::fast_open>)           \
+  X(accurate_ecn_0, any_length, anywhere, read_accurate_ecn)                      \
+  X(accurate_ecn_1, any_length, anywhere, read_accurate_ecn)                      \
   X(experiment_1, any_length, anywhere, read_experiment)                          \
   X(experiment_2, any_length, anywhere, read_experiment)
 

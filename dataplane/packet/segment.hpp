@@ -54,6 +54,13 @@ inline constexpr std::uint8_t congestion_experienced = 3;  ///< CE: congestion e
   return flags.ack() ? ace == 2 || ace == 3 || ace == 4 || ace == 6 : ace == 7;
 }
 
+/// True if the ACE field of a SYN or SYN-ACK has a value that RFC 9768 reserves. Such a segment offers or accepts
+/// accurate ECN feedback, as if it reported an unchanged ECN field (section 3.1.3).
+[[nodiscard]] constexpr bool has_reserved_ace(Flags flags) {
+  const std::uint8_t ace = ace_of(flags);
+  return flags.ack() ? ace == 5 : ace != 0 && ace != 3 && ace != 7;
+}
+
 /// A block of received data, [left, right) (RFC 2018).
 struct SackBlock {
   SeqNum left;

@@ -3,8 +3,19 @@
 #include <cstdint>
 
 #include "dataplane/packet/segment.hpp"
+#include "dataplane/units/time.hpp"
 
 namespace sluice::tcp {
+
+/// ECN feedback of a handshake that two other hosts have completed, as it concerns one of the two endpoints that then
+/// split the connection.
+struct AdoptedFeedback {
+  std::uint8_t received = 5;      ///< count of CE packets that this endpoint's host reports to the peer
+  std::uint8_t acknowledged = 5;  ///< count of CE packets that the peer reports
+  std::uint8_t sent_ecn = 0;      ///< ECN field with which the SYN or SYN-ACK of this endpoint's host was sent
+  std::uint8_t reported_ecn = 0;  ///< ECN field of that segment as the peer has reported it
+  bool zeroed = false;            ///< true if the path clears the peer's ACE field (RFC 9768 section 3.2.2.4)
+};
 
 /// Counters of a connection with accurate ECN feedback (RFC 9768). They are stored outside the endpoint, because most
 /// connections need none. The ACE field of every ACK counts the packets that arrived with CE, modulo 8. The sender thus
@@ -14,11 +25,16 @@ namespace sluice::tcp {
 class AccurateEcn {
  public:
   static constexpr std::uint8_t first_count = 5;  ///< initial value of both counters (RFC 9768 section 3.2.1)
+  static constexpr std::uint8_t wrap = 8;         ///< number of values of the ACE field, after which it wraps
+  /// Largest number of CE packets that may arrive before an ACK reports them (n of RFC 9768 section 3.2.2.5.1).
+  static constexpr std::uint8_t most_unreported = 7;
 
   /// Resets the counters for a connection that has negotiated no accurate ECN yet.
   void begin() { *this = AccurateEcn(); }
   /// Records whether both hosts negotiated accurate ECN in the handshake.
   void agree(bool both) { agreed_ = both; }
+  /// Continues the counters of a connection that two other hosts have opened.
+  void adopt(const AdoptedFeedback& feedback);
   [[nodiscard]] bool agreed() const { return agreed_; }
   /// True if outgoing data may be ECN-capable: the peer uses accurate ECN, and the path has not changed the ECN field
   /// during the handshake.
@@ -28,43 +44,114 @@ class AccurateEcn {
 
   /// Records the ECN field in the IP header of the peer's SYN or, with `answers`, SYN-ACK.
   void on_syn(std::uint16_t ecn, bool answers);
-  /// Counts an acceptable segment that arrived with this ECN field.
-  void on_segment(std::uint16_t ecn) {
-    if (ecn == congestion_experienced) ++received_;
-  }
+  /// Counts an acceptable segment that arrived with this ECN field. Returns true if the segment carries data and the
+  /// data before it was marked differently (a change-triggered ACK is due).
+  bool on_segment(std::uint16_t ecn, bool carries_data);
+  /// Returns how many CE packets have arrived since the ACE field was last sent.
+  [[nodiscard]] std::uint8_t unreported() const { return unreported_; }
   /// Returns the ACE field of a SYN-ACK or of its first acknowledgement. The field reports the ECN field of the peer's
   /// SYN or SYN-ACK (RFC 9768 tables 2 and 3).
   [[nodiscard]] std::uint8_t handshake_ace() const;
+  /// Returns the ECN field that handshake_ace() of the peer reports. A code without a meaning reports that the field
+  /// `sent` is unchanged (RFC 9768 section 3.1.3).
+  [[nodiscard]] static std::uint8_t reported_field(std::uint8_t ace, std::uint8_t sent);
   /// True if the first acknowledgement of the SYN-ACK is still to be sent.
   [[nodiscard]] bool answer_due() const { return answer_due_; }
   void answered() { answer_due_ = false; }
   /// Returns the ACE field of outgoing segments (RFC 9768 section 3.2.2).
   [[nodiscard]] std::uint8_t ace() const { return answer_due_ ? handshake_ace() : received_ & 7U; }
+  /// Returns the ACE field of a segment that is sent now. Everything counted so far is reported with it.
+  std::uint8_t report() {
+    unreported_ = 0;
+    return ace();
+  }
 
   // --- sending ---
 
   /// Processes the ACE field of a SYN-ACK. The field reports the ECN field with which this host's SYN arrived; the SYN
   /// was sent as Not-ECT.
-  void syn_arrived(std::uint8_t ace) { intact_ = ace == not_capable; }
+  void syn_arrived(std::uint8_t ace);
   /// Processes the ACE field of the segment that completes the handshake (RFC 9768 table 4). If the segment has no data
   /// (`bare`), the field reports the ECN field with which this host's SYN-ACK arrived. With data it may already count
   /// CE marks.
   void syn_ack_arrived(std::uint8_t ace, bool bare);
-  /// Processes the ACE field of an ACK that newly acknowledges `packets` packets. Returns how many packets were marked
-  /// since the last processed ACK. If more packets are acknowledged than the field can count, returns the largest
-  /// possible number (RFC 9768 appendix A.2.1).
+  /// True if this segment is newer than the last one whose ACE field was processed. `delivers` is true if it
+  /// acknowledges new data; otherwise only its timestamp shows its order (RFC 9768 appendix A.1).
+  [[nodiscard]] bool is_news(const Segment& segment, bool delivers);
+  /// Processes the ACE field of a newer ACK that newly acknowledges `packets` packets. Returns how many packets were
+  /// marked since the last processed ACK. If more packets are acknowledged than the field can count, returns the number
+  /// that the recent share of marks makes likely (RFC 9768 section 3.2.2.5.2). Marks that mark_own() has set, and all
+  /// marks if the path clears the field, do not count.
   std::uint32_t marked(std::uint8_t ace, std::uint32_t packets);
+  /// Returns the newest count of CE packets that the peer has reported, modulo 8.
+  [[nodiscard]] std::uint8_t acknowledged() const { return acknowledged_; }
+
+  // --- handback: the peer's counts reach another host, to which other counts were reported before
+
+  /// Begins to join the peer's counts to `reported`, the count that was last reported to the other host. From now on
+  /// the other host gets the result of pass(). It remains `reported` until the peer's count has reached that value.
+  void join(std::uint8_t reported);
+  /// True if the peer's count has not reached the value that was reported to the other host.
+  [[nodiscard]] bool joining() const { return gap_ != 0; }
+  /// Returns the ACE field with which a segment of the peer is forwarded to the other host. Also updates the state from
+  /// a segment that is not forwarded. `of_own_data` is true if data of this endpoint was in flight before the segment
+  /// arrived. Marks that the peer counts until then were set on that data, and are hidden from the other host.
+  std::uint8_t pass(const Segment& segment, bool of_own_data, Instant now);
+  /// True if a further ECN-capable packet to the peer should be marked CE, so that the peer's count reaches that value.
+  [[nodiscard]] bool owes_mark() const { return gap_ > own_; }
+  /// Records that a packet to the peer, which ends at `end`, was marked CE for owes_mark(). If no ACK of the packet is
+  /// expected, an answer before `settled` does not show that the mark is lost.
+  void mark_own(SeqNum end, Instant settled = Instant());
+  /// Ends the join: from now on the peer's own counts pass. The other host may see marks that did not happen, once.
+  void end_join() { gap_ = 0; }
+  /// Records that data passed to the peer that is ECN-capable or not. After many packets that are not, more than a
+  /// window of retransmissions, the join ends, because the sender uses no ECN-capable packets.
+  void pass_data(bool capable) {
+    constexpr std::uint16_t most = 1000;
+    incapable_ = static_cast<std::uint16_t>(capable ? 0 : incapable_ + 1);
+    if (incapable_ >= most) end_join();
+  }
+  /// True if ACKs must be sent that are marked CE for owes_mark(), because no data is sent.
+  [[nodiscard]] bool marked_acks_due() const { return acks_due_ && owes_mark(); }
+  /// Requests marked_acks_due().
+  void request_marked_acks() { acks_due_ = owes_mark(); }
+  void marked_acks_sent() { acks_due_ = false; }
+  /// True if a mark of mark_own() is not known to have arrived.
+  [[nodiscard]] bool awaits_own() const { return own_ != 0; }
 
  private:
   /// ACE code by which a handshake reports that the SYN arrived as Not-ECT.
   static constexpr std::uint8_t not_capable = 2;
 
+  void check(std::uint8_t sent_ecn, std::uint8_t reported_ecn);
+  [[nodiscard]] std::uint8_t gap_to(std::uint8_t ace) const;
+  [[nodiscard]] bool is_stale(const Segment& segment, unsigned step) const;
+
   bool agreed_ = false;
   bool intact_ = true;
+  bool zeroed_ = false;  ///< true if the path clears the peer's ACE field, so that its counts mean nothing
   bool answer_due_ = false;
+  bool last_marked_ = false;  ///< true if the newest data segment arrived with CE
+  bool timed_ = false;        ///< true if ts_value_ is valid
+  bool acks_due_ = false;
   std::uint16_t syn_ecn_ = 0;                ///< ECN field of the peer's SYN or SYN-ACK
   std::uint8_t received_ = first_count;      ///< CE packets received (r.cep), modulo 256
   std::uint8_t acknowledged_ = first_count;  ///< last ACE field received from the peer (s.cep), modulo 8
+  std::uint8_t unreported_ = 0;              ///< CE packets received since the field was last sent; saturates
+  std::uint32_t ts_value_ = 0;               ///< timestamp of the segment whose ACE field was last processed
+  float share_ = 0;                          ///< moving average of the share of marked packets
+
+  std::uint8_t reported_ = 0;    ///< count that was last reported to the other host, modulo 8
+  std::uint8_t gap_ = 0;         ///< marks of the peer that are still hidden from the other host
+  std::uint8_t passed_ = 0;      ///< newest ACE field of the peer that pass() has processed
+  std::uint8_t own_ = 0;         ///< marks of mark_own() that may still arrive
+  std::uint16_t incapable_ = 0;  ///< number of consecutive data packets that passed and were not ECN-capable
+  std::uint8_t hidden_ = 0;      ///< marks of mark_own() that marked() does not return
+  bool any_passed_ = false;      ///< true if the two fields below are valid
+  SeqNum passed_ack_;            ///< newest acknowledgement number that pass() has processed
+  std::uint32_t passed_ts_ = 0;
+  SeqNum own_end_;  ///< end of the newest packet of mark_own()
+  Instant settled_{};
 };
 
 }  // namespace sluice::tcp

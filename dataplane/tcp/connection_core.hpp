@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "dataplane/tcp/accurate_ecn.hpp"
 #include "dataplane/tcp/endpoint_config.hpp"
 #include "dataplane/tcp/recovery_state.hpp"
 #include "dataplane/tcp/send_queue.hpp"
@@ -45,6 +44,8 @@ class ConnectionCore {
   [[nodiscard]] bool uses_sack() const { return bits_.use_sack; }
   [[nodiscard]] bool uses_ecn() const { return bits_.use_ecn; }
   [[nodiscard]] bool uses_accurate_ecn() const { return bits_.use_ecn && accurate_ecn() != nullptr; }
+  /// Returns the ECN counters of a connection that agreed on accurate ECN feedback (RFC 9768); null on others.
+  [[nodiscard, gnu::cold, gnu::noinline]] AccurateEcn* accurate_ecn() const;
 
  protected:
   ConnectionCore() = default;
@@ -55,9 +56,6 @@ class ConnectionCore {
   [[nodiscard]] const EndpointConfig& config() const { return *config_; }
   /// True if pacing or a model of the path limits the sender.
   [[nodiscard]] bool paced() const { return config_ != nullptr && config_->paced != nullptr; }
-  /// Returns the ECN counters of a connection that agreed on accurate ECN feedback (RFC 9768); null on others.
-  [[nodiscard, gnu::cold, gnu::noinline]] AccurateEcn* accurate_ecn() const;
-
   /// Begins a connection with `config`: its state is closed, and no options are negotiated. The RecoveryState of an
   /// earlier connection must have been dropped before the call.
   void reset(const EndpointConfig& config) {

@@ -8,7 +8,7 @@ namespace sluice::tcp {
 /// ECE. New data is ECN-capable, and the first segment after a reduction carries CWR. Retransmissions and empty
 /// segments are not ECN-capable (sections 6.1.4 and 6.1.5).
 void Sender::mark_ecn(Segment& segment) {
-  if (const AccurateEcn* const accurate = accurate_ecn()) {
+  if (AccurateEcn* const accurate = accurate_ecn()) {
     mark_accurately(*accurate, segment);
     return;
   }

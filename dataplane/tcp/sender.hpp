@@ -282,8 +282,9 @@ class Sender : public Receiver {
   [[gnu::cold, gnu::noinline]] void mark_urgent(Segment& segment) const;
 
   // --- defined in accurate_ecn.cpp ---
-  void mark_accurately(const AccurateEcn& state, Segment& segment) const;
+  void mark_accurately(AccurateEcn& state, Segment& segment) const;
   void emit_accurate_answer(Instant now, Output& output);
+  void emit_marked_acks(AccurateEcn& state, Instant now, Output& output);
   bool handle_ace(AccurateEcn& state, const Segment& segment, const AckEvent& event);
 
   // --- defined in ecn.cpp ---

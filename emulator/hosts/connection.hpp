@@ -8,6 +8,7 @@
 
 #include "dataplane/packet/build.hpp"
 #include "dataplane/packet/pool.hpp"
+#include "dataplane/tcp/accurate_ecn.hpp"
 #include "dataplane/tcp/endpoint.hpp"
 #include "dataplane/tcp/paced_sender.hpp"
 #include "dataplane/units/bytes.hpp"

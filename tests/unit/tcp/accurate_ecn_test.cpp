@@ -1,4 +1,6 @@
 // Tests of accurate ECN feedback (RFC 9768): negotiation and the ACE counter.
+#include "dataplane/tcp/accurate_ecn.hpp"
+
 #include "tests/unit/tcp/script.hpp"
 
 namespace sluice::test {
@@ -43,7 +45,7 @@ struct Counting : Script {
     answer.flags.bits = syn_ack | tcp::ace_bits(ace);
     answer.syn = theirs;
     answer.syn.ecn = tcp::offers_ecn(answer.flags);
-    answer.syn.accurate_ecn = tcp::offers_accurate_ecn(answer.flags);
+    answer.syn.accurate_ecn = tcp::offers_accurate_ecn(answer.flags) || tcp::has_reserved_ace(answer.flags);
     answer.ecn = ecn;
     receive(answer);
   }
@@ -59,6 +61,13 @@ TEST(AccurateEcn, OffersAndAnswersAreRecognisedByThreeFlags) {
   for (int ace = 0; ace < 8; ++ace) EXPECT_EQ(offers(ace, Flags::syn_bit), ace == 7);
   for (int ace = 0; ace < 8; ++ace) {
     EXPECT_EQ(offers(ace, syn_ack), ace == 2 || ace == 3 || ace == 4 || ace == 6) << ace;  // table 2
+  }
+  const auto reserved = [](int ace, std::uint16_t bits) {
+    return tcp::has_reserved_ace(Flags{static_cast<std::uint16_t>(bits | ace << 6)});
+  };
+  for (int ace = 0; ace < 8; ++ace) {  // section 3.1.3
+    EXPECT_EQ(reserved(ace, Flags::syn_bit), ace != 0 && ace != 3 && ace != 7) << ace;
+    EXPECT_EQ(reserved(ace, syn_ack), ace == 5) << ace;
   }
 }
 
@@ -125,6 +134,16 @@ TEST(AccurateEcn, AReflectedOfferInTheSynAckIsARefusal) {
   EXPECT_FALSE(s.endpoint.uses_ecn());
 }
 
+TEST(AccurateEcn, TheReservedAnswerAgreesAndReportsAnUnchangedField) {
+  Counting s;
+  s.endpoint.connect(s.config, s.our_base, s.ours, s.now);
+  s.emit();
+  s.discard_sent();
+  s.receive_answer(5);
+  EXPECT_TRUE(s.endpoint.uses_accurate_ecn());
+  EXPECT_TRUE(s.state.may_mark());
+}
+
 TEST(AccurateEcn, TheThirdSynDoesNotOfferEcn) {
   Counting s;
   s.endpoint.connect(s.config, s.our_base, s.ours, s.now);
@@ -163,6 +182,51 @@ TEST(AccurateEcn, EveryReceivedCeMarkIsCounted) {
   EXPECT_EQ(s.read_all(), 800U);
 }
 
+TEST(AccurateEcn, TheFirstMarkAndItsEndAreAcknowledgedAtOnce) {
+  Counting s;
+  s.open_agreed();
+  s.receive_with(0, 1);
+  s.emit();
+  EXPECT_EQ(s.sent(), 0U) << "one segment may wait";
+  s.receive_with(100, tcp::congestion_experienced);
+  s.emit();
+  EXPECT_EQ(s.next_ace(), 6);
+  s.receive_with(200, tcp::congestion_experienced);
+  s.emit();
+  EXPECT_EQ(s.sent(), 0U);
+  s.receive_with(300, 1);
+  s.emit();
+  EXPECT_EQ(s.next_ace(), 7);
+  EXPECT_EQ(s.sent(), 0U);
+}
+
+TEST(AccurateEcn, ThreeMarkedAcksAreReportedAtOnce) {
+  Counting s;
+  s.open_agreed();
+  tcp::Segment ack = s.counted(0, 5);
+  ack.ecn = tcp::congestion_experienced;
+  for (int i = 0; i < 2; ++i) s.receive(ack);
+  s.emit();
+  EXPECT_EQ(s.sent(), 0U) << "an ACK of ACKs would be answered itself";
+  s.receive(ack);
+  s.emit();
+  ASSERT_EQ(s.sent(), 1U);
+  EXPECT_EQ(s.next_ace(), 0) << "5 + 3, modulo 8";
+}
+
+TEST(AccurateEcn, WithheldAcksReportNoMoreThanSevenMarks) {
+  Counting s;
+  s.open_agreed();
+  s.endpoint.defer_acks();
+  for (std::uint32_t i = 0; i < 6; ++i) s.receive_with(100 * i, tcp::congestion_experienced);
+  s.emit();
+  EXPECT_EQ(s.sent(), 0U);
+  s.receive_with(600, tcp::congestion_experienced);
+  s.emit();
+  ASSERT_EQ(s.sent(), 1U);
+  EXPECT_EQ(s.next_ace(), 4) << "5 + 7, modulo 8";
+}
+
 TEST(AccurateEcn, AClassicCongestionControlReactsToMarksOncePerRound) {
   Counting s;
   s.open_agreed();
@@ -196,13 +260,43 @@ TEST(AccurateEcn, AnOldAckDoesNotLowerTheCount) {
   EXPECT_EQ(s.endpoint.ssthresh(), Bytes(UINT32_MAX));
 }
 
+TEST(AccurateEcn, ANewerAckWithoutNewDataIsCounted) {
+  Counting s;
+  s.open_agreed();
+  s.write_segments(40);
+  s.emit();
+  tcp::Segment ack = s.counted(2 * mss, 5);
+  ack.has_timestamps = true;
+  ack.ts_value = 10;
+  EXPECT_TRUE(s.state.is_news(ack, true));
+  EXPECT_FALSE(s.state.is_news(ack, false)) << "perhaps an older one";
+  ack.ts_value = 11;
+  EXPECT_TRUE(s.state.is_news(ack, false));
+  ack.ts_value = 10;
+  EXPECT_FALSE(s.state.is_news(ack, false));
+}
+
 TEST(AccurateEcn, AWrappedAceFieldIsCountedRight) {
   AccurateEcn state;
   EXPECT_EQ(state.marked(5, 2), 0U);
   EXPECT_EQ(state.marked(7, 2), 2U);
   EXPECT_EQ(state.marked(1, 4), 2U) << "7 to 1";
-  EXPECT_EQ(state.marked(1, 20), 16U) << "of twenty none, eight or sixteen were marked";
-  EXPECT_EQ(state.marked(2, 10), 9U);
+}
+
+TEST(AccurateEcn, AnAckOfManyPacketsHasTheNumberOfMarksThatIsLikely) {
+  AccurateEcn unmarked;
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(unmarked.marked(5, 44), 0U) << "a receiver with GRO, and no queue that marks";
+  EXPECT_EQ(unmarked.marked(7, 44), 2U);
+
+  AccurateEcn all;
+  std::uint8_t ace = 5;
+  for (int i = 0; i < 40; ++i) {
+    ace = (ace + 2) & 7U;
+    EXPECT_EQ(all.marked(ace, 2), 2U);
+  }
+  EXPECT_EQ(all.marked(ace, 16), 16U) << "ACKs were lost, and all packets are marked";
+  ace = (ace + 2) & 7U;
+  EXPECT_EQ(all.marked(ace, 10), 10U);
 }
 
 TEST(AccurateEcn, TheLastAckOfTheHandshakeReportsTheEcnFieldOfTheSynAck) {
@@ -214,8 +308,27 @@ TEST(AccurateEcn, TheLastAckOfTheHandshakeReportsTheEcnFieldOfTheSynAck) {
   };
   EXPECT_EQ(after(2), std::pair(true, 2U));
   EXPECT_EQ(after(6), std::pair(false, 1U)) << "marked although it could not be";
-  EXPECT_EQ(after(0), std::pair(false, 2U)) << "something clears the field";
+  EXPECT_EQ(after(0), std::pair(false, 0U)) << "something clears the field, so it means nothing";
   EXPECT_EQ(after(5), std::pair(true, 2U));
+}
+
+TEST(AccurateEcn, AnAdoptedConnectionContinuesTheCountsOfItsHandshake) {
+  const auto adopted = [](const tcp::AdoptedFeedback& feedback) {
+    AccurateEcn state;
+    state.agree(true);
+    state.adopt(feedback);
+    return state;
+  };
+  AccurateEcn marked = adopted({.received = 6, .acknowledged = 6, .sent_ecn = 2, .reported_ecn = 3});
+  EXPECT_EQ(marked.ace(), 6);
+  EXPECT_EQ(marked.marked(7, 2), 1U);
+  EXPECT_TRUE(marked.may_mark()) << "a queue may mark what is ECN-capable";
+  EXPECT_FALSE(adopted({.sent_ecn = 0, .reported_ecn = 3}).may_mark()) << "but nothing else";
+  EXPECT_FALSE(adopted({.sent_ecn = 2, .reported_ecn = 0}).may_mark()) << "bleached";
+  EXPECT_FALSE(adopted({.sent_ecn = 1, .reported_ecn = 2}).may_mark());
+  AccurateEcn zeroed = adopted({.zeroed = true});
+  EXPECT_FALSE(zeroed.may_mark());
+  EXPECT_EQ(zeroed.marked(0, 2), 0U);
 }
 
 }  // namespace
