@@ -49,10 +49,12 @@ def test_the_proxy_sends_to_a_kernel_by_a_new_congestion_control(tmp_path, conge
 
 
 @pytest.mark.real_time  # the link is kept busy
-@pytest.mark.parametrize(("congestion", "queue"), [("prague", "dualpi2"), ("abc", "abc")])
-def test_senders_with_accurate_ecn_keep_it_through_the_proxy(tmp_path, congestion, queue):
-    scenario = {**SENDER, "hosts": {"accurate_ecn": True, "tcp": {"congestion": congestion}}}
+@pytest.mark.parametrize(("congestion", "queue", "mode"), [("prague", "dualpi2", "bypass"), ("abc", "abc", "bypass"),
+                                                           ("prague", "dualpi2", "i-tcp")])
+def test_senders_with_accurate_ecn_keep_it_through_the_proxy(tmp_path, congestion, queue, mode):
+    tcp = {"tcp": {"congestion": congestion}}
+    scenario = {**SENDER, "hosts": {"accurate_ecn": True, **tcp}, "proxy": tcp}
     scenario["cell"]["ues"][0]["queue"] = {"type": queue}
-    row = both_clocks.in_real_time(scenario, "i-tcp", 1, tmp_path)  # which says so where the proxy has split them
+    row = both_clocks.in_real_time(scenario, mode, 1, tmp_path)  # which says so where the proxy has split them, or has not
     assert float(row["utilisation"]) > 0.3, row
     assert float(row["radio_queue_delay_p95_ms"]) < 150, row

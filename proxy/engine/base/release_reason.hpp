@@ -82,6 +82,7 @@ inline constexpr std::size_t reset_reason_count = 1 SLUICE_PROXY_RESET_REASONS(X
 #define SLUICE_PROXY_BLOCKERS(X)                                                            \
   X(delivering, "bytes acknowledged to one host are still in flight to the other one")      \
   X(reordering, "out-of-order segments are held")                                           \
+  X(marks, "a host counts fewer ECN marks than were reported to the other one (RFC 9768)")  \
   X(closing, "both hosts have closed, or one has reset; the FIN or RST is still in flight") \
   X(window,                                                                                 \
     "one host was granted more window than the other one accepts now; nothing is held, so a stop breaks nothing")

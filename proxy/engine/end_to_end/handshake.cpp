@@ -3,6 +3,9 @@
 // advance the handshake, because anybody can forge a SYN (RFC 5961).
 #include "proxy/engine/end_to_end/handshake.hpp"
 
+#include <algorithm>
+
+#include "dataplane/tcp/accurate_ecn.hpp"
 #include "dataplane/tcp/tick.hpp"
 
 namespace sluice::proxy::handshake {
@@ -13,6 +16,19 @@ constexpr unsigned ecn_bits = 2;  ///< number of ECN bits in the type-of-service
 /// True if `number` is at most one unscaled window (64 KiB) after the initial sequence number `isn`.
 bool is_behind(tcp::SeqNum number, tcp::SeqNum isn) {
   return number > isn && number <= isn + 1 + UINT16_MAX;
+}
+
+/// True if this SYN-ACK leaves open whether both hosts use accurate ECN (RFC 9768). The SYN or the SYN-ACK has a
+/// reserved combination of flags, or an earlier copy of one of them offers something else. Which copy a host has
+/// received is unknown. A connection without any offer of accurate ECN is always clear.
+bool leaves_ecn_unclear(const Flow& flow, const tcp::Segment& syn_ack) {
+  const Handshake& seen = flow.handshake;
+  const bool offered = seen.initiator_options.accurate_ecn || seen.ecn_unclear;
+  if (!offered) return false;
+  const bool again = flow.phase == FlowPhase::syn_ack && syn_ack.seq == seen.responder_isn;
+  const bool before = again && seen.responder_options.accurate_ecn;
+  if (again && before != syn_ack.syn.accurate_ecn) return true;
+  return syn_ack.syn.accurate_ecn && (seen.ecn_unclear || tcp::has_reserved_ace(syn_ack.flags));
 }
 
 /// Tracks a segment that the responder of a handshake (the host that receives the SYN) has sent.
@@ -26,9 +42,10 @@ Step follow_responder(Flow& flow, const tcp::Segment& segment, bool splittable, 
   // A SYN without ACK may be a simultaneous open, which is detected when the initiator answers it.
   if (!segment.flags.syn() || !segment.flags.ack() || segment.ack != expected_ack) return Step::unrelated;
   if (!splittable || segment.payload_len != 0) return Step::give_up;
-  // Accurate ECN counts marks between one sender and one receiver. Two legs would count separately, and could not be
-  // handed back.
-  if (flow.handshake.initiator_options.accurate_ecn && segment.syn.accurate_ecn) return Step::give_up;
+  if (leaves_ecn_unclear(flow, segment)) {
+    flow.handshake.ecn_unclear = true;
+    return Step::give_up;
+  }
   // A second SYN-ACK with another number is from a server that has restarted, so the newest one counts.
   if (flow.phase == FlowPhase::syn_ack) flow.handshake.retransmitted = true;
   flow.handshake.responder_rtt = tcp::tick::us(now) - flow.handshake.last_rx;
@@ -36,6 +53,9 @@ Step follow_responder(Flow& flow, const tcp::Segment& segment, bool splittable, 
   flow.handshake.responder_isn = segment.seq;
   flow.handshake.responder_options = segment.syn;
   flow.handshake.responder_window = segment.window;
+  flow.handshake.syn_ack_ecn = segment.ecn & 3U;
+  flow.handshake.syn_ecn_reported =
+      tcp::AccurateEcn::reported_field(tcp::ace_of(segment.flags), flow.handshake.syn_ecn) & 3U;
   flow.phase = FlowPhase::syn_ack;
   return Step::answered;
 }
@@ -49,6 +69,10 @@ Step follow_initiator(Flow& flow, const tcp::Segment& segment, bool splittable, 
     // A SYN with an ACK answers a SYN that has crossed it: a simultaneous open.
     if (segment.flags.ack() || !splittable || segment.payload_len != 0) return Step::give_up;
     flow.handshake.retransmitted = true;
+    if (segment.syn.accurate_ecn != flow.handshake.initiator_options.accurate_ecn) {
+      flow.handshake.ecn_unclear = true;
+      if (flow.phase == FlowPhase::syn_ack && flow.handshake.responder_options.accurate_ecn) return Step::give_up;
+    }
     return Step::go_on;
   }
   // Any other number than the first of each side shows unseen segments, so the hosts' state is unknown.
@@ -71,6 +95,23 @@ std::uint32_t scaled(std::uint16_t window, const tcp::SynOptions& sender, const 
   return static_cast<std::uint32_t>(window) << (scaling ? sender.window_scale : 0);
 }
 
+/// Continues the counts of CE packets on both legs of a connection with accurate ECN. The responder counts from five;
+/// the initiator has counted the SYN-ACK, if that arrived with CE, and reports it in `ack`. An ACK without payload
+/// reports the ECN field of the SYN-ACK, one with payload the count (RFC 9768 sections 3.2.1 and 3.2.2).
+void adopt_feedback(Flow& flow, const tcp::Segment& ack) {
+  const Handshake& seen = flow.handshake;
+  tcp::AccurateEcn* const of_initiator = flow.leg(flow.initiator).endpoint.accurate_ecn();
+  tcp::AccurateEcn* const of_responder = flow.leg(opposite(flow.initiator)).endpoint.accurate_ecn();
+  if (of_initiator == nullptr || of_responder == nullptr) return;
+  constexpr std::uint8_t with_mark = tcp::AccurateEcn::first_count + 1;
+  const std::uint8_t ace = tcp::ace_of(ack.flags);
+  const std::uint8_t count = ace == with_mark ? with_mark : tcp::AccurateEcn::first_count;
+  const std::uint8_t sent = seen.syn_ack_ecn;
+  const std::uint8_t reported = ack.payload_len == 0 ? tcp::AccurateEcn::reported_field(ace, sent) : sent;
+  of_initiator->adopt({.acknowledged = count, .sent_ecn = sent, .reported_ecn = reported, .zeroed = ace == 0});
+  of_responder->adopt({.received = count, .sent_ecn = seen.syn_ecn, .reported_ecn = seen.syn_ecn_reported});
+}
+
 }  // namespace
 
 void begin(Flow& flow, const FirstSyn& syn) {
@@ -80,6 +121,8 @@ void begin(Flow& flow, const FirstSyn& syn) {
   flow.handshake.initiator_isn = syn.isn;
   flow.handshake.initiator_options = syn.options;
   flow.handshake.retransmitted = syn.retransmitted;
+  flow.handshake.ecn_unclear = syn.ecn_unclear;
+  flow.handshake.syn_ecn = syn.ecn & 3U;
   flow.handshake.unfinished = syn.unfinished ? bit(syn.from) : std::uint8_t{0};
   flow.leg(opposite(syn.from)).headers = syn.headers;
 }
@@ -157,6 +200,7 @@ void split_at_handshake(Flow& flow, const tcp::Segment& ack, const LegConfigs& c
   }
 
   split(flow, {to_initiator, to_responder}, configs, now);
+  adopt_feedback(flow, ack);
 }
 
 void split(Flow& flow, const SplitPoint& legs, const LegConfigs& configs, Instant now) {

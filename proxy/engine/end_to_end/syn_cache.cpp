@@ -38,7 +38,9 @@ SynCache::Result SynCache::record(const FirstSyn& syn) {
     const bool same = noted.from == syn.from && noted.isn == syn.isn;
     if (!same && which_ == DuplicateSyn::keep_first && syn.at - noted.at < patience_) return Result::rejected;
     const bool unfinished = syn.unfinished && (!same || noted.unfinished);
+    const bool differs = same && (noted.ecn_unclear || noted.options.accurate_ecn != syn.options.accurate_ecn);
     noted = syn;
+    noted.ecn_unclear = noted.ecn_unclear || differs;
     noted.retransmitted = same;
     noted.unfinished = unfinished;
     return Result::stored;

@@ -24,6 +24,9 @@ struct FirstSyn {
   bool retransmitted = false;  ///< true if the SYN is a retransmission, so round-trip times are ambiguous (Karn)
   /// true if every copy of the SYN had a checksum that the sender's kernel left unfinished for an offload
   bool unfinished = false;
+  std::uint8_t ecn = 0;  ///< ECN field of the SYN's IP header
+  /// true if copies of the SYN differ in their offer of accurate ECN, or if its ECN flags are a reserved combination
+  bool ecn_unclear = false;
   Instant at{};
   packet::HeaderTemplate headers;  ///< frame headers (Ethernet, IP, tunnel) of the SYN
 };

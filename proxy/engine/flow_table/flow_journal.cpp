@@ -48,13 +48,13 @@ JournalEntry::Offer offer_to_entry(const tcp::SynOptions& offer) {
   return {offer.mss, offer.window_scale,
           static_cast<std::uint8_t>(bit(offer.has_window_scale, Offer::window_scaling) |
                                     bit(offer.sack_permitted, Offer::sack) | bit(offer.timestamps, Offer::timestamps) |
-                                    bit(offer.ecn, Offer::ecn))};
+                                    bit(offer.ecn, Offer::ecn) | bit(offer.accurate_ecn, Offer::accurate_ecn))};
 }
 
 /// Reads a host's SYN options from a journal entry; returns nothing if a field is out of range.
 std::optional<tcp::SynOptions> read_offer(const JournalEntry::Offer& entry) {
   using Offer = JournalEntry::Offer;
-  constexpr unsigned known = Offer::window_scaling | Offer::sack | Offer::timestamps | Offer::ecn;
+  constexpr unsigned known = Offer::window_scaling | Offer::sack | Offer::timestamps | Offer::ecn | Offer::accurate_ecn;
   constexpr std::uint8_t largest_scale = 14;
   if (entry.flags > known || entry.window_scale > largest_scale || entry.mss == 0) return std::nullopt;
   tcp::SynOptions offer;
@@ -64,6 +64,7 @@ std::optional<tcp::SynOptions> read_offer(const JournalEntry::Offer& entry) {
   offer.sack_permitted = (entry.flags & Offer::sack) != 0;
   offer.timestamps = (entry.flags & Offer::timestamps) != 0;
   offer.ecn = (entry.flags & Offer::ecn) != 0;
+  offer.accurate_ecn = (entry.flags & Offer::accurate_ecn) != 0;
   return offer;
 }
 

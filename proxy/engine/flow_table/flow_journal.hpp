@@ -46,7 +46,8 @@ struct alignas(64) JournalEntry {
 
   /// Options in the SYN of a host; a copy of tcp::SynOptions.
   struct Offer {
-    static constexpr std::uint8_t window_scaling = 1, sack = 2, timestamps = 4, ecn = 8;  ///< bits of the field `flags`
+    /// bits of the field `flags`
+    static constexpr std::uint8_t window_scaling = 1, sack = 2, timestamps = 4, ecn = 8, accurate_ecn = 16;
     std::uint16_t mss;
     std::uint8_t window_scale;
     std::uint8_t flags;

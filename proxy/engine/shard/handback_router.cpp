@@ -6,6 +6,8 @@
 
 #include <utility>
 
+#include "dataplane/packet/ecn_field.hpp"
+#include "dataplane/tcp/accurate_ecn.hpp"
 #include "proxy/engine/end_to_end/handshake.hpp"
 #include "proxy/engine/flow_table/checksum.hpp"
 #include "proxy/engine/shard/unsplittable.hpp"
@@ -23,6 +25,7 @@ void HandbackRouter::pass_during_handback(RxPacket& rx, FlowId id) {
   if (flow.successor != no_id) edge = tcp::later(edge, end_to_end_.edge_towards(flow.successor, opposite(in)));
   const handback::Verdict verdict = handback::judge(flow, in, rx.segment(), edge);
   if (verdict.is_valid || verdict.feed) flow.last_activity = rx.now;
+  const bool of_own_data = own.held() != Bytes{};
   if (verdict.feed) {
     packet::Packet payload;
     if (verdict.whole && rx.segment().payload_len != 0) {
@@ -33,6 +36,11 @@ void HandbackRouter::pass_during_handback(RxPacket& rx, FlowId id) {
     own.receive(verdict.ours, std::move(payload), rx.now);
     if (own.snd_una() != acked) relay::record_progress(flow, in, rx.now);
     flows_.schedule(flow, id, StreamEvents::all);
+  }
+  if (verdict.is_valid || verdict.forward) {
+    const bool differed = handback::marks_differ(flow);
+    join_marks(rx, flow, verdict, {of_own_data, checksum == packet::ChecksumState::good});
+    if (differed && !handback::marks_differ(flow)) flows_.schedule(flow, id, StreamEvents::all);
   }
   if (verdict.forward && flow.successor != no_id) {
     forwarder_.pass_end_to_end(rx, flow.successor);
@@ -47,6 +55,32 @@ void HandbackRouter::pass_during_handback(RxPacket& rx, FlowId id) {
     shard_.counters.add(Counter::optimised);
     shard_.counters.add_controlled_bytes(false, rx.parsed.frame_length());
   }
+}
+
+/// Continues the counts of ECN marks (RFC 9768) across the handback. If the segment is forwarded, rewrites its ACE
+/// field while the host counts something else than the proxy has reported. Also marks its payload CE if the other
+/// host's count must increase. A FIN or RST ends that, because the hosts do not use the counts any more.
+void HandbackRouter::join_marks(RxPacket& rx, const Flow& flow, const handback::Verdict& verdict, Passing how) {
+  tcp::AccurateEcn* const from = flow.leg(rx.in).endpoint.accurate_ecn();
+  tcp::AccurateEcn* const to = flow.leg(opposite(rx.in)).endpoint.accurate_ecn();
+  if (from == nullptr || to == nullptr) return;
+  const tcp::Segment& segment = rx.segment();
+  if (verdict.forward && (segment.flags.rst() || segment.flags.fin())) {
+    from->end_join();
+    to->end_join();
+  }
+  if (!verdict.is_valid) return;
+  const std::uint8_t own = tcp::ace_of(segment.flags);
+  const std::uint8_t ace = from->pass(segment, how.of_own_data, rx.now);
+  if (!verdict.forward) return;
+  if (ace != own) packet::write_ace(rx.packet.data() + rx.parsed.l4_offset, ace, how.summed);
+  const bool capable = segment.ecn == tcp::ecn_scalable || segment.ecn == tcp::ecn_capable;
+  // The count of the other host is not known while data of the proxy is in flight to it, which may be marked, too.
+  const bool known = flow.leg(opposite(rx.in)).endpoint.held() == Bytes{};
+  if (segment.payload_len == 0 || !known || !to->owes_mark()) return;
+  to->pass_data(segment.ecn != 0);
+  if (capable && packet::mark_congestion_experienced(rx.packet.data() + rx.parsed.ip_offset))
+    to->mark_own(segment.seq + segment.payload_len);
 }
 
 bool HandbackRouter::track_if_released(RxPacket& rx) {
@@ -91,7 +125,7 @@ bool HandbackRouter::split_again(const TrackedConnection& connection, PolicyInde
   const FlowId id = shard_.registry.open(rx.key(), policy, rx.now);
   if (id == no_id) return false;
   Flow& flow = shard_.registry.flow(id);
-  connection.restore(rx.in, rx.segment(), flow, flows_.endpoint_configs(id), rx.now);
+  connection.restore(rx.in, rx.segment(), flow, flows_.endpoint_configs(flow, id), rx.now);
   flows_.begin(flow, id, rx.now);
   return true;
 }

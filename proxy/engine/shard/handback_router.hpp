@@ -3,6 +3,7 @@
 #include "proxy/engine/flow_table/rx_packet.hpp"
 #include "proxy/engine/shard/forwarder.hpp"
 #include "proxy/engine/shard/handshake_tracker.hpp"
+#include "proxy/engine/split/handback_point.hpp"
 #include "proxy/engine/split/split_flows.hpp"
 
 namespace sluice::proxy {
@@ -32,6 +33,12 @@ class HandbackRouter {
   [[gnu::cold, gnu::noinline]] void on_unsplittable(const RxPacket& rx);
 
  private:
+  /// Circumstances of a segment that passes during a handback.
+  struct Passing {
+    bool of_own_data = false;  ///< true if data of the proxy to the segment's host was held before it arrived
+    bool summed = false;       ///< true if the TCP checksum covers the header
+  };
+  void join_marks(RxPacket& rx, const Flow& flow, const handback::Verdict& verdict, Passing how);
   /// Processes a segment of a released connection, which was handed back to its hosts before. Returns false if the
   /// segment belongs to no released connection.
   [[nodiscard, gnu::cold, gnu::noinline]] bool track_if_released(RxPacket& rx);

@@ -20,12 +20,13 @@ Counter counter_of_options(const RxPacket& rx) {
   return multipath ? Counter::forward_multipath : proxy::counter_of(rx.result);
 }
 
-/// Returns the counter for the reason why this segment prevents that its connection is split.
-Counter reason_to_give_up(const RxPacket& rx) {
+/// Returns the counter for the reason why this segment prevents that its connection is split. `ecn_unclear` is true if
+/// it is not certain whether the hosts agree on accurate ECN.
+Counter reason_to_give_up(const RxPacket& rx, bool ecn_unclear) {
   if (rx.result != packet::ParseResult::tcp) return counter_of_options(rx);
   if (!rx.segment().flags.syn()) return Counter::forward_handshake_unseen;
   if (rx.segment().payload_len != 0) return Counter::forward_syn_data;
-  if (rx.segment().flags.ack() && rx.segment().syn.accurate_ecn) return Counter::forward_accurate_ecn;
+  if (ecn_unclear) return Counter::forward_accurate_ecn;
   return Counter::forward_simultaneous_open;
 }
 
@@ -62,6 +63,8 @@ FirstSyn first_syn_of(const RxPacket& rx, const ShardConfig& config) {
           .dscp = view_of(rx).dscp,
           .retransmitted = false,
           .unfinished = shows_unfinished(rx, config),
+          .ecn = static_cast<std::uint8_t>(segment.ecn & 3U),
+          .ecn_unclear = tcp::has_reserved_ace(segment.flags),
           .at = rx.now,
           .headers = packet::learn(rx.packet, rx.parsed)};
 }
@@ -319,7 +322,7 @@ void HandshakeTracker::follow(RxPacket& rx, FlowId id) {
       return;
     case handshake::Step::give_up:
       flows_.request_release(flow, id, ReleaseReason::never_split);
-      forward_unsplit(rx, reason_to_give_up(rx));
+      forward_unsplit(rx, reason_to_give_up(rx, flow.handshake.ecn_unclear));
       return;
   }
   forwarder_.forward(rx, Counter::forward_handshake);
@@ -330,7 +333,7 @@ void HandshakeTracker::split(RxPacket& rx, FlowId id) {
   Flow& flow = shard_.registry.flow(id);
   tcp::Segment ack = rx.segment();
   const bool clamped = clamp_window(ack, flow, rx.in);
-  handshake::split_at_handshake(flow, ack, flows_.endpoint_configs(id), rx.now);
+  handshake::split_at_handshake(flow, ack, flows_.endpoint_configs(flow, id), rx.now);
   flows_.begin(flow, id, rx.now);
   shard_.counters.add(Counter::flows_split);
   const bool bare = ack.payload_len == 0 && !ack.flags.fin();

@@ -48,7 +48,8 @@ void Handback::begin_handback(Flow& flow, Instant now) {
 }
 
 bool Handback::is_complete(const Flow& flow) {
-  return relay::both_legs_closed(flow) || (flow.phase == FlowPhase::handing_back && handback::delivered(flow));
+  return relay::both_legs_closed(flow) ||
+         (flow.phase == FlowPhase::handing_back && handback::delivered(flow) && !handback::marks_differ(flow));
 }
 
 void Handback::release(const Flow& flow, Instant now) {

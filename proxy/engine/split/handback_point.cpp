@@ -4,7 +4,9 @@
 #include "proxy/engine/split/handback_point.hpp"
 
 #include <algorithm>
+#include <utility>
 
+#include "dataplane/tcp/accurate_ecn.hpp"
 #include "proxy/engine/end_to_end/handshake.hpp"
 #include "proxy/engine/end_to_end/segment_numbers.hpp"
 #include "proxy/engine/relay/relay.hpp"
@@ -58,8 +60,11 @@ bool windows_hold(const Flow& flow) {
 /// Returns a pure ACK for the proxy's own leg. It acknowledges what `segment` acknowledges, but at most what the leg
 /// has sent.
 tcp::Segment acknowledgement_of(const tcp::Segment& segment, const tcp::Endpoint& own) {
+  constexpr std::uint8_t all_of_ace = 7;
   tcp::Segment ours = segment;
-  ours.flags.bits = tcp::Flags::ack_bit;
+  const unsigned counts = own.uses_accurate_ecn() ? segment.flags.bits & tcp::ace_bits(all_of_ace) : 0U;
+  ours.flags.bits = static_cast<std::uint16_t>(tcp::Flags::ack_bit | counts);
+  ours.ecn = 0;  // the host to which the segment is forwarded counts its mark
   ours.seq = own.rcv_nxt();
   ours.ack = tcp::earlier(segment.ack, own.snd_nxt());
   ours.payload_len = 0;
@@ -76,7 +81,48 @@ void set_seam(Flow& flow, Side side) {
   endpoint.send_ack_now();
 }
 
+/// Returns the ECN counters of the leg that faces `side` and of the other leg; null if the hosts do not use accurate
+/// ECN.
+std::pair<tcp::AccurateEcn*, tcp::AccurateEcn*> counters_of(const Flow& flow, Side side) {
+  return {flow.leg(side).endpoint.accurate_ecn(), flow.leg(opposite(side)).endpoint.accurate_ecn()};
+}
+
+/// Begins to join the counts of ECN marks of each host to the count that was reported to the other host.
+void join_marks(const Flow& flow) {
+  for (const Side side : both_sides) {
+    const auto [host, other] = counters_of(flow, side);
+    if (host != nullptr && other != nullptr) host->join(other->ace());
+  }
+}
+
 }  // namespace
+
+bool marks_differ(const Flow& flow) {
+  return std::any_of(both_sides.begin(), both_sides.end(), [&](Side side) {
+    const auto [host, other] = counters_of(flow, side);
+    if (host == nullptr || other == nullptr) return false;
+    if (flow.phase == FlowPhase::handing_back) return host->joining();
+    return host->may_mark() && host->acknowledged() != other->ace();
+  });
+}
+
+bool level_marks(Flow& flow) {
+  if (flow.phase != FlowPhase::handing_back || !marks_differ(flow) || !delivered(flow)) return false;
+  bool any = false;
+  for (const Side side : both_sides) {
+    tcp::AccurateEcn* const host = counters_of(flow, side).first;
+    // Data that was forwarded to the host is beyond the leg's numbers, so the host would not count an ACK of the leg.
+    if (!host->owes_mark() || host->awaits_own() || flow.leg(opposite(side)).passed_by) continue;
+    if (!flow.leg(side).endpoint.uses_sack()) {  // the ACKs could look like duplicates that report a loss
+      host->end_join();
+      continue;
+    }
+    host->request_marked_acks();
+    flow.leg(side).endpoint.answer_keepalive();
+    any = true;
+  }
+  return any;
+}
 
 bool delivered(const Flow& flow) {
   return std::all_of(both_sides.begin(), both_sides.end(), [&](Side side) {
@@ -101,7 +147,9 @@ HandbackBlocker find_blocker(const Flow& flow) {
   const bool closing = over(radio) || over(core) || (finished_receiving(radio) && finished_receiving(core));
   if (closing) return relay::both_legs_closed(flow) ? HandbackBlocker::none : HandbackBlocker::closing;
   if (flow.phase == FlowPhase::handing_back)
-    return delivered(flow) ? HandbackBlocker::none : HandbackBlocker::delivering;
+    return !delivered(flow)     ? HandbackBlocker::delivering
+           : marks_differ(flow) ? HandbackBlocker::marks
+                                : HandbackBlocker::none;
   if (radio.endpoint.reassembling() || core.endpoint.reassembling()) return HandbackBlocker::reordering;
   if (windows_hold(flow)) return HandbackBlocker::none;
   return breaks_without_us(flow) ? HandbackBlocker::delivering : HandbackBlocker::window;
@@ -123,6 +171,7 @@ void advertise_no_more(Flow& flow, Bytes from_ue, Bytes from_server) {
 
 void begin(Flow& flow) {
   flow.phase = FlowPhase::handing_back;
+  join_marks(flow);
   set_seam(flow, Side::radio);
   set_seam(flow, Side::core);
 }
@@ -135,6 +184,7 @@ Bytes max_for_successor(const Flow& flow) {
 
 void begin_with_successor(Flow& flow) {
   flow.phase = FlowPhase::handing_back;
+  join_marks(flow);
   set_seam(flow, Side::radio);
   tcp::Endpoint& server = flow.leg(Side::core).endpoint;
   server.drop_out_of_order();

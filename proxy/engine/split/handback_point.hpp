@@ -18,7 +18,10 @@ namespace sluice::proxy::handback {
 ///  - the proxy sent only timestamps of the other host and none newer than its newest, so the host's next timestamps
 ///    are not older;
 ///  - the right edge of a window stays until the other host's own window has reached it (HandbackBlocker::window);
-///  - nothing is held out of order, so no data reported by SACK is discarded.
+///  - nothing is held out of order, so no data reported by SACK is discarded;
+///  - with accurate ECN (RFC 9768), each host's count of CE packets continues from the value that the proxy reported to
+///    the other host. Until a count has reached that value, the ACE field of forwarded segments keeps it
+///    (HandbackBlocker::marks). The proxy marks packets CE to the host that counts less.
 
 /// True if a stop of the proxy would break the connection. That is so if a byte or FIN was acknowledged to one host and
 /// not by the other, or if a RST is pending. Other held bytes are not lost, because their sender would retransmit them.
@@ -51,6 +54,12 @@ tcp::SeqNum make_room(Flow& flow, Bytes most);
 /// Returns the state from which a connection is tracked after it was handed back to its hosts: the numbers, window
 /// edges and FINs of each direction at the end of the proxy's bytes. Requires begin().
 [[nodiscard]] KnownConnection known(const flow::FlowKey& key, const Flow& flow);
+
+/// True if the proxy has reported another count of ECN marks to a host than the other host counts (RFC 9768).
+[[nodiscard]] bool marks_differ(const Flow& flow);
+/// Makes the legs send marked ACKs if the counts of marks differ during a handback and no data has passed that could be
+/// marked. Returns true if a leg has something to send now.
+[[nodiscard]] bool level_marks(Flow& flow);
 
 /// True if all bytes that the proxy holds, in both directions, have been delivered and acknowledged.
 [[nodiscard]] bool delivered(const Flow& flow);

@@ -29,14 +29,21 @@ SplitFlows::SplitFlows(const ShardContext& shard, EndToEndFlows& end_to_end, Flo
       handback_(shard_, end_to_end, buffer_quota_, ack_limit_, secret),
       time_wait_(shard.config.limits.max_flows),
       paced_(shard.config.limits.max_flows),
+      accurate_(shard.config.limits.max_flows),
       begun_(shard.config.limits.max_flows) {}
 
-handshake::LegConfigs SplitFlows::endpoint_configs(FlowId id) {
+handshake::LegConfigs SplitFlows::endpoint_configs(const Flow& flow, FlowId id) {
   const tcp::EndpointConfig& legs = shard_.registry.policies().legs();
   const std::array<packet::LinkLimit, 2>& ports = shard_.queue.ports();
-  if (!legs.wants_pacing()) return {{&legs, &legs}, ports};
-  std::array<tcp::PacedEndpoint, 2>& places = paced_[id];
-  return {{&places[0].begin(legs), &places[1].begin(legs)}, ports};
+  std::array<const tcp::EndpointConfig*, 2> configs = {&legs, &legs};
+  if (legs.wants_pacing()) {
+    for (std::size_t side = 0; side < configs.size(); ++side) configs.at(side) = &paced_[id].at(side).begin(legs);
+  }
+  if (flow.handshake.agrees_on_accurate_ecn()) [[unlikely]] {
+    for (std::size_t side = 0; side < configs.size(); ++side)
+      configs.at(side) = &accurate_[id].at(side).begin(*configs.at(side));
+  }
+  return {configs, ports};
 }
 
 void SplitFlows::set_port(Side side, const packet::LinkLimit& limit, Instant now) {
@@ -211,6 +218,7 @@ bool SplitFlows::serve_releasing(const ServedFlow& served) {
   relay::pass_keepalives(flow);
   handback_.advance(flow, now);
   emit_with_ends(served);
+  if (handback::level_marks(flow)) emit(flow, bearer, now);
   if (relay::finished(flow)) {
     count_end(flow, id);
   } else if (Handback::is_complete(flow)) {
@@ -269,6 +277,11 @@ void SplitFlows::on_due(FlowId id, Instant now) {
   }
   if (now - flow.last_activity >= timeouts.idle && handback::at_rest(flow)) {
     flow.release_reason = ReleaseReason::released_idle;
+    if (flow.phase == FlowPhase::split && handback::marks_differ(flow)) [[unlikely]] {
+      flow.last_activity = now;  // if no host answers, the connection is released after the same time
+      schedule(flow, id, StreamEvents::all);
+      return;
+    }
     handback_.release(flow, now);
     close(id, now);
     return;

@@ -7,6 +7,7 @@
 
 #include "dataplane/flow/lazy_array.hpp"
 #include "dataplane/packet/link_limit.hpp"
+#include "dataplane/tcp/accurate_ecn.hpp"
 #include "dataplane/tcp/paced_sender.hpp"
 #include "proxy/engine/end_to_end/end_to_end_flows.hpp"
 #include "proxy/engine/end_to_end/handshake.hpp"
@@ -36,6 +37,19 @@ struct ServedFlow {
   Instant now;
 };
 
+/// Configuration and ECN counters of a leg whose hosts agree on accurate ECN (RFC 9768).
+struct AccurateLeg {
+  tcp::EndpointConfig config;
+  tcp::AccurateEcn counters;
+
+  /// Prepares a new connection with the settings of `common`; returns the configuration to open it with.
+  const tcp::EndpointConfig& begin(const tcp::EndpointConfig& common) {
+    config = common;
+    config.accurate_ecn = &counters;
+    return config;
+  }
+};
+
 /// All split connections of a shard. Received packets and timers schedule flows. Each scheduled flow is served once
 /// before the burst ends: payload is relayed, windows are updated, and segments are sent. Flows that have ended are
 /// closed. Thread: the shard's.
@@ -60,8 +74,9 @@ class SplitFlows {
   [[nodiscard]] const Handback& handback() const { return handback_; }
 
   /// Returns the endpoint configurations of the active policies for a new connection, indexed by Side. The
-  /// configurations outlive the connection. With pacing, the connection gets its own copy that contains pacing state.
-  [[nodiscard]] handshake::LegConfigs endpoint_configs(FlowId id);
+  /// configurations outlive the connection. With pacing or accurate ECN, the connection gets its own copy with the
+  /// state for that. The handshake of the flow must be known.
+  [[nodiscard]] handshake::LegConfigs endpoint_configs(const Flow& flow, FlowId id);
   /// Returns the first window for the host behind `from`. The flow is about to be split.
   [[nodiscard]] Bytes first_window(const Flow& flow, Side from) const;
   /// Sets the maximum frame length of the port on `side`, and adapts the segment size of all flows to it.
@@ -278,6 +293,8 @@ class SplitFlows {
 
   /// pacing state, indexed by FlowId; uses no memory if no pacing is configured
   flow::LazyArray<std::array<tcp::PacedEndpoint, 2>> paced_;
+  /// counters of legs with accurate ECN, indexed by FlowId; uses memory only for ids that have had such a connection
+  flow::LazyArray<std::array<AccurateLeg, 2>> accurate_;
   flow::LazyArray<std::uint32_t> begun_;  ///< time at which each flow was split, in tick::ms, indexed by FlowId
 };
 

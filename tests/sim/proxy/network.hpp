@@ -211,6 +211,8 @@ class Network {
   void precede_core(Element& element) { at_core_.set(element); }
   /// Puts `element` in front of the UE; what it lets through goes to ue.
   void precede_ue(Element& element) { to_ue_.set(element); }
+  /// Puts `element` in front of the server; what it lets through goes to server.
+  void precede_server(Element& element) { to_server_.set(element); }
   /// Puts `element` behind the UE, or the server; what it lets through goes to up_radio, or down_core.
   void follow_ue(Element& element) { from_ue_.set(element); }
   void follow_server(Element& element) { from_server_.set(element); }

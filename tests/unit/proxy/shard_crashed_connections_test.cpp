@@ -350,7 +350,7 @@ TEST_F(ShardCrashedConnections, InvalidEntriesAreIgnored) {
   };
   EXPECT_TRUE(no_survivor([](JournalEntry& entry) { entry.state = JournalEntry::exposed; }));
   EXPECT_TRUE(no_survivor([](JournalEntry& entry) { entry.offers[0].window_scale = 15; }));
-  EXPECT_TRUE(no_survivor([](JournalEntry& entry) { entry.offers[1].flags = 16; }));
+  EXPECT_TRUE(no_survivor([](JournalEntry& entry) { entry.offers[1].flags = 32; }));
   EXPECT_TRUE(no_survivor([](JournalEntry& entry) { entry.offers[1].mss = 0; }));
 }
 
@@ -364,7 +364,8 @@ TEST_F(ShardCrashedConnections, OptionsOfEachHostAreReadSeparately) {
       std::to_array<std::pair<std::uint8_t, bool Options::*>>({{Offer::window_scaling, &Options::has_window_scale},
                                                                {Offer::sack, &Options::sack_permitted},
                                                                {Offer::timestamps, &Options::timestamps},
-                                                               {Offer::ecn, &Options::ecn}});
+                                                               {Offer::ecn, &Options::ecn},
+                                                               {Offer::accurate_ecn, &Options::accurate_ecn}});
   for (const auto& [offered, option] : offers) {
     entry.offers[0].flags = offered;
     entry.offers[1].flags = 0;

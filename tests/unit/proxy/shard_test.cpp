@@ -221,29 +221,6 @@ void open_with_accurate_offer(ProxyLab& lab, ScriptedHosts& hosts, std::uint8_t 
   lab.forget_output();
 }
 
-TEST(Shard, ConnectionsWithAccurateEcnAreNotSplit) {
-  for (const std::uint8_t ace : std::initializer_list<std::uint8_t>{2, 3, 4, 6}) {
-    ProxyLab lab(shard_config());
-    ScriptedHosts hosts(lab);
-    open_with_accurate_offer(lab, hosts, ace);
-    EXPECT_EQ(lab.count(Counter::forward_accurate_ecn), 3U) << "the SYN-ACK and what follows it, " << int{ace};
-    EXPECT_EQ(lab.count(Counter::flows_split), 0U);
-    tcp::Segment counted = hosts.segment(Flags::ack_bit, hosts.server_isn.raw() + 1, hosts.ue_isn.raw() + 8);
-    counted.flags.bits |= tcp::ace_bits(5);
-    lab.put(Side::core, hosts.frame(false, counted));
-    const auto seen = lab.next(Side::radio);
-    ASSERT_TRUE(seen);
-    EXPECT_EQ(tcp::ace_of(seen->segment().flags), 5) << "counts pass from host to host";
-    // A count of eight looks like an ordinary acknowledgement, between two requests.
-    hosts.server(Flags::ack_bit, 0, 7, "reply");
-    hosts.ue(Flags::ack_bit, 7, 5);
-    hosts.ue(Flags::ack_bit, 7, 5, "request");
-    hosts.server(Flags::ack_bit, 5, 14);
-    EXPECT_EQ(lab.count(Counter::flows_split) + lab.count(Counter::flows_split_again), 0U);
-    expect_accounted(lab);
-  }
-}
-
 TEST(Shard, AnOfferOfAccurateEcnWithoutAgreementIsSplit) {
   for (const std::uint8_t ace : std::initializer_list<std::uint8_t>{0, 1}) {  // no ECN, and classic ECN
     ProxyLab lab(shard_config());
