@@ -62,6 +62,33 @@ TEST(QueueMarks, AMarkIsKeptFromTheSpacingOn) {
   EXPECT_EQ(kept.passed(2'000, false), 1'250_B);
 }
 
+TEST(QueueMarks, ARetransmissionOfTheNewestBytesAddsNoMark) {
+  QueueMarks marks;
+  marks.sent(5'000, 5'000_B);
+  marks.sent(6'500, 5'000_B);
+  marks.sent(8'000, 6'500_B);
+  EXPECT_EQ(marks.passed(6'500, false), 5'750_B) << "on the line between 5000 and 8000";
+}
+
+/// Every second mark is removed when there is no place for another, and marks are twice as far apart from then on.
+TEST(QueueMarks, MarksAreThinnedOutAndComeBackWhenAllHavePassed) {
+  QueueMarks marks;
+  std::int64_t end = 0;
+  for (std::uint64_t i = 1; i <= 8; ++i) {
+    end += i % 2 == 1 ? 1000 : 3000;
+    marks.sent(4'000 * i, Bytes(end));
+  }
+  EXPECT_EQ(marks.passed(4'000, false), 2'000_B) << "on the line between 0 and 8000";
+  EXPECT_EQ(marks.passed(8'000, false), 4'000_B);
+  EXPECT_EQ(marks.passed(28'000, false), 13'000_B) << "the newest mark was kept";
+  marks.sent(33'999, 16'500_B);
+  EXPECT_EQ(marks.passed(32'000, false), 15'333_B) << "5999 bytes after the mark before, it replaces the newest";
+  EXPECT_EQ(marks.passed(40'000), 16'500_B);
+  marks.sent(44'000, 17'500_B);
+  marks.sent(46'500, 18'000_B);
+  EXPECT_EQ(marks.passed(44'000, false), 17'500_B) << "3500 bytes are enough again";
+}
+
 /// With any number of bytes in flight, the position is exact to within the spacing of the marks.
 TEST(QueueMarks, AlternatingFlowsAreCountedSeparately) {
   QueueMarks marks;
