@@ -143,6 +143,30 @@ TEST(Red, NothingIsDroppedBelowMinThAndEverythingAboveMaxTh) {
 }
 
 // With p_b constant the gaps between drops are uniform up to 1/p_b (section 7 of the paper): half of that on average.
+TEST(Red, ParametersOutOfRangeAreRefused) {
+  const auto with = [](auto change) {
+    RedParameters parameters = red(false);
+    change(parameters);
+    return RedQueue({}, parameters, Random(1));
+  };
+  EXPECT_THROW(with([](auto& p) { p.min_threshold = -1_B; }), std::invalid_argument);
+  EXPECT_THROW(with([](auto& p) { p.max_threshold = p.min_threshold; }), std::invalid_argument);
+  EXPECT_THROW(with([](auto& p) { p.max_probability = 0; }), std::invalid_argument);
+  EXPECT_THROW(with([](auto& p) { p.max_probability = 1.001; }), std::invalid_argument);
+  EXPECT_THROW(with([](auto& p) { p.weight = 0; }), std::invalid_argument);
+  EXPECT_THROW(with([](auto& p) { p.weight = 1.001; }), std::invalid_argument);
+  EXPECT_THROW(with([](auto& p) { p.mean_packet = 0_B; }), std::invalid_argument);
+  EXPECT_THROW(with([](auto& p) { p.bytes_per_second = 0; }), std::invalid_argument);
+  EXPECT_NO_THROW(with([](auto& p) {
+    p.min_threshold = 0_B;
+    p.max_threshold = 1_B;
+    p.max_probability = 1;
+    p.weight = 1;
+    p.mean_packet = 1_B;
+    p.bytes_per_second = 1e-9;
+  }));
+}
+
 TEST(Red, GapsBetweenDropsAreUniform) {
   RedParameters parameters = red(false);
   parameters.weight = 1;  // the average is the queue
@@ -275,6 +299,8 @@ TEST(Codel, OnePacketIsNeverAStandingQueue) {
   }
   EXPECT_EQ(queue.counters().dropped(), 0U);
   EXPECT_THROW(CodelQueue({}, {.target = 0ms}), std::invalid_argument);
+  EXPECT_THROW(CodelQueue({}, {.interval = 0ms}), std::invalid_argument);
+  EXPECT_NO_THROW(CodelQueue({}, {.target = 1ns, .interval = 1ns}));
 }
 
 TEST(FqCodel, ASparseFlowPrecedesABulkFlow) {
@@ -341,6 +367,10 @@ TEST(QueueLine, SendsAtItsRateAndArrivesAfterItsDelay) {
   }
   EXPECT_EQ(line.discipline().counters().dropped_full, 2U);
   EXPECT_THROW(QueueLine(loop, Rate(), 10ms, std::make_unique<FifoQueue>(QueueLimit{}), far), std::invalid_argument);
+  const Rate slow = Rate::bits_per_second(1);
+  EXPECT_THROW(QueueLine(loop, slow, -1ns, std::make_unique<FifoQueue>(QueueLimit{}), far), std::invalid_argument);
+  EXPECT_THROW(QueueLine(loop, slow, 0ms, nullptr, far), std::invalid_argument);
+  EXPECT_NO_THROW(QueueLine(loop, slow, 0ms, std::make_unique<FifoQueue>(QueueLimit{}), far));
 }
 
 }  // namespace

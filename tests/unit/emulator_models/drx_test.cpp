@@ -37,6 +37,8 @@ TEST(Drx, RefusesInvalidParameters) {
   EXPECT_THROW(Drx({milliseconds(1), milliseconds(30), milliseconds(20)}), std::invalid_argument);
   EXPECT_THROW(Drx({}, milliseconds(-1)), std::invalid_argument);
   EXPECT_THROW(Drx({}, milliseconds(321)), std::invalid_argument);
+  EXPECT_NO_THROW(Drx({milliseconds(0), milliseconds(20), milliseconds(20)}, milliseconds(20)));
+  EXPECT_NO_THROW(Drx({milliseconds(0), milliseconds(1), milliseconds(1)}, milliseconds(0)));
 }
 
 std::unique_ptr<Channel> constant(double bytes_per_ms) {

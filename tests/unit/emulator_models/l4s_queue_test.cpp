@@ -131,6 +131,11 @@ TEST(DualPi2, ParametersOutOfRangeAreRefused) {
   EXPECT_THROW(DualPi2Control({.alpha = 0}), std::invalid_argument);
   EXPECT_THROW(DualPi2Control({.coupling = 0.5}), std::invalid_argument);
   EXPECT_THROW(DualPi2Control({.step = 0ms}), std::invalid_argument);
+  EXPECT_THROW(DualPi2Control({.tupdate = 0ms}), std::invalid_argument);
+  EXPECT_THROW(DualPi2Control({.beta = 0}), std::invalid_argument);
+  EXPECT_THROW(DualPi2Control({.shift = -1ns}), std::invalid_argument);
+  EXPECT_NO_THROW(DualPi2Control(
+      {.target = 1ns, .tupdate = 1ns, .alpha = 1e-9, .beta = 1e-9, .coupling = 1, .step = 1ns, .shift = 0ns}));
 }
 
 UeQueue radio_queue(QueueManagement management, std::uint64_t limit = 0) {
@@ -232,6 +237,9 @@ TEST(Abc, ParametersOutOfRangeAreRefused) {
   EXPECT_THROW(AbcControl({.eta = 0}), std::invalid_argument);
   EXPECT_THROW(AbcControl({.delta = 0ms}), std::invalid_argument);
   EXPECT_THROW(AbcControl({.window = 0ms}), std::invalid_argument);
+  EXPECT_THROW(AbcControl({.eta = 1.001}), std::invalid_argument);
+  EXPECT_THROW(AbcControl({.delay_threshold = -1ns}), std::invalid_argument);
+  EXPECT_NO_THROW(AbcControl({.eta = 1, .delta = 1ns, .delay_threshold = 0ns, .window = 1ns}));
 }
 
 }  // namespace

@@ -94,9 +94,11 @@ TEST(Pie, ForgetsWhileItIsIdle) {
 TEST(Pie, RefusesParametersOutOfTheirRange) {
   for (const PieParameters& wrong :
        {PieParameters{.target = 0ms}, PieParameters{.tupdate = 0ms}, PieParameters{.max_burst = -1ms},
-        PieParameters{.alpha = 0}, PieParameters{.beta = -1}}) {
+        PieParameters{.max_burst = -1ns}, PieParameters{.alpha = 0}, PieParameters{.beta = 0}}) {
     EXPECT_THROW(PieQueue({}, wrong, Random(1)), std::invalid_argument);
   }
+  const PieParameters smallest{.target = 1ns, .tupdate = 1ns, .max_burst = 0ns, .alpha = 1e-9, .beta = 1e-9};
+  EXPECT_NO_THROW(PieQueue({}, smallest, Random(1)));
 }
 
 }  // namespace
