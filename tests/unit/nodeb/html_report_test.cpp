@@ -97,6 +97,35 @@ TEST(HtmlReport, ALongTableIsShownOnRequest) {
   EXPECT_EQ(html_report({"Sweep", ""}, runs).find("<summary>All 3 points</summary>"), std::string::npos);
 }
 
+TEST(HtmlReport, ALongDescriptionIsShownOnRequest) {
+  const auto report = [](std::size_t letters) {
+    return html_report({"Demo", std::string(letters, 'd')}, test::sample_modes());
+  };
+  EXPECT_EQ(report(450).find("<summary>What was run</summary>"), std::string::npos);
+  EXPECT_NE(report(451).find("<summary>What was run</summary>"), std::string::npos);
+}
+
+TEST(HtmlReport, ExtremesOfALongRunAreKept) {
+  std::vector<RunResult> runs = {test::sample_result("none", "", 0.85, 400)};
+  std::vector<SeriesPoint>& series = runs.front().series;
+  const SeriesPoint usual = series.front();
+  series.assign(5000, usual);
+  for (std::size_t i = 0; i < series.size(); ++i) series[i].time_s = 0.1 * static_cast<double>(i + 1);
+  series[1234].queue_bytes = 100 * usual.queue_bytes + 1e6;
+  series[4321].queue_bytes = 0;
+  const std::string html = html_report({"Long", ""}, runs);
+  const std::size_t title = html.find("<title>radio queue</title>", html.find("Radio queue<"));
+  const std::string path = html.substr(html.rfind("<path", title), title - html.rfind("<path", title));
+  std::set<std::string> heights;
+  const std::regex point("[ML]([0-9.]+) ([0-9.]+)");
+  std::size_t points = 0;
+  for (std::sregex_iterator at(path.begin(), path.end(), point), end; at != end; ++at, ++points)
+    heights.insert((*at)[2]);
+  EXPECT_EQ(heights.size(), 3U) << "the usual length, the longest and the shortest";
+  EXPECT_LE(points, 900U);
+  EXPECT_GE(points, 400U);
+}
+
 TEST(HtmlReport, WindowsAndDropsArePlottedOverTimeIfRecorded) {
   std::vector<RunResult> runs = {test::sample_result("none", "", 0.85, 400)};
   for (const std::uint16_t port : {std::uint16_t{5000}, std::uint16_t{5001}}) {

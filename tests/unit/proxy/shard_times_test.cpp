@@ -117,6 +117,23 @@ TEST(FlowStats, CountsStatesAfterAWholePass) {
   EXPECT_EQ(lab.shard.flow_state_counts().governed, 0U);
 }
 
+TEST(FlowStats, ACallThatVisitsOneFlowAndOneBearerComesToAllOfThem) {
+  ProxyLab lab(shard_config());
+  ScriptedHosts first(lab);
+  ScriptedHosts second(lab);
+  second.ue_to_server.src_port = 40001;
+  first.open();
+  second.open();
+  lab.shard.sample_flow_stats(1, lab.now);
+  EXPECT_EQ(lab.shard.flow_state_counts().split, 0U) << "one of two was seen";
+  lab.shard.sample_flow_stats(1, lab.now);
+  EXPECT_EQ(lab.shard.flow_state_counts().split, 2U);
+  EXPECT_EQ(lab.shard.flow_state_counts().ungoverned, 1U);
+  for (int i = 0; i < 4; ++i) lab.shard.sample_flow_stats(1, lab.now);
+  EXPECT_EQ(lab.shard.flow_state_counts().split, 2U) << "each pass counts anew";
+  EXPECT_EQ(lab.shard.flow_state_counts().ungoverned, 1U);
+}
+
 // Each bearer of a UE records the bytes of all of them, because they share a radio queue.
 TEST(FlowStats, TheBytesOfAUeWithTwoPoliciesCountOnce) {
   proxy::ShardConfig config = shard_config(proxy::Mode::smvs);
