@@ -13,6 +13,7 @@
 #include <fstream>
 #include <functional>
 #include <memory>
+#include <sstream>
 #include <thread>
 
 #include "control/feedback/session.hpp"
@@ -114,6 +115,78 @@ TEST(SluiceCommandLine, PrintsConfigurationAndReference) {
   const Finished again = run(sluice_program, {"--print-config", folder.write("printed.yaml", printed.out)});
   EXPECT_EQ(again.out, printed.out);
   EXPECT_THAT(run(sluice_program, {"--help-config"}).out, HasSubstr("| `relay_buffer` |"));
+}
+
+std::string file_of(const std::string& name) {
+  std::stringstream text;
+  text << std::ifstream(std::string(SLUICE_SOURCE_DIR) + "/" + name).rdbuf();
+  return text.str();
+}
+
+TEST(SluiceCommandLine, PrintsTheReferencesOfTheRepository) {
+  EXPECT_EQ(run(sluice_program, {"--help-config"}).out, file_of("proxy/config/REFERENCE.md"));
+  EXPECT_EQ(run(sluice_program, {"--help-words"}).out, file_of("proxy/daemon/status/WORDS.md"));
+}
+
+TEST(SluiceCommandLine, PrintsItsHelpAndManualPages) {
+  EXPECT_THAT(run(sluice_program, {}).err, HasSubstr("a configuration file is needed; see --help"));
+  const std::string help = run(sluice_program, {"--help"}).out;
+  for (const char* part : {"--check", "--system", "--user", "--print-config", "--show-secrets", "--help-config",
+                           "--help-words", "--manual", "--manual-config", "--manual-words", "--completion",
+                           "--core-dumps", "configuration file (YAML)", "Exit codes: 0 ended", "Signals: SIGTERM"})
+    EXPECT_THAT(help, HasSubstr(part));
+  const std::string page = run(sluice_program, {"--manual"}).out;
+  for (const char* part : {".TH", "sluice.service", "sluice\\-words", "nodeb", "print\\-config", "SIGTERM"})
+    EXPECT_THAT(page, HasSubstr(part));
+  const std::string file = run(sluice_program, {"--manual-config"}).out;
+  for (const char* part : {".TH", "relay_buffer", "${NAME}", "SEE ALSO"}) EXPECT_THAT(file, HasSubstr(part));
+  const std::string words = run(sluice_program, {"--manual-words"}).out;
+  for (const char* part : {".TH", "flows_split", "Reasons", "The path", "SEE ALSO"})
+    EXPECT_THAT(words, HasSubstr(part));
+  EXPECT_EQ(words.find("relay_buffer"), std::string::npos) << "keys have a page of their own";
+  EXPECT_EQ(run(sluice_program, {"--version"}).out.substr(0, 2), "0.");
+  EXPECT_THAT(run(sluice_program, {"--completion"}).out, HasSubstr("complete "));
+  EXPECT_EQ(run(sluice_program, {"--completion=csh"}).code, 2);
+}
+
+TEST(SluiceCommandLine, SecretsArePrintedOnlyOnRequest) {
+  const TemporaryFolder folder;
+  const std::string file =
+      folder.write("s.yaml", memif_config(folder,
+                                          "feedback: { listen: 127.0.0.1:0, keys: [{ id: 1, secret: "
+                                          "00112233445566778899aabbccddeeff }] }\n"));
+  EXPECT_THAT(run(sluice_program, {"--print-config", file}).out, testing::Not(HasSubstr("00112233445566778899")));
+  EXPECT_THAT(run(sluice_program, {"--print-config", "--show-secrets", file}).out, HasSubstr("00112233445566778899"));
+  EXPECT_EQ(run(sluice_program, {"--show-secrets", file}).code, 2) << "it needs --print-config";
+}
+
+TEST(SluiceCommandLine, ACheckStatesThePacketMemory) {
+  const TemporaryFolder folder;
+  const Finished checked = run(sluice_program, {"--check", folder.write("s.yaml", memif_config(folder, ""))});
+  EXPECT_EQ(checked.code, 0) << checked.err;
+  EXPECT_THAT(checked.out,
+              testing::ContainsRegex("packet memory: 2048 buffers; connections of a shard may hold and advertise "
+                                     "[0-9]+ MB, those of one UE [0-9]+ MB, one alone [0-9]+ MB each way\nOK\n"));
+}
+
+TEST(SluicectlCommandLine, PrintsItsHelpManualPageAndSchema) {
+  EXPECT_THAT(run(sluicectl_program, {}).err, HasSubstr("a command is needed, such as status; see --help"));
+  const std::string help = run(sluicectl_program, {"--help"}).out;
+  for (const char* part :
+       {"--socket", "SLUICE_SOCKET", "--timeout", "--json", "--wide", "--manual", "--schema", "--completion",
+        "drain [off|status], ", "watch [--interval SECONDS]", "Exit codes: 0 answered"})
+    EXPECT_THAT(help, HasSubstr(part));
+  const std::string page = run(sluicectl_program, {"--manual"}).out;
+  for (const char* part : {".TH", "admin.group", "replay FILE", "sluice.yaml"}) EXPECT_THAT(page, HasSubstr(part));
+  const Finished schema = run(sluicectl_program, {"--schema"});
+  EXPECT_TRUE(Json::accept(schema.out));
+  EXPECT_THAT(schema.out, HasSubstr("\"bearers\""));
+  const std::string completion = run(sluicectl_program, {"--completion"}).out;
+  EXPECT_THAT(completion, HasSubstr("smvs")) << "modes are completed";
+  for (const char* seconds : {"0", "-1", "4000", "x"})
+    EXPECT_EQ(run(sluicectl_program, {"--timeout", seconds, "status"}).code, 2) << seconds;
+  EXPECT_EQ(run(sluicectl_program, {"replay", "/nonexistent"}).code, 1);
+  EXPECT_EQ(run(sluicectl_program, {"replay"}).code, 2);
 }
 
 TEST(SluiceStart, APortErrorIsReported) {
@@ -257,6 +330,118 @@ TEST(SluiceRunning, TheOperatorCommandsWork) {
   EXPECT_THAT(renamed.err, HasSubstr("it is called split-again now"));
   EXPECT_EQ(run(sluicectl_program, {"--socket", "/nonexistent", "status"}).code, 1);
   EXPECT_EQ(run(sluicectl_program, {}).code, 2);
+}
+
+TEST(SluiceRunning, SluicectlRepeatsCommands) {
+  Running sluice;
+  const auto ask = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), {"--socket", sluice.socket()});
+    return run(sluicectl_program, words);
+  };
+  EXPECT_EQ(ask({"watch", "--count", "2", "--interval", "0.1", "counters", "flows_split"}).out, "0\n0\n");
+  const Finished top = ask({"top", "--json", "--count", "1", "--interval", "0.1"});
+  EXPECT_EQ(top.code, 0) << top.err;
+  EXPECT_TRUE(Json::parse(top.out).contains("bearers")) << top.out;
+  EXPECT_EQ(ask({"top", "--count", "1", "--interval", "0.1", "--by", "queue"}).code, 0);
+  for (const std::vector<std::string>& wrong :
+       {std::vector<std::string>{"top", "--by", "name"}, {"top", "more"}, {"top", "--interval", "0"}, {"watch"}}) {
+    const Finished refused = ask(wrong);
+    EXPECT_EQ(refused.code, 2) << wrong.back();
+    EXPECT_THAT(refused.err, testing::StartsWith("sluicectl: "));
+    EXPECT_EQ(refused.out, "");
+  }
+  EXPECT_EQ(ask({"modes", "--wide"}).out, ask({"--wide", "modes"}).out) << "also after the command";
+}
+
+TEST(SluiceRunning, EveryCommandIsAnswered) {
+  Running sluice("mode: i-tcp\n");
+  EXPECT_EQ(sluice.ask("version").value, run(sluice_program, {"--version"}).out.substr(0, 5));
+  EXPECT_GT(sluice.ask("help").value.size(), 20U);
+  const Json status = sluice.ask("status").value;
+  EXPECT_EQ(status["captures"], 0);
+  EXPECT_EQ(status["traces"], 0);
+  EXPECT_EQ(status["shards"], 1);
+  EXPECT_EQ(status["fail_open"], "none");
+  EXPECT_EQ(status["last_run"], nullptr);
+  EXPECT_EQ(sluice.ask("traffic").value, Json::array());
+  EXPECT_EQ(sluice.ask("flows --passing").value, Json::array());
+  EXPECT_EQ(sluice.ask("exposure").value["samples"], 0);
+  EXPECT_EQ(sluice.ask("groups").value.size(), 2U);
+  EXPECT_EQ(sluice.ask("shards").value[0]["shard"], 0);
+  EXPECT_EQ(sluice.ask("ports").value["core"]["device"], "net_memif1");
+  EXPECT_TRUE(sluice.ask("explain flows_split").ok);
+  EXPECT_FALSE(sluice.ask("explain").ok);
+  EXPECT_TRUE(sluice.ask("counters").value.contains("log.lines_lost"));
+  for (const char* limit : {"flows 0", "flows 1 2", "bearers 0", "bearers x", "flows --passing 0"})
+    EXPECT_EQ(sluice.ask(limit).value, "the limit is a whole number, 1 to 1000") << limit;
+  EXPECT_TRUE(sluice.ask("flows --passing 1000").ok);
+  EXPECT_FALSE(sluice.ask("capture --nonsense").ok);
+  EXPECT_FALSE(sluice.ask("trace --nonsense").ok);
+}
+
+TEST(SluiceRunning, AnOperatorDrainsAndReleases) {
+  Running sluice("mode: i-tcp\n");
+  const Json drain = sluice.ask("drain").value;
+  EXPECT_EQ(drain["draining"], true);
+  EXPECT_EQ(drain["still_split"], 0);
+  EXPECT_EQ(drain["broken_by_a_stop"], 0);
+  for (const auto& [blocker, count] : drain["blocked_by"].items()) EXPECT_EQ(count, 0) << blocker;
+  EXPECT_EQ(sluice.ask("drain status").value["draining"], true);
+  EXPECT_TRUE(eventually([&] { return sluice.ask("status").value["draining"] == true; }));
+  EXPECT_EQ(sluice.ask("drain off").value["draining"], false);
+  EXPECT_EQ(sluice.ask("drain sideways").value, "usage: drain, drain off or drain status");
+  for (const char* command : {"release", "split-again"}) {
+    const std::string word = command;
+    EXPECT_FALSE(sluice.ask(word).ok);
+    EXPECT_EQ(sluice.ask(word + " somebody").value, "usage: the address of a UE, or all");
+    EXPECT_EQ(sluice.ask(word + " 10.45.0.9").value, "no connection of UE 10.45.0.9 is known; bearers lists the UEs");
+    EXPECT_TRUE(sluice.ask(word + " all").ok);
+  }
+}
+
+TEST(SluiceRunning, AnOperatorChangesModeAndLogLevel) {
+  Running sluice("mode: i-tcp\n");
+  EXPECT_EQ(sluice.ask("mode").value, "i-tcp");
+  EXPECT_TRUE(sluice.ask("mode bypass").ok);
+  EXPECT_EQ(sluice.ask("status").value["mode"], "bypass");
+  EXPECT_FALSE(sluice.ask("mode no-such-mode").ok);
+  EXPECT_EQ(sluice.ask("mode").value, "bypass");
+  const Json modes = sluice.ask("modes").value;
+  ASSERT_GT(modes.size(), 5U);
+  for (const Json& mode : modes) EXPECT_EQ(mode["allowed"] == true, mode["why_not"].is_null()) << mode;
+  EXPECT_EQ(sluice.ask("log-level").value, Json::parse(R"({"level": "info", "configured": "info"})"));
+  EXPECT_EQ(sluice.ask("log-level debug").value, Json::parse(R"({"level": "debug", "configured": "info"})"));
+  EXPECT_THAT(sluice.ask("log-level loud").value.get<std::string>(), HasSubstr("unknown log level 'loud', expected"));
+  EXPECT_TRUE(sluice.ask("reload").ok);
+  EXPECT_EQ(sluice.ask("log-level").value["level"], "info") << "as the file states it";
+  EXPECT_EQ(sluice.ask("mode").value, "i-tcp") << "as the file states it";
+  EXPECT_EQ(sluice.ask("reload").value, "nothing has changed");
+  EXPECT_FALSE(sluice.ask("confirm").ok);
+  EXPECT_FALSE(sluice.ask("revert").ok);
+}
+
+TEST(SluiceRunning, ASignalReadsTheConfigurationAgain) {
+  Running sluice("mode: i-tcp\n");
+  static_cast<void>(sluice.folder.write("s.yaml", memif_config(sluice.folder, "mode: bypass\n")));
+  sluice.program().signal(SIGHUP);
+  EXPECT_TRUE(eventually([&] { return sluice.ask("mode").value == "bypass"; }));
+  static_cast<void>(sluice.folder.write("s.yaml", memif_config(sluice.folder, "mode: no-such-mode\n")));
+  sluice.program().signal(SIGHUP);
+  EXPECT_TRUE(eventually(
+      [&] { return sluice.program().err().find("SIGHUP: the configuration stays as it was") != std::string::npos; }));
+  EXPECT_EQ(sluice.ask("mode").value, "bypass");
+}
+
+TEST(SluiceRunning, TheLogNamesStartPortsAndEnd) {
+  Running sluice("mode: bypass\nlogging: { statistics_period: 100ms }\n");
+  EXPECT_TRUE(eventually([&] { return sluice.program().err().find("flows=0 bearers=0") != std::string::npos; }));
+  sluice.program().signal(SIGINT);
+  EXPECT_EQ(sluice.program().wait(), 0);
+  const std::string log = sluice.program().err();
+  for (const char* part :
+       {"port radio: net_memif0 with 1 receive and 1 transmit queue", "port core: net_memif1 with",
+        "admin: listening on ", ": mode bypass, 1 shard(s), running", "stopping: SIGINT", "stopped; flows=0"})
+    EXPECT_THAT(log, HasSubstr(part));
 }
 
 TEST(SluiceRunning, ReturnsOneCounter) {
