@@ -37,7 +37,7 @@ Duration clock_time(clockid_t clock) {
 }  // namespace
 
 PollPolicy::PollPolicy(PollMode mode, Duration step, Duration spin)
-    : mode_(mode), step_(std::min(step, longest)), spin_(spin) {
+    : mode_(mode), step_(std::min(step, longest)), least_spin_(spin), spin_(spin) {
   const int waker = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
   if (waker < 0) throw std::runtime_error("poll policy: no event descriptor: " + std::string(strerror(errno)));
   descriptors_.push_back({.fd = waker, .events = POLLIN, .revents = 0});
@@ -85,10 +85,25 @@ bool PollPolicy::sleep(Instant now, Instant deadline) noexcept {
   return true;
 }
 
-/// Ends the idle period of this thread. From then on, other threads need not wake it.
-void PollPolicy::stay_awake() noexcept {
+/// Ends the idle period of this thread, and adapts the spin to its length. From then on, other threads need not wake
+/// this thread.
+void PollPolicy::stay_awake(Instant now) noexcept {
   drowsy_ = false;
+  if (now - last_work_ > longest_spin) {
+    spin_ = std::max(spin_ / 2, least_spin_);
+  } else if (now >= yields_until_) {
+    spin_ = std::max(std::min(2 * spin_, longest_spin), least_spin_);
+  }
   asleep_.store(false, std::memory_order_relaxed);
+}
+
+/// True if another thread had the processor between the last round, which found no work, and the present one. The spin
+/// then ends, because a spinning thread delays the other one.
+bool PollPolicy::was_displaced(Instant last_round, Instant now) noexcept {
+  if (last_round == last_work_ || now - last_round < longest_empty_round) return false;
+  spin_ = least_spin_;
+  yields_until_ = now + yielding;
+  return true;
 }
 
 /// Handles the descriptors that ended a sleep: resets the eventfd and clears socket errors.

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "dataplane/units/time.hpp"
@@ -15,15 +16,19 @@ enum class PollMode : std::uint8_t {
   adaptive  ///< the poll thread sleeps when no packet has arrived for a while, and can share its CPU
 };
 
-/// Decides when a poll thread sleeps. In adaptive mode a thread polls on without sleeping for a short time after the
-/// last packet, so that a burst causes no wake-up. Then it waits for its ports if the kernel can signal packets on all
-/// of them. Otherwise (memif, rings) it sleeps in steps of a fixed time, which bounds the delay of the first packet.
-/// Thread: the poll thread, except wake() and wake_if_asleep().
+/// Decides when a poll thread sleeps. In adaptive mode a thread spins for some time after the last packet, so that a
+/// burst causes no wake-up. This time is `spin` at first. It doubles, up to `longest_spin`, if a sleep ends so early
+/// that a longer spin had avoided it, as between requests and responses. It halves if a sleep lasts longer than
+/// `longest_spin`, and is `spin` again if another thread needs the processor. After it the thread waits for its ports
+/// if the kernel can signal packets on all of them. Otherwise (memif, rings) it sleeps in steps of `step`, which bounds
+/// the delay of the first packet. Thread: the poll thread, except wake() and wake_if_asleep().
 class PollPolicy {
  public:
   /// Default step of adaptive sleep. Including the cost of a wake-up, a packet waits at most 100 us.
   static constexpr Duration default_step = std::chrono::microseconds(60);
   static constexpr Duration default_spin = std::chrono::microseconds(30);
+  /// Longest spin of adaptive mode. Packets at larger intervals cost a wake-up each.
+  static constexpr Duration longest_spin = std::chrono::microseconds(120);
 
   explicit PollPolicy(PollMode mode, Duration step = default_step, Duration spin = default_spin);
   ~PollPolicy();
@@ -46,11 +51,13 @@ class PollPolicy {
   /// packets that other threads passed before they could detect that this thread sleeps.
   bool rest(bool worked, Instant now, Instant deadline) noexcept {
     if (worked) {
-      last_work_ = now;
       if (drowsy_) [[unlikely]]
-        stay_awake();
+        stay_awake(now);
+      last_work_ = now;
     }
-    if (mode_ == PollMode::busy || now - last_work_ < spin_) return false;
+    const Instant last_round = std::exchange(last_round_, now);
+    if (mode_ == PollMode::busy || now - last_work_ < least_spin_) return false;
+    if (now - last_work_ < spin_ && !was_displaced(last_round, now)) return false;
     return sleep(now, deadline);
   }
 
@@ -65,19 +72,30 @@ class PollPolicy {
 
   [[nodiscard]] PollMode mode() const noexcept { return mode_; }
   [[nodiscard]] std::uint64_t sleeps() const noexcept { return sleeps_; }
+  /// Returns how long the thread presently spins after the last packet. Adaptive mode only.
+  [[nodiscard]] Duration spin() const noexcept { return spin_; }
 
  private:
+  /// A round of polling without work takes less time than this, unless another thread has the processor meanwhile.
+  static constexpr Duration longest_empty_round = std::chrono::microseconds(50);
+  /// Time for which the spin is not lengthened after another thread needed the processor.
+  static constexpr Duration yielding = std::chrono::milliseconds(2);
+
   bool sleep(Instant now, Instant deadline) noexcept;
-  void stay_awake() noexcept;
+  void stay_awake(Instant now) noexcept;
+  bool was_displaced(Instant last_round, Instant now) noexcept;
   void take_wakeups() noexcept;
 
   PollMode mode_;
   bool blind_ports_ = false;  ///< true if the kernel cannot signal packets on some port
   bool drowsy_ = false;       ///< copy of the flag that this thread sleeps, for the poll thread's own use
   Duration step_;
-  Duration spin_;
+  Duration least_spin_;
+  Duration spin_;  ///< present spin, least_spin_ to longest_spin
   double idle_share_ = 0;
   Instant last_work_{};
+  Instant last_round_{};
+  Instant yields_until_{};  ///< until then the spin is not lengthened
   std::uint64_t sleeps_ = 0;
   std::vector<pollfd> descriptors_;              ///< descriptors to wait for; the first one belongs to wake()
   alignas(64) std::atomic<bool> asleep_{false};  ///< read by other threads

@@ -14,6 +14,7 @@ namespace sluice::dpdk {
 namespace {
 
 using std::chrono::microseconds;
+using std::chrono::milliseconds;
 
 constexpr Instant start = Instant(std::chrono::seconds(5));
 
@@ -37,6 +38,62 @@ TEST(PollPolicy, AdaptiveSpinsAfterWorkPollsOnceMoreAndSleeps) {
   EXPECT_FALSE(policy.rest(true, start + microseconds(150), never)) << "work again: spin again";
   EXPECT_FALSE(policy.rest(false, start + microseconds(170), never));
   EXPECT_EQ(policy.sleeps(), 2U);
+}
+
+/// A policy that polls each 5 us, and whose packets arrive at given times.
+class AdaptiveSpin : public testing::Test {
+ protected:
+  static constexpr Duration round = microseconds(5);
+
+  AdaptiveSpin() { policy.watch(-1); }
+
+  /// Polls without packets for `gap`; then a packet arrives. Returns true if the thread slept meanwhile.
+  bool packet_after(Duration gap) {
+    const std::uint64_t before = policy.sleeps();
+    for (const Instant end = now + gap; now + round < end;) policy.rest(false, now += round, never);
+    policy.rest(true, now += round, never);
+    return policy.sleeps() != before;
+  }
+  void lengthen() {
+    for (int i = 0; i < 10; ++i) packet_after(microseconds(100));
+    ASSERT_EQ(policy.spin(), PollPolicy::longest_spin);
+  }
+
+  PollPolicy policy{PollMode::adaptive, microseconds(10), microseconds(30)};
+  Instant now = start;
+};
+
+TEST_F(AdaptiveSpin, LastsAsLongAsPacketsFollowSoon) {
+  packet_after(milliseconds(1));
+  EXPECT_EQ(policy.spin(), microseconds(30));
+  for (const auto expected : {60, 120}) {
+    EXPECT_TRUE(packet_after(microseconds(100)));
+    EXPECT_EQ(policy.spin(), microseconds(expected));
+  }
+  for (int i = 0; i < 100; ++i) EXPECT_FALSE(packet_after(microseconds(100)));
+  EXPECT_EQ(policy.spin(), PollPolicy::longest_spin);
+}
+
+TEST_F(AdaptiveSpin, IsShortBetweenPacketsAtLargeIntervals) {
+  lengthen();
+  for (const auto expected : {60, 30, 30}) {
+    EXPECT_TRUE(packet_after(microseconds(200)));
+    EXPECT_EQ(policy.spin(), microseconds(expected));
+  }
+}
+
+TEST_F(AdaptiveSpin, EndsIfAnotherThreadNeedsTheProcessor) {
+  lengthen();
+  policy.rest(false, now += microseconds(60), never);
+  EXPECT_EQ(policy.spin(), PollPolicy::longest_spin) << "the round before, which had work, may have taken the time";
+  policy.rest(false, now += microseconds(51), never);
+  EXPECT_EQ(policy.spin(), microseconds(30));
+  packet_after(microseconds(5));
+  EXPECT_TRUE(packet_after(microseconds(100)));
+  EXPECT_EQ(policy.spin(), microseconds(30)) << "the other thread may still need the processor";
+  packet_after(milliseconds(3));
+  packet_after(microseconds(100));
+  EXPECT_EQ(policy.spin(), microseconds(60));
 }
 
 TEST(PollPolicy, ATimerThatExpiresSoonKeepsItAwake) {
