@@ -103,20 +103,21 @@ void DeliveryEstimator::update_byte_mean(double& mean, double value, double byte
   mean += (value - mean) * bytes / (bytes + mean_ * memory_s_);
 }
 
-/// Returns the part of a gap before a delivery of `bytes` that counts in the mean rate. A longer gap may be an outage.
-/// A slow link needs longer than `memory_` for one packet, so its usual gaps count in full.
-Duration DeliveryEstimator::counted_gap(Duration gap, double bytes) const {
-  if (gap <= memory_ || mean_ <= 0) [[likely]]
-    return std::min(gap, memory_);
-  return std::min(gap, std::max(memory_, from_seconds(longest_gap * bytes / mean_)));
+/// Returns the part, in seconds, of a gap before a delivery of `bytes` that counts in the mean rate. A longer gap may be
+/// an outage. A slow link needs longer than `memory_s_` for one packet, so its usual gaps count in full.
+double DeliveryEstimator::counted_gap(double gap, double bytes) const {
+  if (gap <= memory_s_ || mean_ <= 0) [[likely]]
+    return std::min(gap, memory_s_);
+  return std::min(gap, std::max(memory_s_, longest_gap * bytes / mean_));
 }
 
-/// Updates the exponential mean rates with a time constant of `memory_`. Does not apply the lower bound of mean_ that
+/// Updates the exponential mean rates with a time constant of `memory_s_`. Does not apply the lower bound of mean_ that
 /// application-limited samples set; on_delivered() does that.
 double DeliveryEstimator::measure(Instant now, double bytes) {
   double decay = 1;
   if (now > last_) {
-    const Duration step = counted_gap(now - last_, bytes);
+    // The decay is 1 / (1 + p + p²/2), where p is the step as a share of the memory. Up to 1 that is close to e^-p.
+    const double step = counted_gap(in_seconds(now - last_), bytes);
     const double half = memory_s_ + step / 2;
     const double scale = 1 / (memory_s_ * memory_s_ + step * half);
     decay = memory_s_ * memory_s_ * scale;
