@@ -43,8 +43,8 @@ constexpr std::array<std::array<std::uint32_t, 256>, 2> make_tables() {
 }
 constexpr std::array<std::array<std::uint32_t, 256>, 2> tables = make_tables();
 
-/// Returns the hash of an address; `folded` is the exclusive or of the address's words, in memory order. The key
-/// repeats every 16 bits. So the hash depends only on the exclusive or of the address's 16-bit words.
+/// Returns the hash of an address; `folded` is the exclusive or of the address's words of 32 or 64 bits, in memory
+/// order. The key repeats every 16 bits. So the hash depends only on the exclusive or of the address's 16-bit words.
 std::uint32_t hash_of_words(std::uint64_t folded) {
   folded ^= folded >> 32;
   folded ^= folded >> 16;

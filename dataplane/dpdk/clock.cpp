@@ -44,8 +44,8 @@ struct Reading {
   std::int64_t nanoseconds = 0;
 };
 
-/// Reads the time-stamp counter and the kernel's clock at one moment. Of several tries, the one with the shortest
-/// interruption is used.
+/// Reads the time-stamp counter and the kernel's clock at nearly the same moment. Of several tries, the one that took
+/// the shortest time is returned.
 Reading read_both() {
   Reading best;
   std::uint64_t narrowest = UINT64_MAX;

@@ -71,14 +71,15 @@ std::string text_of(const nlattr* attribute) {
   return mnl_attr_validate(attribute, MNL_TYPE_NUL_STRING) < 0 ? std::string() : mnl_attr_get_str(attribute);
 }
 
-/// Reads the kind of a master interface from a nested attribute. `into` is an InterfaceState.
+/// Reads the kind of a master interface from a nested attribute. `into` is an InterfaceState. Returns MNL_CB_OK, so
+/// that libmnl continues.
 int read_kind(const nlattr* attribute, void* into) {
   if (mnl_attr_get_type(attribute) == IFLA_INFO_SLAVE_KIND)
     static_cast<InterfaceState*>(into)->master_kind = text_of(attribute);
   return MNL_CB_OK;
 }
 
-/// Reads one attribute of a link message. `into` is an InterfaceState.
+/// Reads one attribute of a link message. `into` is an InterfaceState. Returns MNL_CB_OK, so that libmnl continues.
 int read_attribute(const nlattr* attribute, void* into) {
   InterfaceState& state = *static_cast<InterfaceState*>(into);
   std::array<char, IF_NAMESIZE> name{};

@@ -61,7 +61,8 @@ std::size_t Port::receive(std::uint16_t queue, std::span<packet::Packet> out) no
   return kept;
 }
 
-/// Receives a burst from the driver. Uses FaultGuard if the peer process may end and take shared memory with it.
+/// Receives a burst from the driver; returns the number of packets. Uses FaultGuard if the peer process may end and
+/// take shared memory with it.
 std::uint16_t Port::receive_burst(std::uint16_t queue, rte_mbuf** buffers, std::uint16_t count) noexcept {
   if (!traits_->peer_may_leave) [[likely]]
     return rte_eth_rx_burst(id_, queue, buffers, count);
@@ -91,7 +92,8 @@ std::uint16_t Port::guarded_receive(std::uint16_t queue, rte_mbuf** buffers, std
   return 0;
 }
 
-/// Transmits under FaultGuard; after a fault all packets count as sent and no buffer leaks.
+/// Transmits under FaultGuard; returns the number of packets sent. After a fault all packets count as sent, and no
+/// buffer leaks.
 std::uint16_t Port::guarded_transmit(std::uint16_t queue, rte_mbuf** buffers, std::uint16_t count) noexcept {
   // Takes a second reference to each buffer. After a fault the reference count shows which ones the driver has
   // released.

@@ -266,7 +266,7 @@ bool Port::configure_rss(const PortConfig& config, rte_eth_conf& settings, const
 }
 
 /// Fills the device's redirection table, which maps hashes to queues. If the device has more entries than
-/// rss_table_size, the first rss_table_size entries are repeated.
+/// rss_table_size, the first rss_table_size entries are repeated. Returns false if the device refuses the table.
 bool Port::fill_rss_table(const rte_eth_dev_info& device) const {
   std::vector<rte_eth_rss_reta_entry64> table((device.reta_size + 63U) / 64U);
   for (std::uint16_t i = 0; i < device.reta_size; ++i) {

@@ -56,7 +56,7 @@ inline std::uint32_t FlowTable::probe(const Key& key, std::uint32_t tag) const n
   return no_slot;
 }
 
-/// Finds a key that is not in its preferred slot, by linear probing from there.
+/// Finds a key that is not in its preferred slot, by linear probing from there. Returns its flow, or no_flow.
 FlowIndex FlowTable::find_behind(const ShortKey& key, KeyTag tag) const noexcept {
   const std::uint32_t at = probe(key, static_cast<std::uint32_t>(tag));
   return at != no_slot ? slots_[at].index() : no_flow;
@@ -97,7 +97,7 @@ inline void FlowTable::fetch(std::span<const std::uint32_t> tags) const noexcept
   }
 }
 
-/// Finds one key of a burst by linear probing, because it is not in its preferred slot.
+/// Finds one key of a burst by linear probing, because it is not in its preferred slot. Returns its flow, or no_flow.
 FlowIndex FlowTable::find_of(const KeyBurst& keys, std::size_t at, std::uint32_t tag) const noexcept {
   const std::uint32_t place = slot_of(keys.key(at), tag);
   return place != no_slot ? slots_[place].index() : no_flow;

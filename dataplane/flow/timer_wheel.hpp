@@ -175,7 +175,8 @@ class TimerWheel {
     return id;
   }
 
-  /// Advances the wheel to `now`; called by advance() if a tick has passed.
+  /// Advances the wheel to `now`; called by advance() if a tick has passed. Returns false if `most` timers were handled
+  /// before all due timers were.
   template <typename Fire>
   [[gnu::noinline]] bool run(Instant now, std::uint32_t most, Fire&& fire) {
     const std::uint64_t now_tick = tick_at_or_before(now);

@@ -22,7 +22,7 @@ inline std::uint64_t put32(std::uint8_t* at, std::uint32_t host) noexcept {
   return wire;
 }
 
-/// Writes two 32-bit words at once and adds them to the ones' complement sum.
+/// Writes two 32-bit words at once. Returns `sum` plus their contribution to the ones' complement sum.
 [[gnu::always_inline]] inline std::uint64_t put64(std::uint64_t sum, std::uint8_t* at, std::uint32_t first,
                                                   std::uint32_t second) noexcept {
   const std::uint64_t wire = __builtin_bswap64(std::uint64_t{first} << 32 | second);
@@ -184,7 +184,7 @@ struct Body {
   std::uint16_t ecn = 0;
 };
 
-/// Prepends space for all headers, and writes the outer and IP headers.
+/// Prepends space for all headers, and writes the outer and IP headers. Returns what is needed to write the TCP header.
 [[gnu::always_inline]] inline Front write_front(Packet& packet, const HeaderTemplate& header,
                                                 const AddressesView& addresses, const Body& body, std::uint16_t ip_id,
                                                 const Layout& layout) noexcept {

@@ -68,7 +68,7 @@ namespace sluice::packet {
   return sum % 0xffff == 0;
 }
 
-/// Adds `length` bytes to a wide sum; intended for a few bytes at the end of data.
+/// Returns a wide sum plus the sum of `length` bytes; intended for a few bytes at the end of data.
 [[nodiscard]] inline std::uint64_t add_words(std::uint64_t sum, const std::uint8_t* at, std::size_t length) noexcept {
   for (; length >= 8; at += 8, length -= 8) sum = add_wide(sum, load64(at));
   if (length == 0) return sum;
@@ -85,7 +85,7 @@ namespace sluice::packet {
   return add_wide(sum, rest);
 }
 
-/// Adds a TCP header to a wide sum; `length` is a multiple of 4, at least 20.
+/// Returns a wide sum plus the sum of a TCP header; `length` is a multiple of 4, at least 20.
 [[nodiscard]] inline std::uint64_t add_header(std::uint64_t sum, const std::uint8_t* at, std::size_t length) noexcept {
   if (length < 32) return add_words(sum, at, length);
   return add_words(add_four_wide(sum, at), at + 32, length - 32);  // nearly all headers have 32 bytes, with timestamps

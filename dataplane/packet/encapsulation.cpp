@@ -10,7 +10,7 @@
 namespace sluice::packet {
 namespace {
 
-/// Reads one header of the class `Header`, which begins at outer.length.
+/// Reads one header of the class `Header`, which begins at outer.length. Returns whether it could be read.
 template <typename Header>
 OuterResult read_one(Encapsulation kind, std::span<const std::uint8_t> frame, OuterHeaders& outer) noexcept {
   if (outer.length + Header::length > max_outer_length) return OuterResult::too_deep;

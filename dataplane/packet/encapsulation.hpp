@@ -63,7 +63,7 @@ static_assert(max_outer_length <= UINT8_MAX, "OuterHeaders::length");
 /// Largest size of the headers written: outer headers, IPv6, and TCP with all its options.
 inline constexpr std::size_t max_header_length = max_outer_length + ipv6_length + 60;
 
-/// Reads the headers behind the Ethernet header; called by read_outer_headers().
+/// Reads the headers behind the Ethernet header, and returns whether all could be read; called by read_outer_headers().
 [[nodiscard]] OuterResult read_shims(std::span<const std::uint8_t> frame, OuterHeaders& outer) noexcept;
 
 /// Reads all headers in front of the IP header. Never reads outside the frame. Unless the result is `complete`, `outer`

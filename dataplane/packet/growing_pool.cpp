@@ -99,9 +99,9 @@ int give_back(rte_mempool* pool, void* const* buffers, unsigned count) {
   return 0;
 }
 
-/// Takes `count` buffers from the pool for DPDK. DPDK first requests enough buffers to refill the cache of a thread. If
-/// that fails, DPDK requests only the one buffer that is needed now. So only a failed request for one buffer counts as
-/// a shortage.
+/// Takes `count` buffers from the pool for DPDK. Returns 0, or -ENOBUFS and takes none if there are too few. DPDK first
+/// requests enough buffers to refill the cache of a thread. If that fails, DPDK requests only the one buffer that is
+/// needed now. So only a failed request for one buffer counts as a shortage.
 int take(rte_mempool* pool, void** buffers, unsigned count) {
   Stack& stack = stack_of(pool);
   while (stack.free.size() < count) {

@@ -197,7 +197,7 @@ ParseResult read_ipv6(std::span<const std::uint8_t> frame, Parsed& out) {
   return ParseResult::tcp;
 }
 
-/// Reads the TCP header (RFC 9293 section 3.1).
+/// Reads the TCP header (RFC 9293 section 3.1). Returns the outcome of the parse.
 ParseResult read_tcp(std::span<const std::uint8_t> frame, Parsed& out) {
   const std::size_t offset = out.l4_offset;
   const std::uint8_t* const tcp = frame.data() + offset;

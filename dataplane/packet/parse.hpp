@@ -100,9 +100,9 @@ struct Parsed {
 };
 static_assert(sizeof(Parsed) <= 128, "two cache lines");
 
-/// Reads the headers of a frame. Never reads outside the frame, whatever it contains, and never writes to it. For the
-/// results `tcp` and `tcp_options_unknown` all of `out` is valid. In a segment without SYN, unknown or malformed
-/// options only set `out.unknown_options`. The TCP checksum is not checked.
+/// Reads the headers of a frame, and returns the outcome. Never reads outside the frame, whatever it contains, and
+/// never writes to it. For the results `tcp` and `tcp_options_unknown` all of `out` is valid. In a segment without SYN,
+/// unknown or malformed options only set `out.unknown_options`. The TCP checksum is not checked.
 [[nodiscard]] ParseResult parse(const Packet& packet, Parsed& out) noexcept;
 
 /// Fast path of parse() for the most common frame. Such a frame has no VLAN tag, IPv4 without options and with DF, and

@@ -37,7 +37,8 @@ std::uint8_t read_sack_permitted(Option, tcp::Segment& segment) {
   return 0;
 }
 
-/// Reads SACK blocks; their number must be whole and at most four (RFC 2018 section 3).
+/// Reads SACK blocks; their number must be whole and at most four (RFC 2018 section 3). Returns the bit `malformed` if
+/// it is not, else 0.
 std::uint8_t read_sack(Option option, tcp::Segment& segment) {
   const std::size_t blocks = (option.size() - 2) / 8;
   if (option.size() != 2 + 8 * blocks || blocks < 1 || blocks > segment.sack_blocks.size()) {

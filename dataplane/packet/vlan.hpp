@@ -22,7 +22,8 @@ struct VlanTag {
   [[nodiscard]] static constexpr bool begins(std::uint16_t type) {
     return type == ethertype::vlan || type == ethertype::service_vlan || type == ethertype::old_service_vlan;
   }
-  /// Reads one VLAN tag from `rest`, which has at least the four bytes of a tag.
+  /// Reads one VLAN tag from `rest`, which has at least the four bytes of a tag. Returns `too_deep` if the flow key has
+  /// no space for the network.
   [[nodiscard]] static OuterResult read(std::span<const std::uint8_t> rest, OuterHeaders& outer) {
     const unsigned kind = outer.type == ethertype::service_vlan       ? service
                           : outer.type == ethertype::old_service_vlan ? old_service

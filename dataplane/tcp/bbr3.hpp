@@ -127,7 +127,7 @@ class Bbr3 {
   std::uint32_t recovery_round_ = 0;  ///< number of the round in which fast recovery began
   std::uint32_t prior_cwnd_ = 0;      ///< window in bytes to restore after recovery or ProbeRTT
   std::uint32_t initial_cwnd_ = 0;
-  /// Bytes to be acknowledged in ProbeBW_UP until the long-term bound rises by one segment.
+  /// Bytes to be acknowledged in ProbeBW_UP until the long-term bound of the bytes in flight rises by one segment.
   std::uint32_t acked_per_step_ = 0;
   std::uint32_t up_acked_ = 0;  ///< bytes counted towards acked_per_step_
   /// Number of contiguous runs of lost bytes in the current round of losses (LossBounds).
@@ -137,12 +137,14 @@ class Bbr3 {
   RecoveryKind recovery_ = RecoveryKind::none;
   Feedback feedback_ = Feedback::none;
   Left left_ = Left::nothing;
-  std::uint8_t up_rounds_ = 0;   ///< number of rounds of ProbeBW_UP so far; determines the slope of the long-term bound
+  /// number of rounds of ProbeBW_UP so far; the more rounds, the faster the long-term bound rises
+  std::uint8_t up_rounds_ = 0;
   bool was_full_ = false;        ///< true if the pipe was full once (BBR.full_bw_reached)
   bool probe_sample_ = false;    ///< true if samples belong to a bandwidth probe (BBR.is_bw_probe_sample)
   bool probe_too_high_ = false;  ///< true if the last probe had excess losses (BBR.prev_probe_too_high)
-  bool precautionary_ = false;   ///< true if the last probe ended at the long-term bound (BBR.prev_probe_precautionary)
-  bool window_full_ = false;     ///< true if the whole window was in flight at some time in this round
+  /// true if the last probe ended at the long-term bound of the bytes in flight (BBR.prev_probe_precautionary)
+  bool precautionary_ = false;
+  bool window_full_ = false;      ///< true if the whole window was in flight at some time in this round
   bool window_was_full_ = false;  ///< true if the whole window was in flight at some time in the last round
   bool idle_restart_ = false;
   bool rtt_seen_ = false;

@@ -14,7 +14,7 @@ namespace sluice::tcp {
 class LossBounds {
  public:
   static constexpr std::uint32_t unbounded = UINT32_MAX;
-  static constexpr double beta = 0.7;  ///< BBR.Beta: share of a limit that a reduction leaves at least
+  static constexpr double beta = 0.7;  ///< BBR.Beta: a reduction leaves at least this share of a limit
   /// BBR.Headroom: share of the long-term bound of bytes in flight that is left to other flows.
   static constexpr double headroom = 0.15;
 

@@ -47,8 +47,9 @@ void Sender::request_reset() {
 /// 3.2). This number is SND.NXT if everything in flight arrives before the reset. After a timeout, a loss or an
 /// unanswered tail loss probe, or with a window below SND.NXT, the peer may still expect SND.UNA. In these cases a
 /// reset with SND.UNA is sent before the one with SND.NXT. The peer ignores or challenges the one that does not match.
-/// If this endpoint does not know of a loss, the peer sends a challenge ACK. The other host, which has no such
-/// connection, then answers the challenge ACK with a reset.
+/// If this endpoint does not know of a loss, the peer sends a challenge ACK. The host that this endpoint impersonates
+/// has no such connection any more, and answers the challenge ACK with a reset. Returns false if the output refused a
+/// segment.
 bool Sender::emit_reset(Instant now, Output& output) {
   Segment segment = header(snd_.una);
   segment.flags.bits |= Flags::rst_bit;

@@ -238,8 +238,8 @@ struct Prague : CongestionHooks {
 ///
 /// Marks of ABC: the paper marks `accelerate` as ECT(1) and `brake` as ECT(0), and the receiver echoes each in the NS
 /// bit. Here all packets are sent as ECT(1), a brake is CE, and the ACE field of RFC 9768 counts the brakes. Packets
-/// that an ACK delivers without a brake mark count as accelerated. Over a round the sum is that of the paper, even if
-/// an ACK is lost. CE marks of other queues count as brakes.
+/// that an ACK delivers without a brake mark count as accelerated. Over a round the window thus changes by as many
+/// bytes as in the paper, even if an ACK is lost. CE marks of other queues count as brakes.
 struct Abc : NewReno {
   static constexpr bool scalable = true;
 

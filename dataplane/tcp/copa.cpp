@@ -21,7 +21,8 @@ constexpr int empty_rounds = 5;
 /// Share of the RTT's range (RTTmax − RTTmin) below which the queueing delay counts as zero.
 constexpr double nearly_empty = 0.1;
 
-/// Rounds in which the window must keep its direction before the velocity doubles.
+/// Rounds in which the window must keep its direction before the velocity doubles. The velocity is the factor by which
+/// each change of the window is multiplied.
 constexpr std::uint32_t same_rounds_needed = 3;
 
 }  // namespace
@@ -108,7 +109,7 @@ void Copa::update_velocity(std::uint32_t cwnd) {
   }
 }
 
-/// Sets the direction of the window and resets the velocity.
+/// Sets the direction in which the window changes, and resets the velocity (factor of each change) to 1.
 void Copa::turn(Direction direction) {
   direction_ = direction;
   velocity_ = 1;
@@ -116,6 +117,7 @@ void Copa::turn(Direction direction) {
 }
 
 /// True if the rate of the window is at most the target 1/(delta dq) (section 2.1, steps 2 and 3 of the Copa paper).
+/// Here dq is the queueing delay.
 bool Copa::below_target(std::uint32_t cwnd, std::uint32_t mss) const {
   const double packets = static_cast<double>(cwnd) / mss;
   return packets * to_seconds(queueing()) <= inverse_delta_ * to_seconds(standing_.value());

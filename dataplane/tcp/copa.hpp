@@ -15,9 +15,10 @@ namespace sluice::tcp {
 /// delay. A flow thus keeps few packets in the queue and empties it every five round trips. If the queue does not
 /// empty, other traffic fills it, and Copa reduces delta to compete.
 ///
-/// Two differences from the paper limit the effect of a velocity that grew over many rounds before the path changed.
-/// The velocity resets as soon as the window must change direction, instead of at the end of a round. No ACK changes
-/// the window by more bytes than it acknowledges. A third difference: a timeout returns to slow start.
+/// The velocity is the factor of each change of the window. Two differences from the paper limit the effect of a
+/// velocity that grew over many rounds before the path changed. The velocity resets as soon as the window must change
+/// direction, instead of at the end of a round. No ACK changes the window by more bytes than it acknowledges. A third
+/// difference: a timeout returns to slow start.
 class Copa {
  public:
   /// Starts a connection.
@@ -35,8 +36,9 @@ class Copa {
   /// prevents a burst.
   [[nodiscard]] std::uint32_t on_restart(bool app_limited, Instant now, std::uint32_t cwnd);
 
-  /// Returns the pacing rate, which is twice window / RTTstanding. At this rate the window limits the sender, not the
-  /// pacing, and no burst arises (section 2.1 of the Copa paper).
+  /// Returns the pacing rate, which is twice window / RTTstanding, where RTTstanding is the minimum RTT of the last
+  /// half round trip. At this rate the window limits the sender, not the pacing, and no burst arises (section 2.1 of
+  /// the Copa paper).
   [[nodiscard]] Rate pacing_rate() const { return pacing_rate_; }
   [[nodiscard]] static bool limits_itself() { return false; }
 
@@ -46,7 +48,8 @@ class Copa {
   /// Returns 1/delta: the packets that the flow aims to keep in the queue.
   [[nodiscard]] double packets_in_queue() const { return inverse_delta_; }
   [[nodiscard]] double velocity() const { return velocity_; }
-  /// Returns RTTmin, and standing_rtt() returns RTTstanding. Both are zero before the first sample.
+  /// Returns RTTmin, the minimum RTT of ten seconds. standing_rtt() returns RTTstanding, the minimum RTT of the last
+  /// half round trip. Both are zero before the first sample.
   [[nodiscard]] Duration min_rtt() const { return least_.value(); }
   [[nodiscard]] Duration standing_rtt() const { return standing_.value(); }
 

@@ -38,7 +38,7 @@ Bytes Endpoint::emit_due(Instant now, Output& output, Bytes allowance) {
   return allowance - left;
 }
 
-/// Sends all due segments when the fast path does not apply.
+/// Sends all due segments when the fast path does not apply. Returns the IP bytes of the data segments sent.
 Bytes Endpoint::emit_slow(Instant now, Output& output, Bytes allowance) {
   if (!sends_plainly()) [[unlikely]]
     return emit_slow_path(now, output, allowance);
@@ -47,7 +47,8 @@ Bytes Endpoint::emit_slow(Instant now, Output& output, Bytes allowance) {
   return sent;
 }
 
-/// Sends everything that can be due in any state, including RST, handshake, recovery, probes and paced data.
+/// Sends everything that can be due in any state, including RST, handshake, recovery, probes and paced data. Returns
+/// the IP bytes of the data segments sent.
 Bytes Endpoint::emit_slow_path(Instant now, Output& output, Bytes allowance) {
   if (reset_is_due()) {
     if (emit_reset(now, output)) close(close_reason());

@@ -25,11 +25,12 @@ enum class WindowUpdates : std::uint8_t {
   sparing,
 
   /// A window update is sent if the right edge can move by a quarter of the window that the peer can still use. This
-  /// distance is at least one segment and at most two. Used where the window controls the peer's rate, because a late
-  /// update then delays the peer.
+  /// distance is at least one segment and at most two. Used where the window controls the peer's rate, so that a late
+  /// update delays the peer.
   prompt,
-  /// A window update is sent as with WindowUpdates::prompt, but the right edge must move by one to eight segments.
-  /// Fewer updates suffice, because the ACK of every second segment also carries the window.
+  /// A window update is sent if the right edge can move by a quarter of the window that the peer can still use. This
+  /// distance is at least one segment and at most eight. So there are fewer updates than with WindowUpdates::prompt.
+  /// That suffices, because the ACK of every second segment also carries the window.
   prompt_for_its_size
 };
 inline constexpr std::uint32_t prompt_share = 4;
@@ -83,8 +84,9 @@ struct EndpointConfig {
   /// Pool for the state of connections in recovery or with reordering; null: the heap.
   RecoveryStatePool* recovery_states = nullptr;
 
-  /// Secret from which the positions of moved segment boundaries are computed, so that a peer cannot guess them
-  /// (segment_boundary.cpp). With 0 no boundary is moved, and ACKs that end inside a segment are not counted.
+  /// Secret from which the sender computes where it moves the boundary between two segments, so that a peer cannot
+  /// guess where a segment ends (segment_boundary.cpp). With 0 no boundary is moved, and ACKs that end inside a segment
+  /// are not counted.
   std::uint64_t boundary_secret = 0;
 
   /// True if a connection with this configuration needs a PacedEndpoint.

@@ -72,7 +72,7 @@ void Sender::retransmit_refused(Instant now) {
 }
 
 /// Handles the persist timer. Schedules a window probe or, if the window is open but too small for a segment, a part of
-/// a segment.
+/// a segment. Returns false if the peer has answered none of the permitted number of probes.
 bool Sender::on_persist() {
   if (!queue().unsent() && !bits_.fin_wanted) return true;
   if (loss_recovery_.retries >= config().max_retransmissions) return false;

@@ -13,7 +13,8 @@ struct Transmission {
   std::uint32_t at = 0;  ///< send time, in ticks of 1.02 µs (tick::us)
   SeqNum end;            ///< sequence number after the segment's last byte
 
-  /// Number of this retransmission among those sent in the same tick, from 1 on; 0 if the segment was sent once.
+  /// Number, from 1 on, that orders the retransmissions of all segments within one tick; 0 if the segment was sent
+  /// once.
   std::uint16_t copy = 0;
 
   friend constexpr bool operator<(const Transmission& a, const Transmission& b) {

@@ -229,8 +229,8 @@ class Receiver : public Timers {
   static constexpr std::uint8_t max_duplicates_due = 31;
   /// Shortest time between challenge ACKs (100 ms), in ticks of 8.4 ms (tick::ms8).
   static constexpr std::uint32_t challenge_spacing = 12;
-  /// Minimum distance in bytes below RCV.NXT at which a retransmission is plausible. A peer retransmits such old data
-  /// if acknowledgements were lost.
+  /// Bytes below RCV.NXT in which a retransmission is plausible even if the receive room is smaller. A peer retransmits
+  /// such old data if acknowledgements were lost.
   static constexpr std::uint32_t min_repeated = 1U << 20;
 
   struct Bits {

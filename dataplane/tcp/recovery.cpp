@@ -214,7 +214,7 @@ void Sender::leave_recovery(const AckEvent& event) {
 
 /// Handles the retransmission timeout (RFC 6298 sections 5.4 to 5.6). If the segment was not sent, because the caller
 /// did not permit its bytes or no buffer was free, no answer is missing. The timer then restarts when the segment is
-/// sent.
+/// sent. Returns false if the permitted number of retransmissions is used up.
 bool Sender::on_retransmission_timeout(Instant now) {
   if (loss_recovery_.retries >= config().max_retransmissions) return false;
   if (window_closed()) {

@@ -21,8 +21,8 @@ namespace {
 constexpr std::uint32_t spacing = 1U << 17U;
 /// Number of bytes after which the sender tries again to move a segment boundary, if the last try was not possible.
 constexpr std::uint32_t retry_after = 1U << 14U;
-/// Distance in bytes at which plan_boundary() is called again if there is no secret. It is below 128 MiB, because
-/// boundary_tick() cannot distinguish larger distances.
+/// Number of bytes after which plan_boundary() is called again if no secret is configured, so that no boundary is
+/// moved. It is below 128 MiB, because boundary_tick() cannot distinguish larger distances.
 constexpr std::uint32_t far = 1U << 26U;
 /// Number of segments in flight below which segment boundaries are not moved. With so few segments a peer gains nothing
 /// by acknowledging data before it arrives.

@@ -56,8 +56,8 @@ class Sender : public Receiver {
   [[nodiscard]] bool can_send_now() const {
     return !(on_fast_path() && !queue().unsent()) && finds_something_to_send();
   }
-  /// True if a payload of this size can be forwarded by cut-through: it fits one segment, and it is too large to share
-  /// a buffer with the data after it.
+  /// True if a payload of this size can be forwarded in its received frame (cut-through): it fits one segment, and it
+  /// is too large to share a buffer with the data after it.
   [[nodiscard]] bool cuts_through_size(std::uint32_t payload) const {
     return payload >= SendQueue::small && payload <= mtu_.mss;
   }

@@ -16,7 +16,7 @@ namespace sluice::tcp::tick {
 [[nodiscard]] constexpr std::uint32_t us(Duration time) {
   return static_cast<std::uint32_t>(time.count() >> 10);
 }
-/// Returns the duration of a number of ticks as us() counts them, rounded up by one tick.
+/// Returns the duration of a number of ticks as us() counts them, plus one tick, because us() rounds down.
 [[nodiscard]] constexpr Duration us_duration(std::uint32_t ticks) {
   return Duration((std::int64_t{ticks} + 1) << 10);
 }

@@ -24,8 +24,7 @@ void Sender::announce_urgent(SeqNum end) {
 }
 
 /// Writes the urgent pointer, a 16-bit offset from the segment's own sequence number. If urgent data ends beyond that
-/// range, the pointer is 65535, but only if the peer cannot have received that byte yet. A later segment then points
-/// farther.
+/// range, the pointer is 65535, but only if the byte at that offset was not sent yet. A later segment points farther.
 void Sender::mark_urgent(Segment& segment) const {
   segment.urgent = 0;
   const std::int32_t distance = recovery_state().snd_up - segment.seq;
