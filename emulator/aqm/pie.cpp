@@ -13,8 +13,8 @@
 namespace sluice::emulator {
 namespace {
 
-/// Lower bound of the sum of the drop probabilities since the last drop. Below this bound no packet is dropped; above
-/// max_sum a drop is certain (RFC 8033 section 5.5).
+/// Lower bound of the sum over arriving packets of their drop probabilities since the last drop. Below this bound no
+/// packet is dropped; above max_sum a drop is certain (RFC 8033 section 5.5).
 constexpr double min_sum = 0.85;
 constexpr double max_sum = 8.5;
 /// Probability above which packets are dropped even if they are ECN-capable (RFC 8033 section 5.1).

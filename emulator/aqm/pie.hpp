@@ -22,8 +22,8 @@ struct PieParameters {
 };
 
 /// PIE (RFC 8033): drops arriving packets with a probability that a PI controller computes from the queueing delay. The
-/// delay is the waiting time of the oldest packet (section 5.2 leaves the choice open). Drops are spaced by the sum of
-/// the probabilities (section 5.5).
+/// delay is the waiting time of the oldest packet (section 5.2 leaves the choice open). Drops are spaced by the sum
+/// over arriving packets of their drop probabilities (section 5.5).
 class PieQueue final : public QueueDiscipline {
  public:
   /// Creates an empty queue. Throws std::invalid_argument if a parameter is out of its range.
@@ -45,7 +45,7 @@ class PieQueue final : public QueueDiscipline {
   Random random_;
   Ring<Queued> queue_;
   double probability_ = 0;
-  double sum_ = 0;         ///< sum of the drop probabilities since the last drop
+  double sum_ = 0;         ///< sum over arriving packets of their drop probabilities, since the last drop or mark
   Duration before_{};      ///< queueing delay at the last update
   Duration burst_left_{};  ///< remaining time of the burst allowance
   Instant next_ = never;   ///< time of the next update of the probability; `never` before the first packet

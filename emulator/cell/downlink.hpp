@@ -98,7 +98,8 @@ class Downlink final : private AirLinkUser, private DrxUser {
   }
   /// Retransmits the block that to_repeat() returned. Returns the bytes on the air that were received.
   Bytes repeat(std::uint64_t tti, Instant now);
-  /// Sends a block of at most `capacity` bytes in `tti`, on `units` of its resource blocks.
+  /// Sends a block of at most `capacity` bytes in `tti`, on `units` of its resource blocks. Returns the outcome of the
+  /// block.
   Transmitted transmit(std::uint64_t tti, Bytes capacity, std::uint32_t units, Instant now);
   /// Returns the bytes on the air that the Node-B could send to the UE now with unlimited resources.
   [[nodiscard]] Bytes pending(Instant now) const;

@@ -36,7 +36,8 @@ double Harq::in_db(double linear) {
   return 10 * std::log10(std::max(linear, least));
 }
 
-/// Updates the hybrid-ARQ process that owns `tti` with the outcome of its transmission.
+/// Updates the hybrid-ARQ process that owns `tti` with the result of its transmission. Returns whether the block was
+/// received, is transmitted again or is given up.
 HarqOutcome Harq::settle(std::uint64_t tti, const HarqBlock& block, bool received) {
   Process& process = processes_[tti % processes_.size()];
   const bool again = !received && block.transmissions < parameters_.transmissions;

@@ -80,8 +80,8 @@ void compare_machine(const std::vector<Machine>& before) {
   }
 }
 
-/// Writes the scenarios of a result to `folder`. Throws if a text does not match its digest, or if a file name leads
-/// out of the folder.
+/// Writes the scenarios of a result to `folder`. Returns the path of the main scenario. Throws if a text does not match
+/// its digest, or if a file name leads out of the folder.
 std::string restore(const Inputs& inputs, const fs::path& folder) {
   const auto put = [&folder](const Input& scenario) {
     if (!stays_below(scenario.name)) {

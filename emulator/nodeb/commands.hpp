@@ -35,7 +35,7 @@ struct RunOptions {
   bool list = false;                ///< true to print the list of runs instead of running them
   std::vector<std::size_t> only;    ///< numbers of the runs to execute, as the list of runs states them; empty: all
 };
-/// Runs an experiment in virtual time.
+/// Runs an experiment in virtual time. Returns the exit code.
 [[nodiscard]] int command_run(const RunOptions& options);
 
 struct VerifyOptions {
@@ -43,7 +43,8 @@ struct VerifyOptions {
   std::vector<std::string> traces;
   unsigned workers = 0;
 };
-/// Runs the scenario of a stored result again, and compares the new result with the stored one.
+/// Runs the scenario of a stored result again, and compares the new result with the stored one. Returns the exit code:
+/// exit_failure if they differ.
 [[nodiscard]] int command_verify(const VerifyOptions& options);
 
 struct LiveOptions {
@@ -54,10 +55,10 @@ struct LiveOptions {
   bool check = false;  ///< true to check the scenario without running it
   std::vector<std::string> traces;
 };
-/// Runs the Node-B in real time.
+/// Runs the Node-B in real time. Returns the exit code.
 [[nodiscard]] int command_live(const LiveOptions& options);
 
-/// Checks a scenario and the files it names. Prints all errors.
+/// Checks a scenario and the files it names. Prints all errors. Returns the exit code.
 [[nodiscard]] int command_check(const std::string& file, const std::vector<std::string>& traces);
 
 struct ReportOptions {
@@ -66,7 +67,7 @@ struct ReportOptions {
   std::string description;
   std::vector<std::string> folders;
 };
-/// Writes one table and one report of the results in several folders together.
+/// Writes one table and one report of the results in several folders together. Returns the exit code.
 [[nodiscard]] int command_report(const ReportOptions& options);
 
 struct TraceOptions {

@@ -31,7 +31,7 @@ struct LoadedExperiment {
 [[nodiscard]] bool restrict_runs(Plan& plan, const std::vector<std::size_t>& only);
 
 /// Starts EAL, runs a plan with a progress bar and prints which runs were skipped. `workers` = 0 starts one thread per
-/// processor. Callable once in a program, because EAL starts once.
+/// processor. Returns the results. Callable once in a program, because EAL starts once.
 [[nodiscard]] ExperimentOutcome run_with_bar(const Plan& plan, TraceLibrary& traces, unsigned workers,
                                              const RunStore& store = {});
 
