@@ -115,7 +115,8 @@ class RecordHandler {
 /// Reads the header of a datagram without checking its tag. `datagram` excludes the tag.
 [[nodiscard]] Decoded decode_header(std::span<const std::uint8_t> datagram);
 /// Reads the records after a header. If `handler` is null, only checks them; otherwise passes each record as soon as it
-/// is read. Call it first with null if records of an invalid datagram must not be processed.
+/// is read. Returns Failure::none if all are valid. Call it first with null if records of an invalid datagram must not
+/// be processed.
 [[nodiscard]] Failure decode_records(std::span<const std::uint8_t> records, const Header& header,
                                      RecordHandler* handler);
 

@@ -105,7 +105,8 @@ void read_field(std::uint8_t id, FieldReader& in, BearerStatus& status) {
   }
 }
 
-/// Reads all fields of one record. Unknown fields are skipped; a known field that repeats is an error.
+/// Reads all fields of one record. Returns the first failure, or `none`. Unknown fields are skipped; a known field that
+/// repeats is a failure.
 template <typename Record>
 Failure read_record(Octets fields, std::uint8_t last_known, Record& record) {
   std::uint32_t seen = 0;
@@ -159,8 +160,8 @@ Failure read_omission(Octets fields, RecordHandler* handler) {
   return failure == Failure::missing_address ? Failure::malformed_record : failure;
 }
 
-/// Reads a record. Records of a kind that does not belong to the message's type are skipped, and so are records of an
-/// unknown kind.
+/// Reads a record. Returns the reason if it is malformed, else `none`. Records of a kind that does not belong to the
+/// message's type are skipped, and so are records of an unknown kind.
 Failure read_any(std::uint16_t kind, Octets fields, const Header& header, RecordHandler* handler) {
   if (header.type == MessageType::report && kind == static_cast<std::uint16_t>(RecordKind::report)) {
     return read_report(fields, header, handler);

@@ -38,7 +38,8 @@ bool ReplayWindow::take(std::uint64_t sequence) {
   return true;
 }
 
-/// Checks a datagram's sequence number against this sender's epoch. A datagram with a greater epoch replaces the epoch.
+/// Checks a datagram's sequence number against this sender's epoch. Returns the reason if the datagram must be refused,
+/// else `none`. A datagram with a greater epoch replaces the epoch.
 Failure ReplayGuard::Newest::take(std::uint64_t of_epoch, std::uint64_t sequence, Instant now) {
   if (of_epoch < epoch) return Failure::stale_epoch;
   if (of_epoch > epoch) *this = Newest{of_epoch, {}, now};

@@ -15,7 +15,8 @@ namespace sluice::control::feedback {
 
 enum class RadioState : std::uint8_t { normal = 0, outage = 1, handover = 2, released = 3 };
 
-/// Price that the CLAMP algorithm at the Node-B computes from the length of the queue (TMC 2008 section 3).
+/// Price that the CLAMP algorithm at the Node-B computes from the length of the queue (Andrew, Hanly & Mukhtar, TMC
+/// 2008, section 3).
 struct ClampPrice {
   Bytes mean_queue;  ///< q̄: mean queue length in bytes
   Duration price{};  ///< p: congestion price of the queue, which the CLAMP algorithm expresses as a time

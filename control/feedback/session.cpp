@@ -130,7 +130,8 @@ Failure Session::receive(std::span<const std::uint8_t> datagram, RecordHandler& 
   return failure;
 }
 
-/// Checks size, magic, version, key id and tag of a datagram; no other field is read before the tag is verified.
+/// Checks size, magic, version, key id and tag of a datagram. Returns the reason if a check fails, else `none`. No
+/// other field is read before the tag is verified.
 Failure Session::authenticate(std::span<const std::uint8_t> datagram) {
   if (datagram.size() < header_size + tag_size) return Failure::too_short;
   if (datagram.size() > largest_datagram) return Failure::too_long;

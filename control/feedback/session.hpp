@@ -84,7 +84,7 @@ class Session {
   /// record to the handler. Otherwise returns the reason of the refusal.
   Failure receive(std::span<const std::uint8_t> datagram, RecordHandler& handler, const ReceivedAt& at);
   /// Checks a datagram received at the time `at` and passes its records to the handler. Copies the header of an
-  /// accepted datagram to `header`.
+  /// accepted datagram to `header`. Returns the reason if the datagram is refused, else `none`.
   Failure receive(std::span<const std::uint8_t> datagram, RecordHandler& handler, const ReceivedAt& at, Header& header);
 
   /// Sets the maximum length of datagrams sent from now on, limited by the configuration. The initial limit is at most

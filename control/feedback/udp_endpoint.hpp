@@ -69,7 +69,7 @@ class UdpEndpoint final : private DatagramSink {
   std::uint64_t send_reports(std::span<const BearerReport> reports, Duration now, Duration period, bool poll = false,
                              Duration refresh = {});
   /// Sends reports only to the destination from which this sender was last received; to all destinations if none is
-  /// recorded.
+  /// recorded. Returns the sequence number of the last datagram.
   std::uint64_t send_reports_to(std::uint64_t sender, std::span<const BearerReport> reports, Duration now,
                                 Duration period, Duration refresh = {});
   std::uint64_t send_statuses(std::span<const BearerStatus> statuses, Duration now, Duration period, bool poll = false);

@@ -57,8 +57,9 @@ struct ReceiveWindowState {
 /// advertised right edge is never retracted. So the bytes in flight from the server are exactly those advertised and
 /// not arrived.
 ///
-/// ŝ = advertised + buffered − b̄·RTT − q0 + radio error, and advance = max(0, −ŝ). The radio error is: bytes on the
-/// way to the radio + radio queue − b̄·2τp − the target q0 of the radio queue.
+/// ŝ = advertised + buffered − b̄·RTT − q0 + radio error, and advance = max(0, −ŝ). Here b̄ is the mean rate of the
+/// radio link, RTT the round trip to the server, and 2τp that to the Node-B. The radio error is: bytes on the way to
+/// the radio + radio queue − b̄·2τp − the target q0 of the radio queue.
 ///
 /// This is eq. 35 with δ·Ts = 1, where a step is the time between two calls. The bytes sent in a step are part of ŝ.
 /// The window only advances, so only one sign of sgn is used. A controller of the proxy's buffer alone would detect a

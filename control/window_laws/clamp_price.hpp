@@ -27,7 +27,7 @@ struct ClampPriceParameters {
 };
 
 /// Checks the ranges, and the stability condition b < π/2 of Theorem 1 of the CLAMP paper (Andrew, Hanly & Mukhtar, TMC
-/// 2008).
+/// 2008). Returns the broken rules.
 [[nodiscard, gnu::cold, gnu::noinline]] std::vector<Violation> validate(const ClampPriceParameters& parameters);
 
 /// Agent of CLAMP that computes the price of one radio queue at the Node-B (Andrew, Hanly & Mukhtar, TMC 2008, section
@@ -40,12 +40,12 @@ class ClampPriceAgent {
   /// Makes an agent with parameters that pass validate() without errors; throws std::invalid_argument otherwise.
   explicit ClampPriceAgent(const ClampPriceParameters& parameters = {});
 
-  /// Records a packet that entered the queue, which then holds `queue` bytes: q̄(n) = e^{−2I}·q̄(n−1) + (1 −
-  /// e^{−2I})·Q(n). The first packet sets q̄ = Q.
+  /// Records a packet that entered the queue, which then holds `queue` bytes: q̄ ← w·q̄ + (1 − w)·`queue`. The weight w
+  /// is e^{−forgetting·I} for a packet I seconds after the previous one. The first packet sets q̄ to `queue`.
   void on_arrival(Instant now, Bytes queue);
-  /// Returns a report with the mean queue q̄ and the price p = max((b·q̄ − a)/μc, 0), eq. 13 of the CLAMP paper.
-  /// `output` is μc, the measured rate at which data leaves the queue. If it is 0, a queue above the target has the
-  /// largest price.
+  /// Returns a report with the mean queue q̄ and the price p = max((b·q̄ − a)/μc, 0), eq. 13 of the CLAMP paper; b is
+  /// the slope and a the target of the parameters. `output` is μc, the measured rate at which data leaves the queue. If
+  /// it is 0, a queue above the target has the largest price.
   [[nodiscard]] feedback::ClampPrice price(Rate output) const;
 
  private:

@@ -28,7 +28,7 @@ struct ClampWindowParameters {
   Bytes largest{4 * 1024 * 1024};
 };
 
-/// Checks the ranges of the parameters.
+/// Checks the ranges of the parameters. Returns the broken rules.
 [[nodiscard, gnu::cold, gnu::noinline]] std::vector<Violation> validate(const ClampWindowParameters& parameters);
 
 /// State of the window agent, for logs and metrics.
@@ -41,8 +41,8 @@ struct ClampWindowState {
   bool slow_start = true;
 };
 
-/// Window agent of CLAMP for one flow (TMC 2008, sections 4.2 and 4.3). The paper places it in the receiver, but it
-/// works at any point that the flow's data passes. Reads no clock; thread: its flow's.
+/// Window agent of CLAMP for one flow (Andrew, Hanly & Mukhtar, TMC 2008, sections 4.2 and 4.3). The paper places it in
+/// the receiver, but it works at any point that the flow's data passes. Reads no clock; thread: its flow's.
 ///
 /// Interpretation of the paper, whose available copy has lost the symbols of the clipping: Δw is clipped to +10 kB. The
 /// sum of μ̂ has ν + 1 terms over ν intervals, as in the paper's example μ̂(t₂) = (s₁ + s₂)/(t₂ − t₁). In slow start

@@ -45,7 +45,8 @@ ClampLaw::ClampLaw(const LawParameters& parameters, const LawStart& start)
       frame_(parameters.price.frame),
       window_(clamp_of(parameters, start), start.round_trip) {}
 
-/// Returns the target queue a/b to which CLAMP converges, without the bytes τ that each flow adds.
+/// Returns the queue to which CLAMP converges, without the bytes τ that each flow adds: a/b, where a is the target and
+/// b the slope of the price.
 Bytes ClampLaw::target(const QueueView& queue) const {
   const double most = static_cast<double>(feedback::max_plausible.count());
   return Bytes(std::min(target_.in_bytes(frame_, queue.mean_rate) / slope_, most));

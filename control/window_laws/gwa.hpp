@@ -31,6 +31,7 @@ struct GwaParameters {
 
 /// Checks the ranges and, if `rate` and `round_trip` are given, eq. 8 of the GWA paper (Gerla et al., ETT 2002): full
 /// use of a link of `rate` needs a buffer of `rate`·`round_trip`, where `round_trip` is the longest of its flows.
+/// Returns the broken rules.
 [[nodiscard, gnu::cold, gnu::noinline]] std::vector<Violation> validate(const GwaParameters& parameters, Rate rate = {},
                                                                         Duration round_trip = {});
 
@@ -97,8 +98,9 @@ struct GwaObservation {
 
 /// Returns φ, the window that the network offers to one flow (Gerla et al., ETT 2002, section 5). It is the smaller of
 /// two values: the φ received from the previous router, and this router's value. This router's value is B/N − q
-/// (round_robin), (B − q)/N (fcfs) or b·RTT (bandwidth_aware, eq. 10 there), rounded down, ≥ 0. The window to advertise
-/// is the smaller of φ and the receiver's own window. `parameters` must pass validate().
+/// (round_robin) or (B − q)/N (fcfs). For bandwidth_aware it is the flow's share of the link's rate times its round
+/// trip (eq. 10 of the paper). The value is rounded down, ≥ 0. The window to advertise is the smaller of φ and the
+/// receiver's own window. `parameters` must pass validate().
 [[nodiscard]] Bytes gwa_window(const GwaParameters& parameters, const GwaObservation& seen);
 
 }  // namespace sluice::control

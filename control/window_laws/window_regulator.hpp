@@ -28,7 +28,7 @@ struct WindowRegulatorParameters {
 };
 
 /// Checks the ranges, and eqs. 2 and 3 of the Window Regulator paper (Chan & Ramjee, INFOCOM 2004): a buffer of less
-/// than two segments runs empty between ACKs.
+/// than two segments runs empty between ACKs. Returns the broken rules.
 [[nodiscard, gnu::cold, gnu::noinline]] std::vector<Violation> validate(const WindowRegulatorParameters& parameters);
 
 /// The Window Regulator (Chan & Ramjee, INFOCOM 2004, figures 3 to 5) of one flow, in bytes. All positions are those of
