@@ -26,8 +26,9 @@ class Reloader {
   Reloader(boost::asio::io_context& context, Config& config, std::string file, Apply apply)
       : config_(config), file_(std::move(file)), apply_(std::move(apply)), timer_(context) {}
 
-  /// Changes the mode. `words` contains the mode and optionally whether connections are split. While another change is
-  /// unconfirmed, only mode bypass is accepted, and it reverts that change.
+  /// Changes the mode. `words` contains the mode and optionally whether connections are split; without words, only
+  /// returns the present mode. While another change is unconfirmed, only mode bypass is accepted, and it reverts the
+  /// unconfirmed change.
   [[nodiscard]] admin::Answer mode(const std::vector<std::string>& words);
   /// Returns every mode. A mode that the configuration does not allow has the reason. The list is computed once for
   /// each active configuration.

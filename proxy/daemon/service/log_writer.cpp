@@ -95,7 +95,8 @@ class LogWriter::Target {
     return true;
   }
 
-  /// Connects a new non-blocking socket to the syslog daemon. It must not block, because the daemon may be stopped.
+  /// Connects a new socket to the syslog daemon; returns false on failure. The socket does not block, because the
+  /// daemon may be stopped.
   bool connect_to_syslog() {
     sockaddr_un address{};
     if (syslog_.size() >= sizeof address.sun_path) return false;

@@ -35,8 +35,8 @@ class Bearer : public CircularListHook<Bearer> {
  public:
   /// Result of on_report().
   enum class Verdict : std::uint8_t {
-    stale,       ///< ignored, because the Node-B report is not newer than the last applied one
-    distrusted,  ///< ignored, because the UE's ACKs contradict the Node-B report
+    stale,       ///< ignored, because the Node-B report is not newer than the last one
+    distrusted,  ///< counted as missing, because the UE's ACKs contradict the Node-B report
     applied,     ///< the Node-B report was recorded, and the number of bytes that may be sent was updated
   };
 

@@ -13,7 +13,8 @@ namespace sluice::proxy {
 
 /// Records the send times of bytes to a UE that the UE does not acknowledge by TCP. The radio queue is a FIFO queue.
 /// Therefore these bytes are delivered when a TCP segment that was sent later is acknowledged. Memory is constant:
-/// bytes that are sent within 1 ms, or within 1/16 of the recorded time, share one entry. Reads no clock.
+/// bytes that are sent within 1 ms, or within 1/16 of the age of the oldest entry, share one entry. If all entries are
+/// used, the newest one gets further bytes. Reads no clock.
 class DeliveryLedger {
  public:
   /// Adds bytes that were just sent.
@@ -52,7 +53,8 @@ class DeliveryLedger {
     Instant last{};   ///< time at which the last bytes of the entry were sent
     std::uint32_t bytes = 0;
   };
-  /// Returns the maximum time between the first and the last bytes that share one entry.
+  /// Returns the maximum time between the first and the last bytes that share one entry: 1 ms, or 1/16 of the age of
+  /// the oldest entry if that is more.
   [[nodiscard]] Duration resolution(Instant now) const {
     return std::max<Duration>(std::chrono::milliseconds(1), (now - entries_[oldest_].first) / 16);
   }

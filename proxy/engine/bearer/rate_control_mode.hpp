@@ -30,8 +30,8 @@ class RateControlMode {
   /// Records whether Node-B reports arrive in time.
   void set_timely_reports(const PolicySettings& settings, bool in_time);
   /// Selects between reports and ACKs by their feedback delays `by_reports` and `by_acks`; 0 means unknown. Reports
-  /// replace ACKs if they are a third faster, and stay while a fifth faster. They are not used if `doubted`, that is,
-  /// if ACKs contradict them. No effect if reports are not optional.
+  /// replace ACKs if their delay is less than 2/3 of the delay of ACKs, and stay while it is less than 4/5. Reports are
+  /// not used if `doubted` is true, that is, if ACKs contradict them. No effect if reports are not optional.
   void compare(const PolicySettings& settings, Duration by_reports, Duration by_acks, bool doubted);
 
   /// Returns what controls the radio leg now.

@@ -13,8 +13,8 @@
 namespace sluice::proxy {
 
 /// Applies the ACK-based controller to end-to-end connections. Passes their segments to the controller of their UE, and
-/// computes the window to be written into their ACKs. That window is the connection's share of the UE's window, plus
-/// the data that the server sends during one control loop delay. Thread: the shard's.
+/// computes the window to be written into their ACKs. That window is the connection's share of a sum: the UE's window,
+/// and the data that the server sends until a new window takes effect. Thread: the shard's.
 class EndToEndAckControl {
  public:
   /// Reserves entries for `max_flows_at_once` connections.

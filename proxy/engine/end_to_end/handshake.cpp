@@ -60,7 +60,8 @@ Step follow_responder(Flow& flow, const tcp::Segment& segment, bool splittable, 
   return Step::answered;
 }
 
-/// Tracks a segment that the initiator of a handshake (the host that sends the SYN) has sent.
+/// Tracks a segment that the initiator of a handshake (the host that sends the SYN) has sent. Returns what the segment
+/// means for the handshake.
 Step follow_initiator(Flow& flow, const tcp::Segment& segment, bool splittable, Instant now) {
   const tcp::SeqNum next = flow.handshake.initiator_isn + 1;
   if (segment.flags.rst()) return segment.seq == next ? Step::refused : Step::unrelated;

@@ -63,7 +63,8 @@ class SynCache {
   /// `patience` is the maximum duration of a handshake. `secret` keys the hash table.
   SynCache(std::uint32_t places, DuplicateSyn which, Duration patience, const flow::HashKey& secret);
 
-  /// Records the SYN with which a connection starts.
+  /// Records the SYN with which a connection starts. Returns whether it was recorded, and whether another SYN was
+  /// evicted for it.
   Result record(const FirstSyn& syn);
   /// Returns the recorded SYN of the connection, or null. The pointer is valid until the next call.
   [[nodiscard]] const FirstSyn* find(const flow::FlowKey& key, flow::KeyTag tag) const;

@@ -51,7 +51,7 @@ TrackedConnection::Tracked TrackedConnection::track(Side in, const tcp::Segment&
 
 /// Determines the sequence numbers of both directions from segments. The numbers are known once each host acknowledges
 /// exactly what the other host has sent. A forged segment can at worst prevent that, and the connection is then not
-/// split.
+/// split. Returns whether the segment belongs to the connection, and whether it ends the connection.
 TrackedConnection::Tracked TrackedConnection::find_position(Side in, const tcp::Segment& segment) {
   if (segment.flags.rst() || segment.flags.fin()) return Tracked::the_end;
   if (segment.flags.syn() || !segment.flags.ack()) return Tracked::nothing;

@@ -71,7 +71,8 @@ struct TrackedConnection {
  private:
   /// Records the sequence numbers, window and timestamp of a segment.
   void record(Side in, const tcp::Segment& segment);
-  /// Determines the sequence numbers of both directions from segments.
+  /// Determines the sequence numbers of both directions from segments. Returns whether the segment belongs to the
+  /// connection, and whether it ends the connection.
   [[nodiscard]] Tracked find_position(Side in, const tcp::Segment& segment);
   /// True if the segment lies in the window of the receiving host, or not far before it.
   [[nodiscard]] bool is_in_window(Side in, const tcp::Segment& segment) const;

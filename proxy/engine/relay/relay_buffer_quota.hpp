@@ -83,7 +83,7 @@ class RelayBufferQuota {
   /// has arrived or was acknowledged), records the advertised window in the buffer budget.
   template <Side in>
   [[nodiscard]] std::uint32_t record_direction(Flow& flow, bool fed);
-  /// Decides about received payload while packet buffers are scarce; see accepts_payload().
+  /// True if received payload may be kept while packet buffers are scarce; accepts_payload() states the rules.
   [[nodiscard, gnu::cold, gnu::noinline]] bool accepts_payload_though_low(const Flow& flow, Side in,
                                                                           const tcp::Segment& segment) const;
 

@@ -80,9 +80,9 @@ bool SplitFlows::begins_to_move(const ServedFlow& served) {
 }
 
 /// Completes a cut-through (data was forwarded in the frame in which it was received): only the ACK to the sender may
-/// still be due. If no ACK is due and no controller runs, only updates the timer. `first_waited` is true if no ACK was
-/// due after the first segment. The timer is then set before the flow is served, so that timers of one instant expire
-/// in the order of the slow path.
+/// still be due. If no ACK is due and no controller runs, only updates the timer. `first_waited` is true if the first
+/// of several segments alone would have caused only a delayed ACK. The timer is then set before the flow is served, so
+/// that timers with equal times expire in the order of the slow path.
 template <Side in>
 void SplitFlows::after_passing(const ServedFlow& served, bool first_waited) {
   const auto& [flow, id, bearer, now] = served;

@@ -75,7 +75,8 @@ struct Verdict {
 
   /// true if the payload must be passed to the leg too, because it retransmits acknowledged bytes
   bool whole = false;
-  /// True if the segment's numbers match its host. Only then is the window in the segment valid for later bytes, too.
+  /// True if the segment's sequence and ACK numbers lie in the windows of the two hosts. Only then does the window in
+  /// the segment apply to later bytes, too.
   bool is_valid = false;
   tcp::Segment ours;  ///< part of the segment that must be passed to the proxy's leg: what it acknowledges of the bytes
                       ///< that the proxy has sent

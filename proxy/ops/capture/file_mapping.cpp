@@ -75,8 +75,8 @@ class Slot {
     munmap(memory, size_);
     return false;
   }
-  /// Replaces the mapping in a single system call, which needs no additional address space. If it fails, the mapping
-  /// may no longer exist.
+  /// Replaces the mapping in a single system call, which needs no additional address space. Returns false if it fails;
+  /// the mapping may then no longer exist.
   [[nodiscard]] bool replace_at_once() const { return new_memory(begin(), MAP_FIXED) != MAP_FAILED; }
 
  private:

@@ -37,7 +37,8 @@ struct ReplayCommand {
 /// changed parameters, writes the first decision that differs to `out` and returns false if there is one. With changed
 /// parameters, writes every decision that differs and returns true. Throws std::runtime_error.
 [[nodiscard]] bool replay(std::istream& trace, const ReplayCommand& command, std::ostream& out, std::ostream& messages);
-/// Runs replay() on the file that the command names. Writes to standard output and standard error.
+/// Runs replay() on the file that the command names, and returns its result. Writes to standard output and standard
+/// error.
 [[nodiscard]] bool run_replay(const ReplayCommand& command);
 
 }  // namespace sluice::sluicectl
