@@ -157,7 +157,7 @@ class TimerWheel {
     }
     node.link_plus = 0;
   }
-  /// Makes `first_plus` the first node of the slot with this number; marks the slot empty if there is no node.
+  /// Makes the node with the link `first_plus` (1 + id) the first of the slot with this number; 0 marks the slot empty.
   void begin_place(std::uint32_t number, std::uint32_t first_plus) noexcept {
     heads_[number] = first_plus;
     if (first_plus != 0) return;

@@ -52,7 +52,7 @@ class Endpoint : public Handshake {
   /// its bytes must fit advertised(). `last` is the last segment. Equivalent to receive() with each segment in turn.
   void receive_run(const Segment& last, std::span<packet::Packet> payloads, Instant now);
   /// Processes one segment whose payload could not be stored, because no memory is free. The header is processed, and
-  /// the payload counts as lost on the path. Returns is_plausible() as receive() does.
+  /// the payload counts as lost on the path. Returns the value that is_plausible(segment) had before the call.
   bool receive_without_payload(const Segment& segment, Instant now, AckSample* ack_sample = nullptr);
   /// True if the segment's numbers fit this connection. A sender that cannot observe the connection is unlikely to
   /// guess them (RFC 5961 section 1). So a caller may also trust other parts of the segment, such as its IP header. All

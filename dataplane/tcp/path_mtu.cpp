@@ -137,8 +137,8 @@ bool Sender::may_try_larger(Instant now) const {
 }
 
 /// Prepares a segment larger than the present size, as one step of the search for a larger size. The first unsent
-/// packet becomes that segment, cut to the size of the step if it is longer. Ends the search if the step is too small.
-/// Returns the packet from which on cut_segments() must cut packets to the present size.
+/// packet becomes that segment, cut to the size of the step if it is longer. Ends the search if the step would gain
+/// less than min_gain bytes. Returns the packet from which on cut_segments() must cut packets to the present size.
 packet::Cursor Sender::try_larger(Instant now) {
   const std::uint32_t gain = static_cast<std::uint32_t>(mtu_.full_mss - mtu_.mss) >> bits_.search_step;
   const std::uint32_t target = mtu_.mss + gain;

@@ -81,7 +81,8 @@ bool Reassembly::has_space(std::uint32_t length, bool of_its_own, const Limits& 
 }
 
 /// Copies the packet's bytes into the buffer of a neighbour if they fit. The neighbour is the end of `run`, which the
-/// packet continues, or the front of `following`. Either may be empty. Returns false if the bytes fit in neither.
+/// packet continues, or the front of `following`. Either may be empty. A buffer holds at most `joined` bytes of joined
+/// payload. Returns false if the bytes fit in neither.
 bool Reassembly::join(Cursor run, Cursor following, const packet::Packet& packet, std::uint32_t joined) {
   if (run) {
     const std::uint32_t before = length(run);
@@ -121,7 +122,8 @@ void Reassembly::chain(Cursor run, Cursor following, packet::Packet packet) {
   }
 }
 
-/// Merges `run` and `following` after the hole between them was filled.
+/// Merges `run` and `following` after the hole between them was filled. Joins their adjoining packets in one buffer if
+/// both have at most `joined` bytes.
 void Reassembly::unite(Cursor run, Cursor following, std::uint32_t joined) {
   const std::uint32_t before = length(run);
   take_out(following);
