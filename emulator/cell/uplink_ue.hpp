@@ -127,7 +127,7 @@ class UplinkUe final : private AirLinkUser {
 
   /// First TTI in which an RLC retransmission is ready and the UE must send a scheduling request for it.
   std::uint64_t rlc_retx_at_ = not_set;
-  /// Time at which the newest RLC retransmission is ready for which a scheduling request was planned.
+  /// Latest time for which RLC has announced a retransmission; a scheduling request was planned for it.
   Instant sr_trigger_time_{};
 };
 

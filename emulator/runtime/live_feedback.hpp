@@ -62,9 +62,9 @@ class LiveFeedback final : public ReportSink, public EventTarget, private contro
 
   /// Returns the number of status messages received.
   [[nodiscard]] std::uint64_t statuses() const { return statuses_; }
-  /// Returns the times from the arrival of a report at the proxy until a status message that confirms the report
-  /// arrives here. It confirms the allowance, the bytes that the proxy may send. Recorded only if the SMVS controller
-  /// runs at the Node-B.
+  /// Returns the times from the arrival of a report at the proxy until a status message that confirms it arrives here.
+  /// The status message confirms the report's allowance (bytes that the proxy may send). Recorded only if the SMVS
+  /// controller runs at the Node-B.
   [[nodiscard]] const DelayDigest& echoes() const { return echoes_; }
   /// True if several proxies are possible. The proxies' claims then determine the proxy to which a UE's reports are
   /// sent.

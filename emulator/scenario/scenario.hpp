@@ -351,8 +351,8 @@ struct AppSpec {
   std::optional<Duration> stop;
 };
 
-/// A device that uses a UE's radio link, for example through a hot spot. Data that one server sends to the UE continues
-/// to the device over a second hop, which this specifies.
+/// Second hop from a UE to a device that uses the UE's radio link, for example through a hot spot. The data between
+/// that device and one server passes this hop.
 struct SecondHopSpec : HopSpec {
   std::uint32_t ue = 0;      ///< index of the UE
   std::uint32_t server = 0;  ///< index of the server
