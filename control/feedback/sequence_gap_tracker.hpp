@@ -16,8 +16,8 @@ class SequenceGapTracker {
   void take(std::uint64_t epoch, std::uint64_t sequence);
   /// Records that the receiver lost a part of the newest datagram. That datagram then counts as missing.
   void lose() { whole_from_ = newest_ + 1; }
-  /// Returns the smallest sequence number from which on all datagrams up to the newest were received. Returns the
-  /// newest number plus one if there is none.
+  /// Returns the smallest sequence number from which on all datagrams up to the newest were received. If a part of the
+  /// newest datagram was lost, returns the newest number plus one.
   [[nodiscard]] std::uint64_t since() const;
   [[nodiscard]] std::uint64_t newest() const { return newest_; }
 

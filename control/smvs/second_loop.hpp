@@ -22,8 +22,9 @@ struct SecondLoopParameters : ReceiveWindowParameters {
 };
 
 /// Returns the parameters with which SMVS controls the proxy's buffer (Ren & Lin, TMC 2011, section 4.2, last
-/// paragraph). What the proxy sends towards the radio replaces the service b(k), and the server's round trip replaces
-/// 2τp. The bytes in flight are those advertised and not arrived, because an advertised right edge is never retracted.
+/// paragraph). What the proxy sends towards the radio replaces the service b(k), and the round trip to the server
+/// replaces 2τp, that to the Node-B. The bytes in flight are those advertised and not arrived, because an advertised
+/// right edge is never retracted.
 [[nodiscard]] SmvsParameters sliding_mode(const SecondLoopParameters& parameters);
 
 /// Input of the sliding-mode controller of the receive window at the end of a step. All amounts are payload of one

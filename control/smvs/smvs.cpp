@@ -26,7 +26,8 @@ constexpr double fastest = 1e14;  ///< largest service rate that is accepted, in
 constexpr Duration largest_step_back = std::chrono::seconds(1);
 
 /// Returns the predicted queue in bytes, at least zero. The linear model of the SMVS paper can give negative queues.
-/// With a negative queue, the first burst after a pause could exceed the target by b̄·2τp.
+/// With a negative queue, the first burst after a pause could exceed the target by the data of one round trip to the
+/// Node-B.
 double predicted_queue(double queue_and_in_flight, double drained_meanwhile) {
   return std::max(0.0, queue_and_in_flight - drained_meanwhile);
 }

@@ -26,8 +26,8 @@ enum class Prediction : std::uint8_t {
 /// Selects how a step that ends with an empty queue changes the mean service rate b̄. In such a step no data was left
 /// to send, so the measured rate is below the rate that the link offers.
 enum class EmptyQueue : std::uint8_t {
-  hold,   ///< the rate of a step with an empty queue may raise b̄ but never lowers it
-  follow  ///< the rate of a step with an empty queue enters b̄ like the rate of any other step, as in the SMVS paper
+  hold,   ///< a step with an empty queue may raise the mean rate b̄ but never lowers it
+  follow  ///< a step with an empty queue enters the mean rate b̄ like any other step, as in the SMVS paper
 };
 
 /// Parameters of the sliding-mode controller (Ren & Lin, TMC 2011, section 4). Frames are `frame` bytes.
@@ -71,8 +71,8 @@ struct SmvsParameters {
                                                                         std::optional<Duration> variation = {});
 
 /// Converts the parameters to steps of length `period` > 0, the period of the Node-B's reports. Values per step are
-/// scaled. A target queue given as a time must last for a round trip and a step. It changes by the difference of the
-/// step lengths, but not to less than a quarter. Returns nothing if the result breaks a rule.
+/// scaled. A target queue given as a time must last for a round trip and a step. So it changes by the difference of the
+/// step lengths, but not to less than a quarter of its value. Returns nothing if the result breaks a rule.
 [[nodiscard]] std::optional<SmvsParameters> in_steps_of(const SmvsParameters& parameters, Duration period);
 
 /// Input of the controller at the end of a step, for one UE. Counters are cumulative. If a counter decreases, its

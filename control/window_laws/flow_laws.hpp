@@ -32,9 +32,9 @@ struct LawParameters {
 ///
 /// When CLAMP replaces another controller, its first window is the bytes on the path plus CLAMP's target queue. The
 /// Node-B's price depends on a mean queue, which still contains the previous controller's queue for seconds. With that
-/// price the window would close, and reopen only by τ per round trip. So the window stays fixed until the old queue has
-/// drained, for at most one second. After that, CLAMP uses a price computed from the current queue until the reported
-/// mean is as low as the current queue.
+/// price the window would close, and reopen only by τ (ClampWindowParameters::gain) per round trip. So the window stays
+/// fixed until the old queue has drained, for at most one second. After that, CLAMP uses a price computed from the
+/// current queue until the reported mean is as low as the current queue.
 class ClampLaw : public LawHooks {
  public:
   ClampLaw(const LawParameters& parameters, const LawStart& start);

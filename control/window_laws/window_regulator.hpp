@@ -36,16 +36,16 @@ struct WindowRegulatorParameters {
 ///
 /// Y is the data on the air: the highest position that left the queue minus the highest acknowledged one. So a
 /// retransmission or duplicate ACK adds nothing, and a delayed ACK counts all bytes that it covers. For WRD and WRB the
-/// right edge is always "position that left the queue + B". This gives eq. 3: the queue never has more than B bytes.
-/// With a window scale the edge is lower by the rounding of AdvertisedWindow.
+/// right edge is always "position that left the queue + B", where B is the flow's buffer. This gives eq. 3: the queue
+/// never has more than B bytes. With a window scale the edge is lower by the rounding of AdvertisedWindow.
 ///
 /// Interpretation of figure 5: Ba is the current content of the ACK buffer, which the figure never lowers. Taken
-/// literally, W = Y + B + Ba would grow by a packet with every ACK after a dequeue, without bound. That contradicts eq.
-/// 3 and the text, in which W converges. Here Ba is the number of bytes that the withheld ACKs acknowledge. An ACK is
-/// withheld while its window would be smaller than the last one. If the receiver acknowledges each packet, this equals
-/// the figure's "one ACK per dequeue". With delayed ACKs, one ACK per dequeue would empty the ACK buffer twice as fast
-/// as it fills. The paper does not cover an empty queue with nothing on the air. No ACK is withheld in that state,
-/// because no event would release it.
+/// literally, the window W = Y + B + Ba would grow by a packet with every ACK after a dequeue, without bound. That
+/// contradicts eq. 3 and the text, in which W converges. Here Ba is the number of bytes that the withheld ACKs
+/// acknowledge. An ACK is withheld while its window would be smaller than the last one. If the receiver acknowledges
+/// each packet, this equals the figure's "one ACK per dequeue". With delayed ACKs, one ACK per dequeue would empty the
+/// ACK buffer twice as fast as it fills. The paper does not cover an empty queue with nothing on the air. No ACK is
+/// withheld in that state, because no event would release it.
 class WindowRegulator {
  public:
   /// Makes a regulator with parameters that pass validate() without errors; throws std::invalid_argument otherwise.
