@@ -35,7 +35,7 @@ class Bearer : public CircularListHook<Bearer> {
  public:
   /// Result of on_report().
   enum class Verdict : std::uint8_t {
-    stale,       ///< ignored, because the Node-B report is not newer than the last one
+    stale,       ///< ignored, because the Node-B report is not newer than the last report
     distrusted,  ///< counted as missing, because the UE's ACKs contradict the Node-B report
     applied,     ///< the Node-B report was recorded, and the number of bytes that may be sent was updated
   };
@@ -206,8 +206,9 @@ class Bearer : public CircularListHook<Bearer> {
   BearerLoad load;
   /// Share of payload in the IP bytes of data packets of split connections; measured while bytes to the UE are counted.
   control::Framing framing;
-  Instant empty_since{};  ///< idle time starts here: when the bearer was created, its last flow ended, or, without
-                          ///< flows, a report last showed a queue
+  /// start of the idle time: when the bearer was created, its last flow ended, or a report last came while data waited
+  /// for the UE
+  Instant empty_since{};
 
  private:
   /// Returns the state of the UE's Node-B reports and creates it on first use.

@@ -14,8 +14,8 @@ struct CodelParameters {
 };
 
 /// State machine of CoDel for one flow (RFC 8289 section 5), with the names of the RFC. Reads no clock. The emulator
-/// has an implementation of its own (emulator/aqm/codel.hpp), because a common one would hide its faults in emulated
-/// networks.
+/// has an implementation of its own (emulator/aqm/codel.hpp), because emulated networks would not show the faults of a
+/// common implementation.
 class Codel {
  public:
   /// Returns true if the packet at the head of the queue must be dropped or marked. `sojourn` is the time for which the

@@ -26,8 +26,8 @@ struct EventLimits {
 /// client, only the newest later event waits. A slow client therefore costs two events and one kernel buffer. A client
 /// that needs longer than `patience` for an event is disconnected. If the maximum number of clients is reached, a new
 /// client replaces the one with the most unread events, if they are at least `unread`. Otherwise, if another address
-/// has more than half of the clients, one of these is replaced. Of the clients of an address, those that read are
-/// replaced last. Thread: that of the io_context.
+/// has more than half of the clients, one client of that address is replaced. Of the clients of an address, those that
+/// read are replaced last. Thread: that of the io_context.
 class EventStream {
  public:
   explicit EventStream(boost::asio::io_context& context, EventLimits limits = {})
