@@ -17,8 +17,8 @@ namespace sluice::tcp {
 /// O(log n) steps with n holes, wherever the segment lies.
 ///
 /// The memory used is in proportion to the bytes stored, even if segments are small or holes are many. Data that fits
-/// into the buffer of a neighbour is copied there. So two consecutive packets of a run contain more than Limits::joined
-/// bytes. At most 64 runs (max_thin) are shorter than 256 bytes (thin).
+/// into the buffer of a neighbour is copied there. So two consecutive packets of a run together contain more than
+/// Limits::joined bytes. At most 64 runs (max_thin) are shorter than 256 bytes (thin).
 class Reassembly {
  public:
   /// Limits that the connection sets.

@@ -31,8 +31,8 @@ void Sender::suspect_timeout() {
   if (bits_.tail_out && bits_.tail_retransmitted) loss_recovery_.retransmissions = retransmissions_unknown;
 }
 
-/// Records a retransmission. The test whether it was spurious refers to the first retransmission (RFC 3522 section 3.2
-/// step 2).
+/// Records a retransmission. The test for a spurious recovery uses only the first retransmission of that recovery (RFC
+/// 3522 section 3.2 step 2).
 void Sender::on_retransmitted() {
   if (uses_sack() && loss_recovery_.retransmissions < retransmissions_unknown) ++loss_recovery_.retransmissions;
   if (bits_.doubt == Doubt::retransmission_due) bits_.doubt = Doubt::retransmission_sent;
