@@ -33,8 +33,8 @@ struct DualPi2Parameters {
 
 /// Controller of DualPI2 (RFC 9332, appendix A). One PI controller computes the base probability p'. Classic packets
 /// are marked or dropped with probability p'². L4S packets are marked with probability k·p', where k is the coupling
-/// factor. No random numbers are used: probabilities are added up, and one packet is marked or dropped each time the
-/// sum exceeds 1 (recur() of RFC 9332).
+/// factor. No random numbers are used: the probabilities of successive packets are added up. Each time the sum exceeds
+/// 1, one packet is marked or dropped (recur() of RFC 9332).
 class DualPi2Control {
  public:
   /// Decision about a packet: send it unchanged, mark it with ECN, or drop it.
