@@ -43,10 +43,9 @@ constexpr std::int64_t queue_round_trips = 4;
 /// queue contains data of other senders.
 constexpr double longest_standing = 1.25;
 /// Rates are ignored in slow start, in a queue drain and while the emptied path is refilled, because the sender limits
-/// the rate there. They are ignored for this number of round trips more, but at most `longest_to_ignore` seconds. A
-/// round trip here includes the control loop delay.
-constexpr double loops_to_ignore = 3;
-constexpr double longest_to_ignore = 1;
+/// the rate there. A round trip here includes the control loop delay. The time is at most `longest_to_ignore`.
+constexpr std::int64_t loops_to_ignore = 3;
+constexpr Duration longest_to_ignore = std::chrono::seconds(1);
 /// Factor of rate × ACK delay in the formula of the window. The link continues to transmit while an ACK waits for the
 /// uplink. The value was chosen on recorded links with a scheduled uplink, as a compromise between link use and delay.
 constexpr double ack_delay_gain = 1.35;
@@ -101,10 +100,10 @@ std::vector<Violation> validate(const DelayBasedParameters& p) {
 }
 
 DelayBasedController::DelayBasedController(const DelayBasedParameters& parameters)
-    : parameters_(&parameters),
-      delivery_(parameters.memory),
+    : losses_(static_cast<double>(parameters.segment.count())),
+      parameters_(&parameters),
       slow_start_(static_cast<double>(parameters.initial.count())),
-      losses_(static_cast<double>(parameters.segment.count())) {
+      delivery_(parameters.memory) {
   refuse_errors(validate(parameters));
   set_window();
 }
@@ -176,8 +175,8 @@ void DelayBasedController::on_acknowledged(const AckSample& raw) {
     const bool link_limited = is_link_limited(ack_sample);
     delivery_.on_delivered(delivered_at_, ack_sample.delivered, link_limited, ack_sample.ack_stretch);
     if (in_slow_start() || draining() || slow_start_.refilling()) {
-      const double loop = std::max(cross_traffic_.srtt(), in_seconds(base_delay())) + in_seconds(control_loop_delay_);
-      steady_link_.ignore_until(ack_sample.now + from_seconds(std::min(loops_to_ignore * loop, longest_to_ignore)));
+      const Duration loop = std::max(srtt(), base_delay()) + control_loop_delay_;
+      steady_link_.ignore_until(ack_sample.now + std::min(loops_to_ignore * loop, longest_to_ignore));
     } else if (link_limited && delivery_.has_sample() && !path_step_.is_suspected()) {
       steady_link_.on_rate(ack_sample.now, observed, delivery_.rate().bytes_per_second());
     }

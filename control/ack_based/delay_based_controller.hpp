@@ -104,13 +104,14 @@ class DelayBasedController {
 
   /// Updates all estimates and the window from one ACK sample.
   void on_acknowledged(const AckSample& ack_sample);
-  /// Returns for how long ACKs after the newest one may be summed to one sample. The time is at most 1 ms and an eighth
-  /// of the base delay, so no estimate depends on the order of ACKs within it. Returns zero on a link below 50 Mb/s,
-  /// where few ACKs arrive in this time. Returns zero too while each ACK matters: in slow start, in a drain or refill,
-  /// while losses bound the window, or while the path may have become longer.
-  [[nodiscard]] Duration summing_time() const {
-    if (delivery_.rate() < summed_from || !slow_start_.is_over() || draining() || loss_limited_ || all_lost_)
-      return Duration::zero();
+  /// Returns for how long ACKs after the newest one may be summed to one sample. `window_limited` is true if data waits
+  /// because the window is full. The time is at most 1 ms and an eighth of the base delay, so no estimate depends on
+  /// the order of ACKs within it. Returns zero on a link below 50 Mb/s, where few ACKs arrive in this time. Returns
+  /// zero too while each ACK matters: if slow start limits the source, in a drain or refill, while losses bound the
+  /// window, or while the path may have become longer.
+  [[nodiscard]] Duration summing_time(bool window_limited) const {
+    if (delivery_.rate() < summed_from || draining() || loss_limited_ || all_lost_) return Duration::zero();
+    if (slow_start_.refilling() || (in_slow_start() && window_limited)) return Duration::zero();
     return path_step_.is_suspected() ? Duration::zero() : std::min(longest_sum, base_delay() / 8);
   }
   /// Returns the time of the newest ACK sample; zero before the first one.
@@ -232,24 +233,15 @@ class DelayBasedController {
   [[nodiscard]] Duration observed_since_ack(Instant now) const;
   void set_window();
 
-  const DelayBasedParameters* parameters_;
-  DeliveryEstimator delivery_;
-  MinRttEstimator min_rtt_;
-  SlowStart slow_start_;
-  AckDelayEstimator ack_delay_;
-  CrossTrafficEstimator cross_traffic_;
-  PathChangeDetector path_change_;  ///< detects a longer path by Node-B reports
-  SteadyLinkDetector steady_link_;
-  /// Detects a longer path by round trips that stay long although fewer bytes are in flight.
-  StandingDelayDetector standing_delay_;
-  PathStepDetector path_step_;  ///< detects a longer path by silences between ACKs
+  // Each ACK reads the members in the middle, so these share few cache lines. Rarely used members of `losses_` are its
+  // first ones, and those of `min_rtt_` its last ones.
   LossBound losses_;
+  const DelayBasedParameters* parameters_;
   Bytes window_;
   Bytes in_flight_;                ///< bytes in flight after the newest ACK
   Duration control_loop_delay_{};  ///< mean of AckSample::control_loop_delay
   Instant last_ack_{};             ///< time of the newest ACK
   Instant delivered_at_{};         ///< time of the newest delivery: arrival of the ACK minus its delay at the uplink
-  Instant reported_at_{};          ///< time of the last Node-B report; zero: none
   double reference_factor_ = 1;    ///< AckSample::reference_factor of the newest ACK sample
   std::uint32_t flows_ = 1;        ///< connections that share the window
   bool bursty_link_ = false;       ///< true if the link pauses for longer than 1.5 times the target delay of the queue
@@ -257,7 +249,18 @@ class DelayBasedController {
   bool has_ack_ = false;           ///< true after the first ACK sample
   bool idle_ = true;               ///< true if no bytes are in flight after the newest ACK
   bool all_lost_ = false;          ///< true if all bytes in flight are considered lost: the window is two segments
+  SlowStart slow_start_;
+  AckDelayEstimator ack_delay_;
+  CrossTrafficEstimator cross_traffic_;
+  SteadyLinkDetector steady_link_;
+  DeliveryEstimator delivery_;
+  MinRttEstimator min_rtt_;
+  /// Detects a longer path by round trips that stay long although fewer bytes are in flight.
+  StandingDelayDetector standing_delay_;
+  PathStepDetector path_step_;      ///< detects a longer path by silences between ACKs
+  PathChangeDetector path_change_;  ///< detects a longer path by Node-B reports
+  Instant reported_at_{};           ///< time of the last Node-B report; zero: none
 };
-static_assert(sizeof(DelayBasedController) <= 848, "one for each bearer");
+static_assert(sizeof(DelayBasedController) <= 784, "one for each bearer");
 
 }  // namespace sluice::control

@@ -67,11 +67,11 @@ void DeliveryEstimator::on_delivered(Instant now, Bytes newly, bool link_limited
   } else if (floor_ <= 0) {
     floor_ = mean_;
   }
-  const double plain_mean = measure(now, bytes);
+  measure(now, bytes);
   if (!link_limited) {
     // The floor follows the plain mean and not mean_. A clump raises mean_ for a moment, and the increases of several
     // clumps would accumulate.
-    floor_ = std::max(floor_, plain_mean);
+    floor_ = std::max(floor_, plain_mean());
     mean_ = std::max(mean_, floor_);
   }
   if (mean_ > 0) max_rate_.add(now, mean_);
@@ -103,8 +103,8 @@ void DeliveryEstimator::update_byte_mean(double& mean, double value, double byte
   mean += (value - mean) * bytes / (bytes + mean_ * memory_s_);
 }
 
-/// Returns the part, in seconds, of a gap before a delivery of `bytes` that counts in the mean rate. A longer gap may be
-/// an outage. A slow link needs longer than `memory_s_` for one packet, so its usual gaps count in full.
+/// Returns the part, in seconds, of a gap before a delivery of `bytes` that counts in the mean rate. A longer gap may
+/// be an outage. A slow link needs longer than `memory_s_` for one packet, so its usual gaps count in full.
 double DeliveryEstimator::counted_gap(double gap, double bytes) const {
   if (gap <= memory_s_ || mean_ <= 0) [[likely]]
     return std::min(gap, memory_s_);
@@ -113,7 +113,7 @@ double DeliveryEstimator::counted_gap(double gap, double bytes) const {
 
 /// Updates the exponential mean rates with a time constant of `memory_s_`. Does not apply the lower bound of mean_ that
 /// application-limited samples set; on_delivered() does that.
-double DeliveryEstimator::measure(Instant now, double bytes) {
+void DeliveryEstimator::measure(Instant now, double bytes) {
   double decay = 1;
   if (now > last_) {
     // The decay is 1 / (1 + p + p²/2), where p is the step as a share of the memory. Up to 1 that is close to e^-p.
@@ -127,10 +127,13 @@ double DeliveryEstimator::measure(Instant now, double bytes) {
   const double added = byte_weight_ * bytes;
   delivered_ = decay * delivered_ + added;
   weight_ = decay * weight_ + (1 - decay);
-  if (weight_ < min_weight) return 0;
-  const double plain_mean = delivered_ / weight_;
-  mean_ = mean_ > 0 ? std::max(plain_mean, decay * mean_ + added) : plain_mean;
-  return plain_mean;
+  if (weight_ < min_weight) return;
+  const double plain = plain_mean();
+  mean_ = mean_ > 0 ? std::max(plain, decay * mean_ + added) : plain;
+}
+
+double DeliveryEstimator::plain_mean() const {
+  return weight_ < min_weight ? 0 : delivered_ / weight_;
 }
 
 }  // namespace sluice::control

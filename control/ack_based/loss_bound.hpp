@@ -42,8 +42,8 @@ class LossBound {
   /// Makes a bound without losses. `segment` is the size of a full packet in bytes, > 0.
   explicit LossBound(double segment) : segment_(segment) {}
 
-  /// True if the next sample may lower the bound, because losses of this round or earlier ones are beyond the tolerated
-  /// loss, or because the sample has `lost` > 0 lost bytes.
+  /// True if the next sample may lower the bound: it has `lost` > 0 lost bytes, this round had losses, or earlier ones
+  /// were beyond the tolerated loss.
   [[nodiscard]] bool may_lower(double lost) const { return excess_ + lost_ + lost > 0; }
   /// Processes a sample. Returns true if its losses have lowered the bound.
   bool on_acknowledged(const Sample& sample);
@@ -72,11 +72,9 @@ class LossBound {
   [[nodiscard]] bool is_excessive() const;
 
   double segment_;
-  double w_max_ = 0;    ///< W_max of CUBIC: bytes in flight when losses lowered the bound; zero: no bound
   double cubic_k_ = 0;  ///< K of CUBIC: seconds after which the bound reaches `w_max_` again
   Instant lowered_at_{};
   double random_loss_ = 0;
-  double excess_ = 0;       ///< bytes lost beyond the tolerated loss, ≥ 0
   double trial_floor_ = 0;  ///< floor (lowest bound) in bytes when the present trial began; zero: no trial
   /// Bytes delivered or lost: in a trial those while no queue existed, outside trials those since the last loss.
   double measured_bytes_ = 0;
@@ -85,11 +83,14 @@ class LossBound {
   double rate_ = 0;           ///< delivery rate of the last round in bytes/s
   double earlier_rate_ = 0;   ///< delivery rate of the round before the last one in bytes/s
   Instant round_began_{};
-  double round_left_ = 0;            ///< bytes that must be delivered or lost before the round ends
-  double sent_ = 0;                  ///< bytes delivered or lost in this round
-  double lost_ = 0;                  ///< lost bytes that `sent_` contains
-  double max_in_flight_ = 0;         ///< most bytes in flight in this round
   bool predates_reduction_ = false;  ///< true if the data of this round was sent before the last reduction of the bound
+  // Each ACK reads the members from here on.
+  double w_max_ = 0;          ///< W_max of CUBIC: bytes in flight when losses lowered the bound; zero: no bound
+  double excess_ = 0;         ///< bytes lost beyond the tolerated loss, ≥ 0
+  double round_left_ = 0;     ///< bytes that must be delivered or lost before the round ends
+  double sent_ = 0;           ///< bytes delivered or lost in this round
+  double lost_ = 0;           ///< lost bytes that `sent_` contains
+  double max_in_flight_ = 0;  ///< most bytes in flight in this round
 };
 
 }  // namespace sluice::control

@@ -142,29 +142,15 @@ class MinRttEstimator {
   [[nodiscard]] Duration near_limit() const;
   [[nodiscard]] bool is_confirmed_longer(Instant now) const;
 
+  // Each ACK reads the members up to `next_suspicion_`.
   Duration value_{};
   Duration stale_for_{};  ///< time, without outages, since a round trip was last near the base delay
   /// Time, without outages, since a round trip was last as short as the target queue allows. Only round trips of
   /// window-limited data count as long.
   Duration above_target_for_{};
-  Duration min_above_target_{};     ///< shortest round trip during the time `above_target_for_`
-  Instant changed_at_{};            ///< time at which the path last became longer in one step
+  Duration before_raise_{};         ///< base delay before raise(); zero after clamp()
   Instant drain_began_{};           ///< begin of the last queue drain, or the instant of the last confirm()
-  Instant empty_at_{};              ///< in phase probe_rtt: time from which on sent packets find the queue empty
-  Instant others_drained_at_{};     ///< time at which bytes of other UEs that drain too have left a shared queue
-  Duration base_at_drain_{};        ///< base delay when the present queue drain began
   Instant extra_drain_at_ = never;  ///< time at which a repeated or requested queue drain is due
-  Instant next_suspicion_{};        ///< time before which suspect() has no effect
-  Duration suspicion_wait_ = first_suspicion_wait;  ///< pause before suspect() may request another queue drain, after a
-                                                    ///< requested one that confirmed the base delay
-  Duration probed_{};                               ///< shortest round trip measured in this queue drain; zero: none
-                                                    ///< yet
-  Instant probed_at_{};  ///< time at which the first packet sent into the empty queue was acknowledged
-  /// Delay longer than the present base delay: one that a queue drain has measured, or that suspect() was called with.
-  /// Zero means none.
-  Duration candidate_{};
-  Instant candidate_at_{};   ///< begin of the queue drain that measured `candidate_`, or the time of suspect()
-  Duration before_raise_{};  ///< base delay before raise(); zero after clamp()
   std::uint32_t drains_ = 0;
   std::uint8_t probes_ = 0;           ///< number of valid round trips measured in this queue drain
   std::uint8_t slots_per_drain_ = 1;  ///< number of 5 s slots per routine queue drain, a power of two
@@ -175,6 +161,17 @@ class MinRttEstimator {
   bool candidate_measured_ = false;
   bool requested_ = false;            ///< true if suspect() has requested the present or the next queue drain
   bool has_undelayed_probe_ = false;  ///< true if the UE cannot have delayed all ACKs of this queue drain
+  Instant next_suspicion_{};          ///< time before which suspect() has no effect
+  Duration min_above_target_{};       ///< shortest round trip during the time `above_target_for_`
+  Instant changed_at_{};              ///< time at which the path last became longer in one step
+  Instant empty_at_{};                ///< in phase probe_rtt: time from which on sent packets find the queue empty
+  Instant others_drained_at_{};       ///< time at which bytes of other UEs that drain too have left a shared queue
+  Duration base_at_drain_{};          ///< base delay when the present drain began
+  Duration suspicion_wait_ = first_suspicion_wait;  ///< wait after a requested drain that has confirmed the base delay
+  Duration probed_{};                               ///< shortest round trip measured in this drain; zero: none yet
+  Instant probed_at_{};     ///< time at which the first packet sent into the empty queue was acknowledged
+  Duration candidate_{};    ///< longer delay that a drain has measured or suspect() was called with; zero: none
+  Instant candidate_at_{};  ///< begin of the drain that measured `candidate_`, or the time of suspect()
 };
 
 }  // namespace sluice::control

@@ -20,8 +20,6 @@ class SlowStart {
   [[nodiscard]] bool searching() const { return phase_ == Phase::searching; }
   /// True during a refill.
   [[nodiscard]] bool refilling() const { return phase_ == Phase::refilling; }
-  /// True after slow start, unless a refill is in progress.
-  [[nodiscard]] bool is_over() const { return phase_ == Phase::over; }
   /// Returns the window of the latest slow start or refill of the path, in bytes.
   [[nodiscard]] double window() const { return window_; }
 

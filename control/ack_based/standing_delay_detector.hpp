@@ -40,7 +40,10 @@ class StandingDelayDetector {
   /// Returns the smallest number of bytes that the controller should keep in flight; zero if there is none.
   [[nodiscard]] double min_window() const { return min_window_; }
   /// Sets min_window() to zero and restarts detection. Called when another cause of the long round trips is known.
-  void forget() { *this = StandingDelayDetector{}; }
+  void forget() {
+    restart();
+    needed_ = min_window_ = 0;
+  }
 
   /// Calls visit(name, value) for each state member, for the decision log (control/decision_log/states.hpp).
   template <typename Self, typename Visit>
@@ -49,13 +52,13 @@ class StandingDelayDetector {
  private:
   /// Most bytes in flight since round trips became longer than the target queue allows; zero if they are not.
   Bytes max_in_flight_;
+  double min_window_ = 0;  ///< bytes, see min_window()
+  /// Bytes in flight with which the longer path carries the earlier rate, as computed at the newest detection.
+  double needed_ = 0;
+  // The members from here on have no meaning while `max_in_flight_` is zero.
   Duration min_rtt_{};      ///< shortest round trip since round trips became longer than the target queue allows
   double rate_ = 0;         ///< delivery rate while max_in_flight_ was in flight, bytes/s
   Instant halved_ = never;  ///< time at which at most half of `max_in_flight_` was in flight; `never`: not yet
-  /// Bytes in flight that the path needs, now that it is longer, to deliver as fast as before it became longer.
-  /// Computed when the longer path was last detected.
-  double needed_ = 0;
-  double min_window_ = 0;  ///< bytes, see min_window()
 };
 
 }  // namespace sluice::control

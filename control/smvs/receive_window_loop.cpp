@@ -15,12 +15,13 @@ constexpr double best_share = 0.5;
 ReceiveWindowLoop::ReceiveWindowLoop(const ReceiveWindowParameters& parameters) : parameters_(parameters) {}
 
 Bytes ReceiveWindowLoop::advance(const ReceiveWindowObservation& seen) {
-  const Bytes radio_error = seen.framing.payload_of(seen.radio_error);
-  const Rate drain = seen.framing.payload_of(seen.drain);
+  const double share = seen.framing.share();
+  const Bytes radio_error(static_cast<double>(seen.radio_error.amount().count()) * share);
+  const Rate drain = seen.drain.amount() * share;
   const auto held = static_cast<double>((seen.buffered + radio_error + seen.advertised).count());
   known_ = known_ || drain > Rate();
   if (known_) {
-    const Rate ready = std::max(drain, seen.framing.payload_of(seen.best) * best_share);
+    const Rate ready = std::max(drain, seen.best.amount() * share * best_share);
     state_.reference = std::max(parameters_.reference.in_bytes(parameters_.frame, ready),
                                 static_cast<double>(parameters_.minimum_reference.count()));
     const double rtt_s = std::max(0.0, to_seconds(seen.server_rtt));

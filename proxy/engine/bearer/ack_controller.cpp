@@ -1,3 +1,5 @@
+// Calls the ACK-based controller of a bearer, and sums the ACKs of a fast link. BudgetSharing, EndToEndAckControl and
+// Bearer call it. Invariant: a sum never contains ACKs from before a pause, or ACKs that the controller must see alone.
 #include "proxy/engine/bearer/ack_controller.hpp"
 
 #include <utility>
@@ -41,7 +43,7 @@ void AckController::give(control::AckSample ack_sample) {
 
 void AckController::on_ack(const control::AckSample& ack) {
   check_.on_acknowledged(ack.delivered, ack.round_trip);
-  const Duration longest = law_.summing_time();
+  const Duration longest = law_.summing_time(ack.window_limited);
   if (longest > Duration::zero() || sum_.delivered > Bytes{}) [[unlikely]]
     return add_to_sum(ack, longest);
   give(ack);

@@ -140,5 +140,6 @@ class AckController {
   Bytes arrived_{-1};
   AckSum sum_;
 };
+static_assert(sizeof(AckController) <= 936, "one for each bearer that uses ACK feedback");
 
 }  // namespace sluice::proxy
