@@ -63,6 +63,7 @@ class DeliveryEstimator {
   /// Updates a mean that is weighted by bytes with a sample of `bytes` bytes, each of which has the value `value`.
   /// Older bytes lose weight over the averaging time `memory`.
   void update_byte_mean(double& mean, double value, double bytes) const;
+  [[nodiscard]] double counted_gap(double gap, double bytes) const;
   void measure(Instant now, double bytes);
   /// Returns the mean delivery rate in bytes/s without its lower bound; zero while too little was observed.
   [[nodiscard]] double plain_mean() const;
