@@ -56,14 +56,24 @@ class Receiver : public Timers {
   /// Returns the acknowledgement number of the next segment to the peer. Implementation: it selects between integers,
   /// because compilers select between SeqNum objects through memory.
   [[nodiscard]] SeqNum next_acknowledgement() const {
-    return SeqNum(bits_.acks_deferred ? rcv_.last_ack_sent.raw() : rcv_.nxt.raw());
+    return SeqNum(bits_.acks_deferred || bits_.acks_passed ? rcv_.last_ack_sent.raw() : rcv_.nxt.raw());
+  }
+  /// Makes further segments carry the acknowledgement number `ack`, although the data before it has not passed this
+  /// endpoint: the host in whose name the endpoint acts has acknowledged that data itself. Otherwise the peer would
+  /// discard retransmissions, because their acknowledgement number is too old (RFC 5961 section 5.2). Has no effect if
+  /// `ack` is older than the present number.
+  void pass_acknowledgement(SeqNum ack) {
+    if (ack <= rcv_.nxt || ack <= next_acknowledgement()) return;
+    bits_.acks_passed = true;
+    rcv_.last_ack_sent = ack;
+    rcv_.adv = later(rcv_.adv, ack);
   }
   /// True if received data is not acknowledged yet, or an ACK is due for another reason.
-  [[nodiscard]] bool owes_acknowledgement() const { return bits_.ack_now || rcv_.last_ack_sent != rcv_.nxt; }
+  [[nodiscard]] bool owes_acknowledgement() const { return bits_.ack_now || rcv_.last_ack_sent < rcv_.nxt; }
   /// True if the next data segment is acknowledged at once (RFC 5681 section 4.2), or an ACK is due already.
   [[nodiscard]] bool acknowledges_next() const { return bits_.ack_now || bits_.unacked_segments != 0; }
   /// Sends a delayed ACK with the next emit() instead of waiting for its timer.
-  void send_ack_now() { bits_.ack_now = bits_.ack_now || rcv_.last_ack_sent != rcv_.nxt; }
+  void send_ack_now() { bits_.ack_now = bits_.ack_now || rcv_.last_ack_sent < rcv_.nxt; }
   /// Returns true once for each keep-alive of the peer that arrives while this endpoint has nothing in flight (RFC 9293
   /// section 3.8.4). Also returns true for each probe of a closed window (section 3.8.6.1). Only used if
   /// EndpointConfig::answers_keepalives is false; the owner then answers with answer_keepalive().
@@ -246,6 +256,7 @@ class Receiver : public Timers {
     bool keepalive_pending : 1 = false;
     bool fin_known : 1 = false;     ///< true if the peer's FIN was received, perhaps out of order
     bool fin_received : 1 = false;  ///< true if the peer's FIN was received in order
+    bool acks_passed : 1 = false;   ///< true after pass_acknowledgement()
   };
   /// Receive sequence variables (RFC 9293 section 3.3.1) and timestamps (RFC 7323).
   struct Sequence {

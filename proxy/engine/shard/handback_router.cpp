@@ -43,10 +43,14 @@ void HandbackRouter::pass_during_handback(RxPacket& rx, FlowId id) {
     if (differed && !handback::marks_differ(flow)) flows_.schedule(flow, id, StreamEvents::all);
   }
   if (verdict.forward && flow.successor != no_id) {
+    if (verdict.is_valid) {
+      handback::record_acknowledged(flow, in, rx.segment(), end_to_end_.edge_towards(flow.successor, in));
+    }
     forwarder_.pass_end_to_end(rx, flow.successor);
     if (!end_to_end_.contains(flow.successor)) flow.successor = no_id;
   } else if (verdict.forward) {
     if (verdict.is_valid) {
+      handback::record_acknowledged(flow, in, rx.segment(), flow.leg(opposite(in)).endpoint.rcv_adv());
       handback::record_advertised(flow, in, rx.segment());
       if (rx.segment().payload_len != 0) flow.leg(in).passed_by = true;
     }

@@ -240,6 +240,11 @@ Verdict judge(const Flow& flow, Side in, const tcp::Segment& segment, tcp::SeqNu
     // Without data behind the handback point the RST is as exact for the leg as for the host, else the host decides.
     verdict.feed = segment.seq == own.rcv_nxt();
     verdict.forward = !verdict.feed;
+    if (verdict.forward && segment.seq == own.next_acknowledgement()) {
+      // A host that has lost its state answers a retransmission of the proxy with the number that it acknowledged.
+      verdict.feed = true;
+      verdict.ours.seq = own.rcv_nxt();
+    }
     return verdict;
   }
   const bool brings = segment.length() != 0;
@@ -259,6 +264,11 @@ Verdict judge(const Flow& flow, Side in, const tcp::Segment& segment, tcp::SeqNu
 
 void record_advertised(Flow& flow, Side in, const tcp::Segment& segment) {
   flow.leg(opposite(in)).endpoint.record_advertised(segment.ack + (std::uint32_t{segment.window} << scale(flow, in)));
+}
+
+void record_acknowledged(Flow& flow, Side in, const tcp::Segment& segment, tcp::SeqNum edge) {
+  tcp::Endpoint& endpoint = flow.leg(opposite(in)).endpoint;
+  if (segment.ack <= tcp::later(edge, endpoint.rcv_adv())) endpoint.pass_acknowledgement(segment.ack);
 }
 
 }  // namespace sluice::proxy::handback

@@ -104,6 +104,42 @@ TEST_F(ShardRelease, AConnectionKeepsItsReasonWhileItIsTracked) {
   EXPECT_TRUE(flows.empty()) << "it has ended";
 }
 
+// RFC 5961 section 5.2: a host discards a segment whose acknowledgement number is older than its largest window.
+TEST_F(ShardRelease, WhatIsRetransmittedAcknowledgesAsTheHostItself) {
+  release_with_data();
+  std::uint32_t passed = 0;
+  for (int i = 0; i < 300; ++i) {
+    hosts.ue(Flags::ack_bit, passed, 0, std::string(1000, 'u'));
+    passed += 1000;
+    hosts.server(Flags::ack_bit, 1000, passed);
+  }
+  lab.forget_output();
+  lab.pass_time(std::chrono::seconds(1));
+  const auto seen = lab.next(Side::radio);
+  ASSERT_TRUE(seen);
+  EXPECT_EQ(seen->payload, std::string(1000, 'a'));
+  EXPECT_EQ(seen->segment().ack, hosts.ue_isn + 1 + passed);
+  EXPECT_EQ(seen->segment().window, hosts.window);
+  hosts.ue(Flags::ack_bit, passed, 1000);
+  EXPECT_EQ(lab.shard.flow_count(), 0U) << "nothing keeps the proxy";
+}
+
+// A host that has lost its state answers with the number that the retransmission acknowledged.
+TEST_F(ShardRelease, AResetThatAnswersARetransmissionEndsTheProxysPartToo) {
+  release_with_data();
+  hosts.ue(Flags::ack_bit, 0, 0, std::string(1000, 'u'));
+  hosts.server(Flags::ack_bit, 1000, 1000);
+  lab.pass_time(std::chrono::seconds(1));
+  lab.forget_output();
+  hosts.ue(Flags::rst_bit, 1000, 0);
+  const auto seen = lab.next(Side::core);
+  ASSERT_TRUE(seen);
+  EXPECT_TRUE(seen->segment().flags.rst());
+  EXPECT_EQ(seen->segment().seq, hosts.ue_isn + 1001);
+  lab.pass_time(std::chrono::seconds(1));
+  EXPECT_EQ(lab.shard.flow_count(), 0U);
+}
+
 TEST_F(ShardRelease, AnIdleConnectionIsReleasedAsIdle) {
   hosts.open();
   lab.pass_time(proxy::ShardTimeouts{}.idle + std::chrono::seconds(1));
