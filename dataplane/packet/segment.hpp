@@ -73,14 +73,27 @@ struct SynOptions {
   /// MSS option in bytes (RFC 9293 section 3.7.1): 536 if the option is missing (1220 for IPv6).
   std::uint16_t mss = 536;
   std::uint8_t window_scale = 0;  ///< shift count of the window scale option, 0 to 14 (RFC 7323 section 2.3)
-  bool has_window_scale = false;
-  bool sack_permitted = false;
-  bool timestamps = false;
+  bool has_window_scale : 1 = false;
+  bool sack_permitted : 1 = false;
+  bool timestamps : 1 = false;
   /// True for an ECN-setup SYN or SYN-ACK (RFC 3168 section 6.1.1), signalled by flags, not by an option.
-  bool ecn = false;
+  bool ecn : 1 = false;
   /// True if accurate ECN feedback is offered (RFC 9768); a SYN that offers it is an ECN-setup SYN, too.
-  bool accurate_ecn = false;
+  bool accurate_ecn : 1 = false;
   constexpr bool operator==(const SynOptions&) const = default;
+
+  /// Bits of the options that a host must have sent and received to use them, for difference() and offered().
+  enum Agreed : std::uint8_t { agreed_scale = 1, agreed_sack = 2, agreed_timestamps = 4, agreed_ecn = 8 };
+  /// Returns the bits of those options that this SYN offers, or this SYN-ACK agrees to. Accurate ECN is not included.
+  [[nodiscard]] constexpr std::uint8_t offered() const {
+    return static_cast<std::uint8_t>((has_window_scale ? agreed_scale : 0) | (sack_permitted ? agreed_sack : 0) |
+                                     (timestamps ? agreed_timestamps : 0) | (ecn ? agreed_ecn : 0));
+  }
+  /// Returns the bits of those options in which two copies of a SYN differ.
+  [[nodiscard]] constexpr std::uint8_t difference(const SynOptions& copy) const {
+    const bool scale_differs = window_scale != copy.window_scale;
+    return static_cast<std::uint8_t>((offered() ^ copy.offered()) | (scale_differs ? agreed_scale : 0));
+  }
 };
 
 /// Header of one segment, without addresses and payload bytes: filled by a parser, or by an endpoint for transmission.

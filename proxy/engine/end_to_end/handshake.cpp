@@ -46,6 +46,8 @@ Step follow_responder(Flow& flow, const tcp::Segment& segment, bool splittable, 
     flow.handshake.ecn_unclear = true;
     return Step::give_up;
   }
+  // The SYN-ACK answers one of several SYNs with other options, so it is not known which options the hosts use.
+  if ((flow.handshake.unclear_options & segment.syn.offered()) != 0) return Step::give_up;
   // A second SYN-ACK with another number is from a server that has restarted, so the newest one counts.
   if (flow.phase == FlowPhase::syn_ack) flow.handshake.retransmitted = true;
   flow.handshake.responder_rtt = tcp::tick::us(now) - flow.handshake.last_rx;
@@ -53,6 +55,7 @@ Step follow_responder(Flow& flow, const tcp::Segment& segment, bool splittable, 
   flow.handshake.responder_isn = segment.seq;
   flow.handshake.responder_options = segment.syn;
   flow.handshake.responder_window = segment.window;
+  flow.handshake.responder_ts = segment.ts_value;
   flow.handshake.syn_ack_ecn = segment.ecn & 3U;
   flow.handshake.syn_ecn_reported =
       tcp::AccurateEcn::reported_field(tcp::ace_of(segment.flags), flow.handshake.syn_ecn) & 3U;
@@ -70,6 +73,7 @@ Step follow_initiator(Flow& flow, const tcp::Segment& segment, bool splittable, 
     // A SYN with an ACK answers a SYN that has crossed it: a simultaneous open.
     if (segment.flags.ack() || !splittable || segment.payload_len != 0) return Step::give_up;
     flow.handshake.retransmitted = true;
+    flow.handshake.unclear_options |= flow.handshake.initiator_options.difference(segment.syn);
     if (segment.syn.accurate_ecn != flow.handshake.initiator_options.accurate_ecn) {
       flow.handshake.ecn_unclear = true;
       if (flow.phase == FlowPhase::syn_ack && flow.handshake.responder_options.accurate_ecn) return Step::give_up;
@@ -80,6 +84,9 @@ Step follow_initiator(Flow& flow, const tcp::Segment& segment, bool splittable, 
   const bool completes = flow.phase == FlowPhase::syn_ack && segment.flags.ack() && segment.seq == next &&
                          segment.ack == flow.handshake.responder_isn + 1;
   if (!completes) return is_plausible(flow, flow.initiator, segment) ? Step::give_up : Step::unrelated;
+  // Each segment must have a timestamp if both hosts agreed on it (RFC 7323 section 3.2). Without one here the proxy
+  // does not know the initiator's clock, so that it would take all of its later segments for old ones.
+  if (flow.handshake.agrees_on_timestamps() && !segment.has_timestamps) return Step::give_up;
   flow.handshake.initiator_rtt = tcp::tick::us(now) - flow.handshake.last_rx;
   return Step::complete;
 }
@@ -123,6 +130,7 @@ void begin(Flow& flow, const FirstSyn& syn) {
   flow.handshake.initiator_options = syn.options;
   flow.handshake.retransmitted = syn.retransmitted;
   flow.handshake.ecn_unclear = syn.ecn_unclear;
+  flow.handshake.unclear_options = syn.unclear_options;
   flow.handshake.syn_ecn = syn.ecn & 3U;
   flow.handshake.unfinished = syn.unfinished ? bit(syn.from) : std::uint8_t{0};
   flow.leg(opposite(syn.from)).headers = syn.headers;
@@ -193,7 +201,8 @@ void split_at_handshake(Flow& flow, const tcp::Segment& ack, const LegConfigs& c
   to_responder.local = seen.initiator_options;
   to_responder.remote = seen.responder_options;
   to_responder.snd_window = responder_window;
-  to_responder.ts_recent = ack.ts_echo;  // the responder's own timestamp, as echoed by the initiator
+  // The initiator's echo may be missing or wrong, and no host checks it.
+  to_responder.ts_recent = seen.responder_ts;
 
   if (!seen.retransmitted) {
     to_initiator.rtt = measured(seen.initiator_rtt);

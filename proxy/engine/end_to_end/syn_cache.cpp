@@ -3,6 +3,8 @@
 // (compare the SYN cache of FreeBSD; RFC 4987).
 #include "proxy/engine/end_to_end/syn_cache.hpp"
 
+#include <algorithm>
+
 namespace sluice::proxy {
 
 namespace {
@@ -39,8 +41,12 @@ SynCache::Result SynCache::record(const FirstSyn& syn) {
     if (!same && which_ == DuplicateSyn::keep_first && syn.at - noted.at < patience_) return Result::rejected;
     const bool unfinished = syn.unfinished && (!same || noted.unfinished);
     const bool differs = same && (noted.ecn_unclear || noted.options.accurate_ecn != syn.options.accurate_ecn);
+    const std::uint8_t unclear = same ? noted.unclear_options | noted.options.difference(syn.options) : std::uint8_t{0};
+    const std::uint16_t mss = same ? std::min(noted.options.mss, syn.options.mss) : syn.options.mss;
     noted = syn;
     noted.ecn_unclear = noted.ecn_unclear || differs;
+    noted.unclear_options = unclear;
+    noted.options.mss = mss;
     noted.retransmitted = same;
     noted.unfinished = unfinished;
     return Result::stored;

@@ -105,18 +105,26 @@ struct Handshake {
   std::uint32_t responder_rtt = 0;
   /// serial number of the handshake; if it differs, the flow id was reused for another handshake
   std::uint32_t ticket = 0;
+  std::uint32_t responder_ts = 0;      ///< TSval of the SYN-ACK (RFC 7323); 0 without the option
   std::uint16_t responder_window = 0;  ///< window field of the SYN-ACK, which is never scaled
   /// true if a SYN or SYN-ACK was retransmitted; round-trip times are then ambiguous (Karn's algorithm)
   bool retransmitted : 1 = false;
   /// true if it is not certain whether the hosts agree on accurate ECN (RFC 9768): a reserved combination of flags, or
   /// a SYN or SYN-ACK that was retransmitted with other flags
   bool ecn_unclear : 1 = false;
+  /// Bits (tcp::SynOptions::Agreed) of options in which copies of the SYN differ. It is not known which copy the
+  /// responder has received.
+  std::uint8_t unclear_options = 0;
   std::uint8_t syn_ecn : 2 = 0;           ///< ECN field of the SYN's IP header
   std::uint8_t syn_ecn_reported : 2 = 0;  ///< ECN field of the SYN as the SYN-ACK reports it
   std::uint8_t syn_ack_ecn : 2 = 0;       ///< ECN field of the SYN-ACK's IP header
   /// bit set of the Sides whose host sent a SYN with a checksum left unfinished for an offload
   std::uint8_t unfinished = 0;
 
+  /// True if both hosts agree on timestamps (RFC 7323).
+  [[nodiscard]] bool agrees_on_timestamps() const {
+    return initiator_options.timestamps && responder_options.timestamps;
+  }
   /// True if both hosts agree on accurate ECN feedback (RFC 9768).
   [[nodiscard]] bool agrees_on_accurate_ecn() const {
     return initiator_options.accurate_ecn && responder_options.accurate_ecn;

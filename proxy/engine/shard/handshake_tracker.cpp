@@ -20,14 +20,16 @@ Counter counter_of_options(const RxPacket& rx) {
   return multipath ? Counter::forward_multipath : proxy::counter_of(rx.result);
 }
 
-/// Returns the counter for the reason why this segment prevents that its connection is split. `ecn_unclear` is true if
-/// it is not certain whether the hosts agree on accurate ECN.
-Counter reason_to_give_up(const RxPacket& rx, bool ecn_unclear) {
+/// Returns the counter for the reason why this segment prevents that its connection is split.
+Counter reason_to_give_up(const RxPacket& rx, const Flow& flow) {
   if (rx.result != packet::ParseResult::tcp) return counter_of_options(rx);
-  if (!rx.segment().flags.syn()) return Counter::forward_handshake_unseen;
+  if (!rx.segment().flags.syn()) {
+    const bool lacks_timestamp = flow.handshake.agrees_on_timestamps() && !rx.segment().has_timestamps;
+    return lacks_timestamp ? Counter::forward_handshake_unclear : Counter::forward_handshake_unseen;
+  }
   if (rx.segment().payload_len != 0) return Counter::forward_syn_data;
-  if (ecn_unclear) return Counter::forward_accurate_ecn;
-  return Counter::forward_simultaneous_open;
+  if (flow.handshake.ecn_unclear) return Counter::forward_accurate_ecn;
+  return rx.in == flow.initiator ? Counter::forward_simultaneous_open : Counter::forward_handshake_unclear;
 }
 
 /// Returns the counter for the reason why a connection is not split after this answer to its SYN.
@@ -322,7 +324,7 @@ void HandshakeTracker::follow(RxPacket& rx, FlowId id) {
       return;
     case handshake::Step::give_up:
       flows_.request_release(flow, id, ReleaseReason::never_split);
-      forward_unsplit(rx, reason_to_give_up(rx, flow.handshake.ecn_unclear));
+      forward_unsplit(rx, reason_to_give_up(rx, flow));
       return;
   }
   forwarder_.forward(rx, Counter::forward_handshake);
