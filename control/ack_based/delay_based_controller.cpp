@@ -509,13 +509,7 @@ Bytes DelayBasedController::reference() const {
 
 Bytes DelayBasedController::upstream_bytes(Duration control_loop_delay) const {
   if (draining() && min_rtt_.is_unvalidated()) return Bytes{};
-  const Bytes whole = delivery_.rate().in(control_loop_delay);
-  if (draining()) return whole / 2;
-  if (!slow_start_.refilling()) return whole;
-  // The path from the server has emptied, too. If the second half was added at once, it would arrive as one burst.
-  const double drained = drain_window();
-  const double refilled = (slow_start_.window() - drained) / std::max(model_window() - drained, 1.0);
-  return whole / 2 + Bytes(std::clamp(refilled, 0.0, 1.0) * static_cast<double>((whole / 2).count()));
+  return delivery_.rate().in(draining() ? control_loop_delay / 2 : control_loop_delay);
 }
 
 }  // namespace sluice::control

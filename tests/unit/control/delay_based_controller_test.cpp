@@ -425,30 +425,6 @@ TEST(DelayBasedController, ALongerControlLoopIsNotTakenForAPause) {
   EXPECT_FALSE(law.draining());
 }
 
-// In the drain half of the data is on the way from the server. The other half is added as the refill proceeds.
-TEST(DelayBasedController, ARefillFillsThePathFromTheServerGradually) {
-  DelayBasedController law = settled(60ms);
-  Bytes before = law.upstream_bytes(60ms);
-  Bytes greatest_step;
-  bool drained = false;
-  for (int i = 1; i <= 7000; ++i) {
-    AckSample ack_sample{.now = at(2500ms + i * 1200us),
-                         .delivered = Bytes(1500),
-                         .round_trip = law.draining() ? 20ms : 60ms,
-                         .in_flight = law.draining() ? law.window() : Bytes(45'000),
-                         .window_limited = true};
-    ack_sample.control_loop_delay = 60ms;
-    law.on_acknowledged(ack_sample);
-    const Bytes upstream = law.upstream_bytes(60ms);
-    greatest_step = std::max(greatest_step, upstream - before);
-    before = upstream;
-    drained = drained || law.draining();
-  }
-  EXPECT_TRUE(drained);
-  EXPECT_NEAR(static_cast<double>(before.count()), 75'000, 2000);
-  EXPECT_LT(greatest_step, Bytes(5000)) << "37500 at once without a gradual refill";
-}
-
 TEST(DelayBasedController, AnInheritedWindowIsNotReducedDuringStartUp) {
   DelayBasedController law;
   law.adopt_in_flight(Bytes(80'000));
