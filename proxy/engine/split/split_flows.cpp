@@ -263,6 +263,17 @@ void SplitFlows::update_accounting(Flow& flow, Bearer& bearer, StreamEvents even
                      moving);
 }
 
+void SplitFlows::release_idle(Flow& flow, FlowId id, Instant now) {
+  flow.release_reason = ReleaseReason::released_idle;
+  if (flow.phase == FlowPhase::split && handback::marks_differ(flow)) {
+    flow.last_activity = now;  // if no host answers, the connection is released after the same time
+    schedule(flow, id, StreamEvents::all);
+    return;
+  }
+  handback_.release(flow, now);
+  close(id, now);
+}
+
 void SplitFlows::on_due(FlowId id, Instant now) {
   Flow& flow = shard_.registry.flow(id);
   const ShardTimeouts& timeouts = shard_.config.timeouts;
@@ -276,14 +287,7 @@ void SplitFlows::on_due(FlowId id, Instant now) {
     return;
   }
   if (now - flow.last_activity >= timeouts.idle && handback::at_rest(flow)) {
-    flow.release_reason = ReleaseReason::released_idle;
-    if (flow.phase == FlowPhase::split && handback::marks_differ(flow)) [[unlikely]] {
-      flow.last_activity = now;  // if no host answers, the connection is released after the same time
-      schedule(flow, id, StreamEvents::all);
-      return;
-    }
-    handback_.release(flow, now);
-    close(id, now);
+    release_idle(flow, id, now);
     return;
   }
   if (const Instant due = FlowTimers::next_deadline(flow); due > now && flow_timers_.may_be_put_off(flow, now)) {

@@ -263,6 +263,8 @@ class SplitFlows {
   [[gnu::noinline]] void pass_news_of_end(const ServedFlow& served);
   /// Updates the flow's values in the sums of its bearer and its reservations in the buffer budget.
   void update_accounting(Flow& flow, Bearer& bearer, StreamEvents events);
+  /// Releases a flow that is idle and at rest, at once or when the counts of ECN marks of both hosts are equal.
+  [[gnu::cold, gnu::noinline]] void release_idle(Flow& flow, FlowId id, Instant now);
   /// Handles the timer of a flow in TIME-WAIT. Returns false if the caller must serve the flow.
   bool on_time_wait_timer(Flow& flow, FlowId id, Instant now);
   /// Puts the flow into TIME-WAIT. If there are then too many flows in TIME-WAIT, closes the oldest one.
