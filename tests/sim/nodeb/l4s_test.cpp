@@ -51,6 +51,29 @@ TEST(L4s, PragueHoldsTheQueueAtTheStepAndUsesTheLink) {
   }
 }
 
+/// The download through a proxy that splits it, with the proxy's keys `proxy`.
+std::string split_download(const std::string& mode, const std::string& proxy) {
+  std::string scenario = download("{type: constant, rate: 20Mb/s}", "{type: dualpi2, step: 5ms}", prague);
+  scenario.replace(scenario.find("[none]"), 6, "[" + mode + "]");
+  return scenario + proxy;
+}
+
+TEST(L4s, PragueHoldsTheQueueThroughASplitProxy) {
+  const RunResult run = run_all(split_download("i-tcp", "proxy: {tcp: {congestion: prague}}\n")).front();
+  EXPECT_GT(run.server_to_ue_delay.p50_ms, 100) << "the proxy holds what it has acknowledged: the connection is split";
+  EXPECT_GT(run.utilisation, 0.95);
+  EXPECT_LT(run.radio_queue_delay.p95_ms, 10);
+  EXPECT_GT(run.counters.at("radio_marks"), 10U);
+  EXPECT_EQ(run.retransmissions, 0U);
+}
+
+TEST(L4s, ALegWithoutPragueIsQueuedAsClassicTraffic) {
+  const RunResult run = run_all(split_download("i-tcp", "proxy: {tcp: {congestion: cubic}}\n")).front();
+  EXPECT_GT(run.radio_queue_delay.p95_ms, 12) << "in the queue with a target of 15 ms";
+  EXPECT_GT(run.utilisation, 0.8);
+  EXPECT_EQ(run.retransmissions, 0U) << "marks reach CUBIC before losses";
+}
+
 TEST(L4s, PragueWithoutAccurateEcnIsQueuedAsClassicTraffic) {
   const RunResult run = run_all(download("{type: constant, rate: 20Mb/s}", "{type: dualpi2, step: 5ms}",
                                          "{ecn: true, tcp: {congestion: prague}}"))
