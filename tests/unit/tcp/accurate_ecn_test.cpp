@@ -188,16 +188,23 @@ TEST(AccurateEcn, TheFirstMarkAndItsEndAreAcknowledgedAtOnce) {
   s.receive_with(0, 1);
   s.emit();
   EXPECT_EQ(s.sent(), 0U) << "one segment may wait";
-  s.receive_with(100, tcp::congestion_experienced);
+  s.receive_with(100, 1);
   s.emit();
-  EXPECT_EQ(s.next_ace(), 6);
+  EXPECT_EQ(s.next_ace(), 5);
   s.receive_with(200, tcp::congestion_experienced);
   s.emit();
-  EXPECT_EQ(s.sent(), 0U);
-  s.receive_with(300, 1);
+  ASSERT_EQ(s.sent(), 1U);
+  EXPECT_EQ(s.next_ace(), 6);
+  s.receive_with(300, tcp::congestion_experienced);
   s.emit();
-  EXPECT_EQ(s.next_ace(), 7);
   EXPECT_EQ(s.sent(), 0U);
+  s.receive_with(400, tcp::congestion_experienced);
+  s.emit();
+  EXPECT_EQ(s.next_ace(), 0) << "5 + 3, modulo 8";
+  s.receive_with(500, 1);
+  s.emit();
+  ASSERT_EQ(s.sent(), 1U);
+  EXPECT_EQ(s.next_ace(), 0);
 }
 
 TEST(AccurateEcn, ThreeMarkedAcksAreReportedAtOnce) {
