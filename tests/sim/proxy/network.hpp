@@ -290,6 +290,7 @@ inline HostConfig random_host(Random& random) {
   config.sack = random.chance(0.8);
   config.receive_buffer = Bytes(random.chance(0.3) ? 20'000 + random.below(40'000) : 1'000'000);
   config.tcp.congestion = random.chance(0.5) ? tcp::CongestionAlgorithm::cubic : tcp::CongestionAlgorithm::newreno;
+  config.accurate_ecn = config.tcp.congestion == tcp::CongestionAlgorithm::newreno;  // so no further random number
   return config;
 }
 
