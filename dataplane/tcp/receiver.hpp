@@ -53,10 +53,12 @@ class Receiver : public Timers {
   void acknowledge_up_to(SeqNum limit);
   /// Returns the acknowledgement number that was sent to the peer last, or that the next emit() will send.
   [[nodiscard]] SeqNum acknowledged() const { return rcv_.last_ack_sent; }
-  /// Returns the acknowledgement number of the next segment to the peer. Implementation: it selects between integers,
-  /// because compilers select between SeqNum objects through memory.
+  /// Returns the acknowledgement number of the next segment to the peer. It exceeds RCV.NXT after
+  /// pass_acknowledgement(). Implementation: it selects between integers, because compilers select between SeqNum
+  /// objects through memory.
   [[nodiscard]] SeqNum next_acknowledgement() const {
-    return SeqNum(bits_.acks_deferred || bits_.acks_passed ? rcv_.last_ack_sent.raw() : rcv_.nxt.raw());
+    const bool is_passed = static_cast<std::int32_t>(rcv_.last_ack_sent.raw() - rcv_.nxt.raw()) > 0;
+    return SeqNum(bits_.acks_deferred || is_passed ? rcv_.last_ack_sent.raw() : rcv_.nxt.raw());
   }
   /// Makes further segments carry the acknowledgement number `ack`, although the data before it has not passed this
   /// endpoint: the host in whose name the endpoint acts has acknowledged that data itself. Otherwise the peer would
@@ -64,7 +66,6 @@ class Receiver : public Timers {
   /// `ack` is older than the present number.
   void pass_acknowledgement(SeqNum ack) {
     if (ack <= rcv_.nxt || ack <= next_acknowledgement()) return;
-    bits_.acks_passed = true;
     rcv_.last_ack_sent = ack;
     rcv_.adv = later(rcv_.adv, ack);
   }
@@ -256,7 +257,6 @@ class Receiver : public Timers {
     bool keepalive_pending : 1 = false;
     bool fin_known : 1 = false;     ///< true if the peer's FIN was received, perhaps out of order
     bool fin_received : 1 = false;  ///< true if the peer's FIN was received in order
-    bool acks_passed : 1 = false;   ///< true after pass_acknowledgement()
   };
   /// Receive sequence variables (RFC 9293 section 3.3.1) and timestamps (RFC 7323).
   struct Sequence {

@@ -42,7 +42,7 @@ namespace sluice::proxy {
   X(forward_syn_data, "forwarded: a SYN that carries data")                                                        \
   X(forward_handshake_damaged, "forwarded: handshake segment with a wrong or refused checksum; not evaluated")     \
   X(forward_handshake_unseen, "forwarded: handshake segment after others that were not seen; not split")           \
-  X(forward_handshake_unclear, "forwarded: handshake that leaves open which TCP options the hosts use; not split")  \
+  X(forward_handshake_unclear, "forwarded: handshake that leaves open which TCP options the hosts use; not split") \
   X(forward_accurate_ecn, "forwarded: it is unclear if the hosts agree on accurate ECN (RFC 9768); not split")     \
   X(forward_simultaneous_open, "forwarded: SYN of a simultaneous open; not split")                                 \
   X(drop_tcp_checksum, "dropped: segment of a split connection with a wrong TCP checksum")                         \
