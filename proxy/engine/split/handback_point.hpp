@@ -89,9 +89,8 @@ struct Verdict {
 /// and be forwarded.
 void record_advertised(Flow& flow, Side in, const tcp::Segment& segment);
 /// Records what a segment that arrived on `in` acknowledges to the other host, so that the proxy's retransmissions to
-/// that host carry a current acknowledgement number. The segment must be valid and be forwarded. Has no effect if the
-/// acknowledged data is beyond `edge`, the rightmost window edge of the other host, and beyond what the proxy
-/// advertised to it.
+/// that host carry a current acknowledgement number. The segment must be valid and be forwarded. `edge` is the
+/// rightmost window edge that was advertised to the other host. An acknowledgement beyond it has no effect.
 void record_acknowledged(Flow& flow, Side in, const tcp::Segment& segment, tcp::SeqNum edge);
 
 }  // namespace sluice::proxy::handback
