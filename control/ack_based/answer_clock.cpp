@@ -1,0 +1,389 @@
+// Counts the answers of a UE as acknowledgements. CrossTrafficSender reports what it sends and drops, and asks whether
+// the flow must pause. Forwarder reports the answers. Invariant: in_flight_ is the sum of the bytes of all runs.
+#include "control/ack_based/answer_clock.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <utility>
+
+namespace sluice::control {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+/// Time without an answer after which the radio queue counts as empty, if answers are still expected. It exceeds the
+/// 25 ms by which a QUIC receiver may delay an acknowledgement (RFC 9000 section 18.2).
+constexpr Duration expected_silence = milliseconds(30);
+/// Shorter time for this purpose, if all expected answers have come.
+constexpr Duration unexpected_silence = milliseconds(4);
+/// Number of usual times between two answers that are added to both.
+constexpr int silent_gaps = 4;
+/// Time without an answer after which a window that is full is probed, because the count may be wrong.
+constexpr Duration min_stall = milliseconds(250);
+/// Assumed round trip while it is unknown.
+constexpr Duration unknown_base = milliseconds(50);
+/// Longest hold. A longer one is of no use, because an outage of the link hides what the hold would show.
+constexpr Duration max_hold = milliseconds(300);
+/// Longest hold while answers show a queue that the count does not contain, or while k is unknown.
+constexpr Duration max_long_hold = seconds(2);
+/// Number of tries that a hold counts for which found no silence, because it has cost the most time.
+constexpr std::uint8_t tries_of_long_hold = 3;
+/// Time between two holds while k is unknown, after it became known, while it is known, and while the numbers agree
+/// badly.
+constexpr Duration learning_interval = milliseconds(300);
+constexpr Duration first_interval = seconds(1);
+constexpr Duration counting_interval = seconds(10);
+constexpr Duration bad_interval = seconds(3);
+/// Least time between two holds that answers cause which come too early.
+constexpr Duration least_interval = seconds(2);
+/// Number of answers too early for any datagram after which a hold begins.
+constexpr std::uint32_t max_beyond = 4;
+/// Least part of the base delay after which an answer may acknowledge a datagram.
+constexpr double least_age = 0.75;
+/// Least part of the base delay after which an answer may belong to a probe.
+constexpr double least_probe_age = 0.6;
+/// Largest exponent by which times double after probes without an answer.
+constexpr int max_backoff = 4;
+/// Number of probes in sequence with an answer that is too early, after which the base delay is wrong.
+constexpr std::uint8_t max_early_probes = 3;
+/// Number of datagrams of a probe while k is unknown, so that most receivers answer before their timer.
+constexpr std::uint32_t first_probe = 10;
+/// Number of holds after which k must be known.
+constexpr std::uint8_t max_tries = 8;
+/// Number of times that k is sought again after the numbers no longer agree.
+constexpr std::uint8_t max_restarts = 3;
+/// A ratio agrees with a whole number if it differs by less than this part.
+constexpr double close_ratio = 0.05;
+/// Number of ratios from which their sum is used. The sum agrees with a whole number if it differs by less than this
+/// part.
+constexpr std::uint8_t holds_of_sum = 3;
+constexpr double close_sum = 0.03;
+/// Largest k, and time between two answers from which they may be those of a timer if k exceeds 2.
+constexpr double most_per_answer = 16;
+constexpr Duration least_timer = milliseconds(20);
+/// Fewest answers from which a ratio is computed.
+constexpr std::uint64_t min_answers = 8;
+/// The numbers are checked over at least this time and this number of answers.
+constexpr Duration check_time = seconds(2);
+constexpr std::uint32_t check_answers = 256;
+/// Bounds of the expected answers divided by those that came. A receiver with a large k that often answers by its timer
+/// makes larger errors with each such answer, so its bound is closer.
+constexpr double max_agreement = 1.06;
+constexpr double min_agreement = 0.87;
+constexpr double min_agreement_of_many = 0.95;
+constexpr double good_agreement = 0.97;
+/// Tolerance for the sums of fractions.
+constexpr double fraction_tolerance = 1e-6;
+
+/// Finds the largest whole number to which at least two of the ratios are close. If there is none, returns false and
+/// sets `found` to the largest ratio.
+bool agree_on_whole(std::span<const double> ratios, double& found) {
+  double best = 0;
+  for (const double ratio : ratios) {
+    const double whole = std::max(std::round(ratio), 1.0);
+    const auto close = std::count_if(ratios.begin(), ratios.end(),
+                                     [whole](double other) { return std::abs(other / whole - 1) < close_ratio; });
+    if (close >= 2) best = std::max(best, whole);
+  }
+  found = best > 0 ? best : std::max(*std::max_element(ratios.begin(), ratios.end()), 1.0);
+  return best > 0;
+}
+
+}  // namespace
+
+AnswerClock::AnswerClock(Instant now)
+    : held_since_(now), last_answer_(now), before_last_answer_(now), last_sent_(now), answer_gap_(milliseconds(5)) {}
+
+void AnswerClock::append(Instant now, Bytes bytes) {
+  const Duration resolution =
+      run_count_ > 0 ? std::max<Duration>(milliseconds(1), (now - oldest().last) / 16) : Duration::zero();
+  const bool is_new = run_count_ == 0 || behind_drop_ || now - newest().last >= resolution;
+  if (is_new && run_count_ < max_runs) {
+    runs_[(oldest_run_ + run_count_) % max_runs] = {now, 0, 0, behind_drop_};
+    ++run_count_;
+  }
+  Run& run = newest();
+  if (run.datagrams == 0 || is_new) run.last = now;
+  ++run.datagrams;
+  run.bytes += static_cast<std::uint32_t>(bytes.count());
+  in_flight_ += bytes;
+}
+
+/// Removes up to `datagrams` of the oldest run, and returns their bytes. Requires a run.
+Bytes AnswerClock::remove_oldest(std::uint32_t datagrams) {
+  Run& run = oldest();
+  const std::uint32_t removed = std::min(datagrams, run.datagrams);
+  const auto bytes = static_cast<std::uint32_t>(std::uint64_t{run.bytes} * removed / run.datagrams);
+  run.datagrams -= removed;
+  run.bytes -= bytes;
+  run.is_behind_drop = false;
+  if (run.datagrams == 0) {
+    oldest_run_ = (oldest_run_ + 1) % max_runs;
+    --run_count_;
+  }
+  in_flight_ -= Bytes(bytes);
+  return Bytes(bytes);
+}
+
+/// Removes the datagrams that were sent before `until`.
+void AnswerClock::remove_before(Instant until) {
+  while (run_count_ > 0 && oldest().last < until) static_cast<void>(remove_oldest(oldest().datagrams));
+}
+
+/// Ends the count, because k is unknown from now on.
+void AnswerClock::forget_count() {
+  known_ = false;
+  run_count_ = 0;
+  in_flight_ = Bytes{};
+  credit_ = 0;
+}
+
+void AnswerClock::on_sent(Instant now, Bytes bytes) {
+  if (has_given_up()) return;
+  unanswered_ += 1;
+  if (behind_drop_ || unanswered_ >= per_answer_ - fraction_tolerance) {
+    ++window_expected_;
+    unanswered_ = behind_drop_ ? 0 : std::max(0.0, unanswered_ - per_answer_);
+  }
+  if (behind_drop_) ++early_;
+  if (phase_ == Phase::probing && probes_left_ > 0) {
+    --probes_left_;
+    if (probed_at_ == Instant{}) probed_at_ = now;
+  }
+  if (phase_ == Phase::probing && probed_at_ != Instant{}) ++sent_since_probe_;
+  if (known_) append(now, bytes);
+  behind_drop_ = false;
+  ++sent_;
+  sent_bytes_ += static_cast<std::uint64_t>(bytes.count());
+  last_sent_ = now;
+}
+
+/// Begins a hold, in which the radio queue empties.
+void AnswerClock::begin_hold(Instant now) {
+  phase_ = Phase::holding;
+  held_since_ = now;
+  held_answers_ = 0;
+  std::uint64_t datagrams = 0;
+  for (std::uint32_t i = 0; i < run_count_; ++i) datagrams += runs_[(oldest_run_ + i) % max_runs].datagrams;
+  held_expected_ = static_cast<std::uint64_t>(static_cast<double>(datagrams) / per_answer_);
+}
+
+/// Ends a hold that has shown nothing.
+void AnswerClock::resume(Instant now) {
+  phase_ = Phase::counting;
+  probed_at_ = Instant{};
+  beyond_ = 0;
+  next_hold_ = now + (known_ ? counting_interval / 10 : learning_interval);
+  if (!known_ && ++tries_ > max_tries) give_up();
+}
+
+void AnswerClock::give_up() {
+  phase_ = Phase::given_up;
+  forget_count();
+}
+
+/// Seeks k again, because the numbers no longer agree. Gives up if that has happened often.
+void AnswerClock::restart_learning(Instant now) {
+  if (restarts_++ >= max_restarts) return give_up();
+  forget_count();
+  tries_ = 0;
+  ratio_count_ = ratio_next_ = learned_holds_ = 0;
+  learned_sent_ = learned_answers_ = 0;
+  agreement_ = 1;
+  window_began_ = Instant{};
+  next_hold_ = now;
+}
+
+/// Compares the answers that the model expects with those that came.
+void AnswerClock::check_numbers(Instant now) {
+  if (!known_ || window_answers_ < check_answers || now - window_began_ < check_time) return;
+  if (window_began_ != Instant{}) {
+    agreement_ += (static_cast<double>(window_expected_) / window_answers_ - agreement_) / 2;
+    const double least = per_answer_ > 2 ? min_agreement_of_many : min_agreement;
+    if (agreement_ < least || agreement_ > max_agreement) restart_learning(now);
+  }
+  window_began_ = now;
+  window_expected_ = window_answers_ = 0;
+}
+
+/// Adds the round trip of a probe. The base delay is the second shortest of the last ones, because an answer to an
+/// older datagram may look like that to the probe.
+void AnswerClock::record_base_delay(Duration round_trip) {
+  probe_round_trips_[base_next_] = round_trip;
+  base_next_ = static_cast<std::uint8_t>((base_next_ + 1) % probe_round_trips_.size());
+  base_count_ = static_cast<std::uint8_t>(std::min<std::size_t>(base_count_ + 1U, probe_round_trips_.size()));
+  const std::span<const Duration> recent = std::span(probe_round_trips_).first(base_count_);
+  const auto shortest = std::min_element(recent.begin(), recent.end());
+  base_ = Duration::max();
+  for (auto it = recent.begin(); it != recent.end(); ++it) {
+    if (it != shortest || recent.size() < 3) base_ = std::min(base_, *it);
+  }
+}
+
+/// Updates k from the numbers since the last synchronization. k is the largest of the last ratios, because answers
+/// before k datagrams only make a ratio smaller.
+void AnswerClock::learn(Instant now) {
+  const bool was_known = known_;
+  const bool is_clear = answers_ >= min_answers && answers_ >= 10 * early_;
+  if (synchronized_ && is_clear && !known_) {
+    // An answer to a datagram behind a drop stands for half of k on average.
+    ratios_[ratio_next_] =
+        static_cast<double>(sent_) / (static_cast<double>(answers_) - static_cast<double>(early_) / 2);
+    ratio_next_ = static_cast<std::uint8_t>((ratio_next_ + 1) % ratios);
+    ratio_count_ = static_cast<std::uint8_t>(std::min<std::size_t>(ratio_count_ + 1U, ratios));
+    const std::span<const double> recent = std::span(ratios_).first(ratio_count_);
+    known_ = agree_on_whole(recent, per_answer_);
+    // A link that pauses may look empty. The next ratio then errs in the other direction, so the sum is nearly right.
+    learned_sent_ += static_cast<double>(sent_);
+    learned_answers_ += static_cast<double>(answers_) - static_cast<double>(early_) / 2;
+    const double sum = learned_sent_ / learned_answers_;
+    const double whole = std::max(std::round(sum), 1.0);
+    if (!known_ && ++learned_holds_ >= holds_of_sum && std::abs(sum / whole - 1) < close_sum) {
+      per_answer_ = whole;
+      known_ = true;
+    }
+    known_ = known_ && (per_answer_ <= 2 || (per_answer_ <= most_per_answer && answer_gap_ < least_timer));
+    if (known_) {
+      const Duration drained = before_last_answer_ - held_since_;
+      const double bytes = static_cast<double>(sent_bytes_) / static_cast<double>(sent_) * per_answer_ *
+                           static_cast<double>(held_answers_);
+      drained_rate_ = drained > expected_silence ? Rate::of(Bytes(bytes), drained) : Rate();
+      unanswered_ = 0;
+    }
+  }
+  const Duration interval = agreement_ < good_agreement ? bad_interval : counting_interval;
+  next_hold_ = now + (!known_ ? learning_interval : was_known ? interval : first_interval);
+  synchronized_ = true;
+  sent_ = sent_bytes_ = answers_ = early_ = 0;
+  beyond_ = 0;
+}
+
+/// Handles the first answer to a probe: everything that was sent earlier has been delivered.
+AnswerClock::Delivery AnswerClock::synchronize(Instant now) {
+  const Duration round_trip = now - probed_at_;
+  const std::uint64_t probe = sent_since_probe_;
+  remove_before(probed_at_);
+  sent_ -= std::min(probe, sent_);
+  --answers_;
+  learn(now);
+  sent_ = probe;
+  answers_ = 1;
+  phase_ = Phase::counting;
+  probed_at_ = Instant{};
+  backoff_ = 0;
+  credit_ = 0;
+  ++synchronizations_;
+  if (early_probes_ >= max_early_probes) base_count_ = base_next_ = 0;  // the path has become shorter
+  early_probes_ = 0;
+  record_base_delay(round_trip);
+  if (!known_ && ++tries_ > max_tries) give_up();
+  Delivery delivery = count(now);
+  if (delivery.round_trip > Duration::zero()) delivery.round_trip = round_trip;
+  return delivery;
+}
+
+/// Counts k datagrams as delivered, or those up to the next one behind a drop.
+AnswerClock::Delivery AnswerClock::count(Instant now) {
+  Delivery delivery;
+  if (!known_) return delivery;
+  credit_ += per_answer_;
+  while (credit_ >= 1 - fraction_tolerance) {
+    const bool is_possible = run_count_ > 0 && to_seconds(now - oldest().last) >= least_age * to_seconds(base_);
+    if (!is_possible) {
+      credit_ = 0;
+      ++beyond_;
+      break;
+    }
+    // A datagram counted too early must not make the base delay of the law too short.
+    delivery.round_trip = std::max(now - oldest().last, base_);
+    const bool is_behind_drop = oldest().is_behind_drop;
+    const std::uint32_t datagrams =
+        is_behind_drop ? 1 : std::min(static_cast<std::uint32_t>(credit_ + fraction_tolerance), oldest().datagrams);
+    delivery.delivered += remove_oldest(datagrams);
+    credit_ = is_behind_drop ? 0 : credit_ - datagrams;
+  }
+  return delivery;
+}
+
+AnswerClock::Delivery AnswerClock::on_answer(Instant now, bool waits) {
+  if (has_given_up()) return {};
+  const Duration gap = now - last_answer_;
+  if (phase_ == Phase::counting && gap < milliseconds(200)) answer_gap_ += (gap - answer_gap_) / 16;
+  before_last_answer_ = std::exchange(last_answer_, now);
+  ++answers_;
+  ++window_answers_;
+  if (phase_ == Phase::holding) ++held_answers_;
+  if (phase_ == Phase::probing && probed_at_ != Instant{}) {
+    const bool is_late = !known_ || to_seconds(now - probed_at_) >= least_probe_age * to_seconds(base_);
+    if (is_late) return synchronize(now);
+    // The first early answer may be that of the receiver's timer to the last datagram before the probe. A second one
+    // shows that the link had paused.
+    if (early_answer_ && ++early_probes_ >= max_early_probes) return synchronize(now);
+    if (early_answer_) resume(now);
+    early_answer_ = true;
+  }
+  check_numbers(now);
+  if (has_given_up()) return {};
+  const Delivery delivery = count(now);
+  const bool is_due =
+      now >= next_hold_ || (beyond_ >= max_beyond && now >= next_hold_ - counting_interval + least_interval);
+  if (phase_ == Phase::counting && is_due && (waits || !known_)) begin_hold(now);
+  return delivery;
+}
+
+/// Returns the time without an answer after which the radio queue counts as empty.
+Duration AnswerClock::silence() const {
+  const bool expects = !known_ || run_count_ > 1 || (run_count_ == 1 && runs_[oldest_run_].datagrams >= per_answer_);
+  return std::min((expects ? expected_silence : unexpected_silence) + silent_gaps * answer_gap_, max_hold / 2);
+}
+
+/// Returns the time without an answer after which a full window is probed.
+Duration AnswerClock::stall() const {
+  return std::max(min_stall * (1 << backoff_), silence() + base_);
+}
+
+Duration AnswerClock::longest_hold() const {
+  return base_ + (known_ && held_answers_ <= held_expected_ + 3 ? max_hold : max_long_hold);
+}
+
+Instant AnswerClock::deadline() const {
+  const Duration base = base_ > Duration::zero() ? base_ : unknown_base;
+  switch (phase_) {
+    case Phase::given_up:
+      return never;
+    case Phase::holding:
+      return std::min(held_since_ + longest_hold(),
+                      std::max(last_answer_ + silence(), std::max(last_sent_, held_since_) + base + silence()));
+    case Phase::probing:
+      if (probes_left_ > 0) return never;
+      return probed_at_ + base + expected_silence + silent_gaps * answer_gap_ + unknown_base * (1 << backoff_);
+    case Phase::counting:
+      return known_ && run_count_ > 0 ? std::max(last_answer_, last_sent_) + stall() : never;
+  }
+  return never;
+}
+
+void AnswerClock::on_time(Instant now, bool blocked) {
+  if (now < deadline()) return;
+  if (phase_ == Phase::counting) {
+    if (blocked) begin_hold(now);
+    return;
+  }
+  if (phase_ == Phase::probing) {
+    backoff_ = static_cast<std::uint8_t>(std::min(backoff_ + 1, max_backoff));
+    resume(now);
+  } else if (now >= held_since_ + longest_hold()) {
+    if (!known_) tries_ = static_cast<std::uint8_t>(synchronizations_ > 0 ? tries_ + tries_of_long_hold : max_tries);
+    resume(now);
+  } else {
+    phase_ = Phase::probing;
+    probed_at_ = Instant{};
+    early_answer_ = false;
+    sent_since_probe_ = 0;
+    probes_left_ = known_ ? static_cast<std::uint32_t>(std::ceil(per_answer_)) : first_probe;
+  }
+}
+
+}  // namespace sluice::control
