@@ -35,6 +35,8 @@ constexpr std::uint8_t tries_of_long_hold = 3;
 constexpr Duration learning_interval = milliseconds(300);
 constexpr Duration first_interval = seconds(1);
 constexpr Duration counting_interval = seconds(10);
+/// Time between two holds while k is a mean, so that errors of the count stay small.
+constexpr Duration mean_interval = milliseconds(1500);
 constexpr Duration bad_interval = seconds(3);
 /// Least time between two holds that answers cause which come too early.
 constexpr Duration least_interval = seconds(2);
@@ -54,12 +56,25 @@ constexpr std::uint32_t first_probe = 10;
 constexpr std::uint8_t max_tries = 8;
 /// Number of times that k is sought again after the numbers no longer agree.
 constexpr std::uint8_t max_restarts = 3;
-/// A ratio agrees with a whole number if it differs by less than this part.
-constexpr double close_ratio = 0.05;
-/// Number of ratios from which their sum is used. The sum agrees with a whole number if it differs by less than this
-/// part.
+/// Bounds of a ratio divided by the whole number with which it agrees: above, and below for k up to 2 and for larger k.
+constexpr double above_whole = 1.015;
+constexpr double below_few = 0.95;
+constexpr double below_many = 0.98;
+/// Number of ratios from which their sum is used.
 constexpr std::uint8_t holds_of_sum = 3;
-constexpr double close_sum = 0.03;
+/// Largest ratio divided by the smallest one, up to which their mean is k.
+constexpr double max_spread = 1.12;
+/// Factor of a mean ratio. A count that lags behind leaves the link idle, and one that leads only makes the queue
+/// longer until the next hold.
+constexpr double mean_bias = 1.02;
+/// Weight of the earlier sums in a mean ratio, at each hold.
+constexpr double sum_memory = 0.7;
+/// Bound of the mean difference between ratios and a mean k, as a part of k. Above it the number varies too much.
+constexpr double max_deviation = 0.07;
+/// Part by which a ratio must exceed a whole k to count as larger. Then k is the smaller one of two such ratios,
+/// because a count that lags behind leaves the link idle.
+constexpr double max_above_whole = 0.004;
+constexpr std::uint8_t max_frequent_holds = 20;
 /// Largest k, and time between two answers from which they may be those of a timer if k exceeds 2.
 constexpr double most_per_answer = 16;
 constexpr Duration least_timer = milliseconds(20);
@@ -77,17 +92,22 @@ constexpr double good_agreement = 0.97;
 /// Tolerance for the sums of fractions.
 constexpr double fraction_tolerance = 1e-6;
 
-/// Finds the largest whole number to which at least two of the ratios are close. If there is none, returns false and
-/// sets `found` to the largest ratio.
+/// True if a ratio agrees with a whole number. It may be smaller because of early answers, but not larger.
+bool is_close(double ratio, double whole) {
+  return ratio <= above_whole * whole && ratio >= (whole <= 2 ? below_few : below_many) * whole;
+}
+
+/// Finds the largest whole number with which at least two of the ratios agree. If there is none, returns false.
 bool agree_on_whole(std::span<const double> ratios, double& found) {
   double best = 0;
   for (const double ratio : ratios) {
-    const double whole = std::max(std::round(ratio), 1.0);
-    const auto close = std::count_if(ratios.begin(), ratios.end(),
-                                     [whole](double other) { return std::abs(other / whole - 1) < close_ratio; });
-    if (close >= 2) best = std::max(best, whole);
+    for (const double whole : {std::max(std::round(ratio), 1.0), std::ceil(ratio)}) {
+      const auto close =
+          std::count_if(ratios.begin(), ratios.end(), [whole](double other) { return is_close(other, whole); });
+      if (close >= 2) best = std::max(best, whole);
+    }
   }
-  found = best > 0 ? best : std::max(*std::max_element(ratios.begin(), ratios.end()), 1.0);
+  if (best > 0) found = best;
   return best > 0;
 }
 
@@ -189,8 +209,9 @@ void AnswerClock::restart_learning(Instant now) {
   if (restarts_++ >= max_restarts) return give_up();
   forget_count();
   tries_ = 0;
-  ratio_count_ = ratio_next_ = learned_holds_ = 0;
-  learned_sent_ = learned_answers_ = 0;
+  ratio_count_ = ratio_next_ = summed_holds_ = 0;
+  deviation_ = ratio_above_ = 0;
+  summed_datagrams_ = summed_answers_ = 0;
   agreement_ = 1;
   window_began_ = Instant{};
   next_hold_ = now;
@@ -202,7 +223,8 @@ void AnswerClock::check_numbers(Instant now) {
   if (window_began_ != Instant{}) {
     agreement_ += (static_cast<double>(window_expected_) / window_answers_ - agreement_) / 2;
     const double least = per_answer_ > 2 ? min_agreement_of_many : min_agreement;
-    if (agreement_ < least || agreement_ > max_agreement) restart_learning(now);
+    if (is_whole_ && (agreement_ < least || agreement_ > max_agreement)) restart_learning(now);
+    if (!is_whole_ && std::abs(agreement_ - 1) > 2 * max_deviation) give_up();
   }
   window_began_ = now;
   window_expected_ = window_answers_ = 0;
@@ -222,42 +244,75 @@ void AnswerClock::record_base_delay(Duration round_trip) {
   }
 }
 
-/// Updates k from the numbers since the last synchronization. k is the largest of the last ratios, because answers
-/// before k datagrams only make a ratio smaller.
+/// Updates k from the ratio since the last synchronization, and the time of the next hold.
 void AnswerClock::learn(Instant now) {
   const bool was_known = known_;
-  const bool is_clear = answers_ >= min_answers && answers_ >= 10 * early_;
-  if (synchronized_ && is_clear && !known_) {
+  if (synchronized_ && answers_ >= min_answers && answers_ >= 10 * early_) {
     // An answer to a datagram behind a drop stands for half of k on average.
-    ratios_[ratio_next_] =
-        static_cast<double>(sent_) / (static_cast<double>(answers_) - static_cast<double>(early_) / 2);
-    ratio_next_ = static_cast<std::uint8_t>((ratio_next_ + 1) % ratios);
-    ratio_count_ = static_cast<std::uint8_t>(std::min<std::size_t>(ratio_count_ + 1U, ratios));
-    const std::span<const double> recent = std::span(ratios_).first(ratio_count_);
-    known_ = agree_on_whole(recent, per_answer_);
-    // A link that pauses may look empty. The next ratio then errs in the other direction, so the sum is nearly right.
-    learned_sent_ += static_cast<double>(sent_);
-    learned_answers_ += static_cast<double>(answers_) - static_cast<double>(early_) / 2;
-    const double sum = learned_sent_ / learned_answers_;
-    const double whole = std::max(std::round(sum), 1.0);
-    if (!known_ && ++learned_holds_ >= holds_of_sum && std::abs(sum / whole - 1) < close_sum) {
-      per_answer_ = whole;
-      known_ = true;
-    }
-    known_ = known_ && (per_answer_ <= 2 || (per_answer_ <= most_per_answer && answer_gap_ < least_timer));
-    if (known_) {
-      const Duration drained = before_last_answer_ - held_since_;
-      const double bytes = static_cast<double>(sent_bytes_) / static_cast<double>(sent_) * per_answer_ *
-                           static_cast<double>(held_answers_);
-      drained_rate_ = drained > expected_silence ? Rate::of(Bytes(bytes), drained) : Rate();
-      unanswered_ = 0;
+    const double answers = static_cast<double>(answers_) - static_cast<double>(early_) / 2;
+    if (!known_) {
+      seek(static_cast<double>(sent_), answers);
+    } else {
+      follow(static_cast<double>(sent_), answers);
     }
   }
-  const Duration interval = agreement_ < good_agreement ? bad_interval : counting_interval;
-  next_hold_ = now + (!known_ ? learning_interval : was_known ? interval : first_interval);
+  if (known_ && !was_known) {
+    const Duration drained = before_last_answer_ - held_since_;
+    const double bytes = static_cast<double>(sent_bytes_) / static_cast<double>(sent_) * per_answer_ *
+                         static_cast<double>(held_answers_);
+    drained_rate_ = drained > expected_silence ? Rate::of(Bytes(bytes), drained) : Rate();
+    unanswered_ = 0;
+  }
+  if (is_whole_) whole_ = was_known ? whole_ : per_answer_;
+  const Duration interval = is_whole_ && (ratio_above_ > 0 || frequent_holds_ > 0) ? first_interval
+                            : !is_whole_                                           ? mean_interval
+                            : agreement_ < good_agreement                          ? bad_interval
+                                                                                   : counting_interval;
+  next_hold_ = now + (!known_ ? learning_interval : was_known ? interval : std::min(first_interval, interval));
   synchronized_ = true;
   sent_ = sent_bytes_ = answers_ = early_ = 0;
   beyond_ = 0;
+}
+
+/// Seeks k: a whole number with which ratios agree, or else the mean of ratios that differ little.
+void AnswerClock::seek(double datagrams, double answers) {
+  ratios_[ratio_next_] = datagrams / answers;
+  ratio_next_ = static_cast<std::uint8_t>((ratio_next_ + 1) % ratios);
+  ratio_count_ = static_cast<std::uint8_t>(std::min<std::size_t>(ratio_count_ + 1U, ratios));
+  const std::span<const double> recent = std::span(ratios_).first(ratio_count_);
+  // A link that pauses may look empty. The next ratio then errs in the other direction, so the sum is nearly right.
+  summed_datagrams_ += datagrams;
+  summed_answers_ += answers;
+  ++summed_holds_;
+  const double sum = summed_datagrams_ / summed_answers_;
+  is_whole_ = true;
+  known_ = agree_on_whole(recent, per_answer_);
+  if (!known_ && summed_holds_ >= holds_of_sum) {
+    const double whole = std::max(std::round(sum), 1.0);
+    is_whole_ = is_close(sum, whole);
+    const auto [least, most] = std::minmax_element(recent.begin(), recent.end());
+    known_ = is_whole_ || *most <= max_spread * *least;
+    per_answer_ = is_whole_ ? whole : std::max(sum * mean_bias, 1.0);
+  }
+  known_ = known_ && (per_answer_ <= 2 || (per_answer_ <= most_per_answer && answer_gap_ < least_timer));
+}
+
+/// Corrects k by a ratio. Ratios above a whole k show that k is a mean, because early answers only lower a ratio.
+void AnswerClock::follow(double datagrams, double answers) {
+  if (is_whole_) {
+    const double ratio = datagrams / answers;
+    const double before = std::exchange(ratio_above_, ratio > (1 + max_above_whole) * whole_ ? ratio : 0);
+    if (before > 0 && ratio_above_ > 0) frequent_holds_ = max_frequent_holds;
+    if (frequent_holds_ > 0) --frequent_holds_;
+    per_answer_ = std::max(frequent_holds_ > 0 ? std::max(ratio_above_, before) : 0, whole_);
+    return;
+  }
+  const double change = datagrams / answers / per_answer_ - 1;
+  deviation_ += (std::abs(change) - deviation_) / 4;
+  if (deviation_ > max_deviation) return give_up();
+  summed_datagrams_ = summed_datagrams_ * sum_memory + datagrams;
+  summed_answers_ = summed_answers_ * sum_memory + answers;
+  per_answer_ = std::max(summed_datagrams_ / summed_answers_ * mean_bias, 1.0);
 }
 
 /// Handles the first answer to a probe: everything that was sent earlier has been delivered.
@@ -368,7 +423,9 @@ Instant AnswerClock::deadline() const {
 void AnswerClock::on_time(Instant now, bool blocked) {
   if (now < deadline()) return;
   if (phase_ == Phase::counting) {
-    if (blocked) begin_hold(now);
+    // A mean that is too small lets the count lag behind, until the window seems to be full for ever.
+    if (blocked && !is_whole_) give_up();
+    if (blocked && !has_given_up()) begin_hold(now);
     return;
   }
   if (phase_ == Phase::probing) {

@@ -23,7 +23,9 @@ namespace sluice::control {
 /// 3. Between two such instants, k is the number of datagrams divided by the number of answers.
 ///
 /// While k is unknown, the flow is sent without a limit between the holds. When two of the last holds agree on a whole
-/// number, k counts as known. From then on holds are rare, because they only correct an error of the count.
+/// number, k counts as known. From then on holds are rare, because they only correct an error of the count. A receiver
+/// that reads several packets at once acknowledges them together. If the ratios differ little, k is their mean, and
+/// holds stay frequent.
 ///
 /// Receivers that acknowledge by time, or traffic of other kinds within the flow, do not fit the model. The clock
 /// notices that the numbers do not agree, and gives up.
@@ -96,6 +98,8 @@ class AnswerClock {
   [[nodiscard]] Delivery synchronize(Instant now);
   void record_base_delay(Duration round_trip);
   void learn(Instant now);
+  void seek(double datagrams, double answers);
+  void follow(double datagrams, double answers);
   void restart_learning(Instant now);
   void check_numbers(Instant now);
   [[nodiscard]] Duration silence() const;
@@ -104,6 +108,7 @@ class AnswerClock {
 
   Phase phase_ = Phase::holding;
   bool known_ = false;             ///< true if per_answer_ is known
+  bool is_whole_ = true;           ///< true if per_answer_ is a whole number, and not a mean
   bool synchronized_ = false;      ///< true if sent_ and answers_ began at an instant with nothing in flight
   bool early_answer_ = false;      ///< true if the probe was answered once before the base delay
   bool behind_drop_ = false;       ///< true if the proxy has dropped a datagram since the last one was sent
@@ -144,9 +149,13 @@ class AnswerClock {
   double agreement_ = 1;   ///< mean of expected answers divided by those that came
   std::array<double, ratios> ratios_{};
   std::uint8_t ratio_next_ = 0;
-  std::uint8_t learned_holds_ = 0;  ///< number of ratios in the sums below
-  double learned_sent_ = 0;         ///< datagrams since k is sought
-  double learned_answers_ = 0;      ///< answers since k is sought
+  double whole_ = 0;                 ///< whole number with which the ratios agreed
+  std::uint8_t frequent_holds_ = 0;  ///< number of holds that still follow each other soon
+  double ratio_above_ = 0;           ///< last ratio, if it exceeds that number; else zero
+  double deviation_ = 0;             ///< mean difference between ratios and a mean k, as a part of k
+  std::uint8_t summed_holds_ = 0;    ///< number of ratios in the sums below
+  double summed_datagrams_ = 0;      ///< datagrams since k is sought; while k is a mean, those of the last ratios
+  double summed_answers_ = 0;        ///< answers to these datagrams
   std::array<Duration, 16> probe_round_trips_{};
   std::uint32_t oldest_run_ = 0;
   std::uint32_t run_count_ = 0;

@@ -66,6 +66,12 @@ constexpr Choice<CrossTraffic> cross_traffic_choices[] = {
      "of a split or end-to-end connection of the UE, they are forwarded"},
     {"forward", CrossTraffic::forward, "packets are forwarded at once, and the controller counts them"}};
 
+constexpr Choice<UplinkAnswers> uplink_answers[] = {
+    {"count", UplinkAnswers::count,
+     "each short datagram from the UE counts as an acknowledgement of a fixed number of datagrams, if the numbers "
+     "agree"},
+    {"ignore", UplinkAnswers::ignore, "the download is forwarded at once"}};
+
 /// Group of `smvs` keys that are used only with certain settings. With other settings these keys are refused, because
 /// they would silently have no effect.
 struct KeysInUse {
@@ -98,6 +104,9 @@ void describe_smvs(Section& s, SmvsMode& smvs, bool at_both_ends) {
   s.choice("cross_traffic", smvs.cross_traffic, cross_traffic_choices,
            "treatment of packets to a UE that belong to no controlled connection, such as QUIC, under the ACK-based "
            "controller");
+  s.choice("uplink_answers", smvs.uplink_answers, uplink_answers,
+           "input of the ACK-based controller for a download over QUIC or other UDP, if the UE has no reports and no "
+           "active TCP connection; only with cross_traffic queue");
   s.value("short_flow", smvs.short_flow, {Bytes(0), Bytes(1 << 30)},
           "size up to which a flow is short. Short flows precede other flows of the bearer: report-based control "
           "serves them first, ACK-based control grants them four fifths of the window; 0B = no preference");

@@ -51,17 +51,18 @@ constexpr std::pair<Source, const char*> sources[] = {
     {Source::clock, "answers and holds"},
 };
 
-/// A QUIC receiver: acknowledges each `every` packets, or after `delay`.
+/// A QUIC receiver: acknowledges each `every` packets, or after `delay`. If `reads` is true, it reads packets at random
+/// times, 0.5 to 2.5 ms apart. Packets that it reads together get one acknowledgement.
 struct Receiver {
   const char* name;
   std::int64_t every;
   Duration delay;
+  bool reads = false;
 };
 constexpr Receiver every_second{"every 2", 2, milliseconds(25)};
 constexpr Receiver receivers[] = {
-    {"every 1", 1, milliseconds(25)},
-    every_second,
-    {"every 10", 10, milliseconds(25)},
+    {"every 1", 1, milliseconds(25)},          every_second,
+    {"every 10", 10, milliseconds(25)},        {"reads", 2, milliseconds(25), true},
     {"each 25 ms", 1 << 30, milliseconds(25)},
 };
 
@@ -90,6 +91,7 @@ class Run {
     at(start, [this] { probe_timeout(); });
     at(start, [this] { tick(); });
     if (settings_.others > 0) at(start, [this] { send_other(); });
+    if (settings_.receiver.reads) at(start, [this] { read(); });
     begin_link();
     const Instant end = start + settings_.duration;
     while (!events_.empty() && events_.top().when < end) {
@@ -214,7 +216,9 @@ class Run {
       received_.emplace_back(packet.number, packet.number);
       if (received_.size() > 40) received_.erase(received_.begin());
     }
-    if (++pending_ >= settings_.receiver.every || is_behind_gap) {
+    ++pending_;
+    if (settings_.receiver.reads) return;
+    if (pending_ >= settings_.receiver.every || is_behind_gap) {
       answer();
     } else if (pending_ == 1) {
       const std::uint64_t timer = answers_;
@@ -223,7 +227,14 @@ class Run {
       });
     }
   }
+  void read() {
+    if (pending_ >= settings_.receiver.every || now_ - answered_at_ > settings_.receiver.delay) {
+      if (pending_ > 0) answer();
+    }
+    after(from_seconds(std::uniform_real_distribution<>(0.0005, 0.0025)(random_)), [this] { read(); });
+  }
   void answer() {
+    answered_at_ = now_;
     pending_ = 0;
     ++answers_;
     const std::size_t from = received_.size() > 8 ? received_.size() - 8 : 0;
@@ -472,6 +483,7 @@ class Run {
   std::int64_t newest_received_ = -1;
   std::int64_t pending_ = 0;
   std::uint64_t answers_ = 0;
+  Instant answered_at_{};
 
   std::deque<Packet> radio_;
   std::int64_t head_left_ = 0;

@@ -52,6 +52,9 @@ namespace sluice::proxy {
   X(drop_queue_full, "dropped: its flow had as much waiting in the queue of its UE as it may")                     \
   X(cross_traffic_queued, "frames to UEs that belong to no split connection and waited for the UE's window")       \
   X(cross_traffic_marked, "of these, frames that got a CE mark (RFC 3168) because they waited long")               \
+  X(answer_clocks_started, "downloads of datagrams whose answers were counted, because no TCP shows the link")     \
+  X(answer_clocks_known, "of these, times that the number of datagrams per answer became known")                   \
+  X(answer_clocks_given_up, "of these, downloads that are forwarded at once, because the answers show nothing")    \
   X(drop_too_long, "dropped: packet to forward is longer than the other port's MTU")                               \
   X(rx_partial_checksum, "segments accepted with an unfinished (offloaded) checksum")                              \
   X(segments_cut_through, "optimised segments that were forwarded at once in their own frames (cut-through)")      \

@@ -1,5 +1,9 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
+
+#include "control/ack_based/answer_clock.hpp"
 #include "dataplane/units/bytes.hpp"
 #include "dataplane/units/time.hpp"
 #include "proxy/engine/bearer/delivery_ledger.hpp"
@@ -21,16 +25,23 @@ struct CrossTrafficQueue {
 
   /// True if connections of the UE have bytes in flight. The ACK of such a byte shows that the cross traffic sent
   /// before that byte was delivered. `flight` is the number of bytes in flight to the UE, including those of cross
-  /// traffic.
-  [[nodiscard]] bool awaits_acks(Bytes flight) const { return flight > sent.total(); }
+  [[nodiscard]] bool awaits_acks(Bytes flight) const { return flight > in_flight(); }
+  /// Returns the bytes of cross traffic in flight.
+  [[nodiscard]] Bytes in_flight() const { return sent.total() + (clock ? clock->in_flight() : Bytes{}); }
+  /// True if packets of this slot belong to the flow whose answers are counted.
+  [[nodiscard]] bool is_clocked(std::uint32_t slot) const { return clock && slot == clocked_slot; }
 
   double share = 0;  ///< mean share of cross traffic in the delivered bytes, 0 … 1
   FlowQueue queue;
-  DeliveryLedger sent;        ///< bytes that were sent and are not known to be delivered yet
-  Instant overdrawn_since{};  ///< start of the round trip in which the bytes of `overdrawn` were sent
-  Bytes overdrawn;            ///< bytes that sparse flows have sent beyond the window during this round trip
-  Instant ack_at{};           ///< time of the newest ACK that showed deliveries, or of the switch from reports to ACKs
-                              ///< as the controller's input
+  /// bytes that were sent and are not known to be delivered yet, without those of the flow whose answers are counted
+  DeliveryLedger sent;
+  /// counts the answers to one flow, if nothing else shows what the link delivers
+  std::optional<control::AnswerClock> clock;
+  std::uint32_t clocked_slot = 0;  ///< QueuedPacket::slot of the packets of that flow
+  Instant overdrawn_since{};       ///< start of the round trip in which the bytes of `overdrawn` were sent
+  Bytes overdrawn;                 ///< bytes that sparse flows have sent beyond the window during this round trip
+  Instant ack_at{};  ///< time of the newest ACK that showed deliveries, or of the switch from reports to ACKs
+                     ///< as the controller's input
 };
 
 }  // namespace sluice::proxy

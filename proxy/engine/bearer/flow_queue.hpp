@@ -50,6 +50,8 @@ class FlowQueue {
   /// True if the packet that the next pop() returns belongs to a sparse flow, which has sent less than a quantum.
   /// Requires !empty().
   [[nodiscard]] bool next_is_sparse();
+  /// Returns the number of the FIFO, below `slots`, from which the next pop() takes a packet. Requires !empty().
+  [[nodiscard]] std::uint32_t next_slot() { return select(); }
   /// Removes and returns the next packet. The result also states whether CoDel drops or marks the packet. Requires
   /// !empty().
   [[nodiscard]] Popped pop(const CodelParameters& parameters, Instant now);

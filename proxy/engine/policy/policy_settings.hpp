@@ -99,6 +99,12 @@ enum class CrossTraffic : std::uint8_t {
   forward  ///< the packets are forwarded at once, and the controller counts their bytes as cross traffic
 };
 
+/// Selects what is done with the answers to a download over QUIC, if a UE has no other input of the controller.
+enum class UplinkAnswers : std::uint8_t {
+  count,  ///< the short datagrams of the UE are counted as acknowledgements (control/ack_based/answer_clock.hpp)
+  ignore  ///< the download is forwarded at once
+};
+
 /// Settings of mode smvs and of its ACK-based alternative.
 struct SmvsMode {
   ControllerLocation law = ControllerLocation::nodeb;
@@ -108,6 +114,7 @@ struct SmvsMode {
   WithoutReports without_reports = WithoutReports::congestion_control;
   control::DelayBasedParameters acks;
   CrossTraffic cross_traffic = CrossTraffic::queue;
+  UplinkAnswers uplink_answers = UplinkAnswers::ignore;
   /// Size of a short flow: a flow that has sent fewer bytes gets priority over other flows of its UE; 0 means no
   /// priority.
   Bytes short_flow{256 * 1024};

@@ -20,6 +20,13 @@ constexpr Duration max_stall = std::chrono::seconds(10);
 constexpr Duration max_silence = std::chrono::seconds(1);
 /// Bytes that all sparse flows together may send beyond the UE's window per round trip.
 constexpr Bytes sparse_overdraft{2 * 1500};
+/// Maximum length of a datagram that counts as an answer. An acknowledgement of QUIC with the most usual number of
+/// ranges is shorter. Longer datagrams carry data of the UE.
+constexpr Bytes max_answer{200};
+/// Maximum number of waiting bytes of a flow whose answers are counted, before they show the rate of the link.
+constexpr Bytes max_learning_queued{128 * 1500};
+/// Time without an answer or datagram after which answers are no longer counted.
+constexpr Duration max_clock_silence = std::chrono::seconds(10);
 /// Minimum period in which `sparse_overdraft` may be used once. It applies if the round trip is shorter, or unknown
 /// because the UE is controlled by Node-B reports.
 constexpr Duration min_overdraft_period = std::chrono::milliseconds(20);
@@ -32,10 +39,12 @@ constexpr Bytes min_queued{8 * 1500};
 /// Maximum number of queued bytes of one flow at which a packet of the flow's handshake is still queued.
 constexpr Bytes max_handshake_queued{64 << 10};
 
-/// True if Node-B reports limit the UE and no connection of the UE has data to send. Cross traffic then gets the whole
+/// True if reports or counted answers limit the UE, and none of its connections has data, so that cross traffic has the
+/// link to itself.
 /// grants.
 bool is_sole(const Bearer& bearer) {
-  bool sole = !bearer.rate_control().is_ack_based();
+  bool sole = !bearer.rate_control().is_ack_based() ||
+              (bearer.has_cross_traffic_queue() && bearer.cross_traffic_queue().clock.has_value());
   const auto look = [&sole](const Bearer& each) {
     sole = sole && each.load.backlogged_flows == 0 && each.end_to_end_count == 0;
   };
@@ -48,8 +57,24 @@ bool is_sole(const Bearer& bearer) {
 /// because no ACK would then remove these bytes.
 void forget_flight(Bearer& bearer) {
   AckController& controller = bearer.ack_controller();
-  controller.add_flight(-bearer.cross_traffic_queue().sent.clear());
+  CrossTrafficQueue& cross = bearer.cross_traffic_queue();
+  controller.add_flight(-cross.in_flight());
+  cross.sent.clear();
+  cross.clock.reset();
   controller.cross_traffic_flows = 0;
+}
+
+/// True if a packet of this slot waits in the FIFO of the flow whose answers are counted. A queued packet keeps only
+/// the number of its FIFO.
+bool shares_clocked_fifo(const CrossTrafficQueue& cross, std::uint32_t slot) {
+  return cross.clock && slot % FlowQueue::slots == cross.clocked_slot % FlowQueue::slots;
+}
+
+/// True if the policy allows to count the answers of UEs that have no other input of the controller.
+bool counts_answers(const PolicySettings& settings) {
+  return settings.mode == Mode::smvs && settings.smvs.cross_traffic == CrossTraffic::queue &&
+         settings.smvs.uplink_answers == UplinkAnswers::count && settings.smvs.law == ControllerLocation::acks &&
+         !settings.controls_end_to_end();
 }
 
 /// Returns the parameters of CoDel for the flows of cross traffic. The interval covers a round trip to a distant server
@@ -88,6 +113,10 @@ bool is_handshake(const RxPacket& rx) {
 /// packet belongs to the flow's handshake.
 Bytes max_queued_of(const Bearer& bearer, bool handshake) {
   if (handshake) return max_handshake_queued;
+  if (bearer.has_cross_traffic_queue()) {
+    const CrossTrafficQueue& cross = bearer.cross_traffic_queue();
+    if (cross.clock && (!cross.clock->counts() || bearer.mean_rate() <= Rate())) return max_learning_queued;
+  }
   const std::uint32_t own = bearer.has_cross_traffic_queue() ? bearer.cross_traffic_queue().queue.flows() : 0;
   const std::uint32_t flows = std::max(
       bearer.rate_control().is_ack_based() ? competitors_for(bearer).all : bearer.load.backlogged_flows + own, 1U);
@@ -109,6 +138,7 @@ Bytes take_delivered_cross_traffic(Bearer& bearer, Bytes acked, Duration round_t
 bool CrossTrafficSender::is_limited(const Bearer& bearer, Instant now) {
   if (bearer.rate_control().window_source() != tcp::WindowSource::allowance) return false;
   if (!bearer.rate_control().is_ack_based()) return true;  // reports come in time
+  if (bearer.has_cross_traffic_queue() && bearer.cross_traffic_queue().clock) return true;
   const AckController& controller = bearer.ack_controller();
   if (controller.law().base_delay() <= Duration::zero()) return false;
   if (!bearer.has_cross_traffic_queue()) return controller.flight() > Bytes{};
@@ -124,10 +154,15 @@ bool CrossTrafficSender::offer(RxPacket& rx, Bearer& bearer, Counter reason) {
   }
   if (!bearer.has_cross_traffic_queue()) bearer.make_cross_traffic_queue().ack_at = rx.now;
   CrossTrafficQueue& cross = bearer.cross_traffic_queue();
+  if (cross.is_clocked(static_cast<std::uint32_t>(rx.tag))) {
+    clocks_until_ = rx.now + max_clock_silence;
+    if (!bearer.in_use()) bearer.empty_since = rx.now;
+  }
   const QueuedPacket about{static_cast<std::uint32_t>(rx.tag), rx.parsed.ip_length, rx.parsed.ip_offset,
                            is_handshake(rx), static_cast<std::uint16_t>(reason)};
   if (cross.queue.bytes_of(about) >= max_queued_of(bearer, about.keep)) {
     shard_.counters.add(Counter::drop_queue_full);
+    if (shares_clocked_fifo(cross, about.slot)) cross.clock->on_dropped();
     if (cross.queue.head_is_kept(about)) {
       rx.packet.reset();
       return true;
@@ -158,7 +193,7 @@ Bytes CrossTrafficSender::window_left(const Bearer& bearer, const SharedWindow& 
   const std::uint32_t own = cross.queue.flows();
   const Bytes part =
       part_of(shared.window, std::max(shared.others, 1U) + own, shared.short_flows, false) * std::int64_t{own};
-  const Bytes left_of_part = std::max(part, bearer.settings().smvs.acks.segment) - cross.sent.total();
+  const Bytes left_of_part = std::max(part, bearer.settings().smvs.acks.segment) - cross.in_flight();
   if (shared.others > 0) return left_of_part;
   return std::max(left_of_part, shared.window - bearer.ack_controller().flight());
 }
@@ -191,11 +226,14 @@ void CrossTrafficSender::serve(Bearer& bearer, Occasion occasion, Instant now) {
   const CodelParameters codel = codel_of(bearer);
   while (!queue.empty()) {
     const Bytes size = queue.next_bytes();
-    const Bytes left = is_ack_based ? window_left(bearer, shared) : grant;
-    if (left < size && !may_overdraw(bearer, size, now)) break;
-    FlowQueue::Popped popped = queue.pop(codel, now);
+    if (is_ack_based ? !may_release(bearer, shared, size, now) : grant < size && !may_overdraw(bearer, size, now))
+      break;
+    const CrossTrafficQueue& cross = bearer.cross_traffic_queue();
+    const bool is_unlimited = is_ack_based && cross.clock && !cross.clock->counts();
+    FlowQueue::Popped popped = is_unlimited ? queue.pop_untested() : queue.pop(codel, now);
     if (popped.dropped) {
       shard_.counters.add(Counter::drop_queue_delay);
+      if (shares_clocked_fifo(cross, popped.about.slot)) bearer.cross_traffic_queue().clock->on_dropped();
       continue;
     }
     grant -= size;
@@ -204,6 +242,17 @@ void CrossTrafficSender::serve(Bearer& bearer, Occasion occasion, Instant now) {
     if (resumes) shared = shared_window(bearer, now);  // the first packet after a pause may change the window
   }
   update(bearer, now);
+}
+
+/// True if the next packet, which has `size` bytes, may be sent now under the ACK-based controller.
+bool CrossTrafficSender::may_release(Bearer& bearer, const SharedWindow& shared, Bytes size, Instant now) const {
+  CrossTrafficQueue& cross = bearer.cross_traffic_queue();
+  if (cross.clock) {
+    const bool is_clocked = shares_clocked_fifo(cross, cross.queue.next_slot());
+    if (is_clocked && cross.clock->holds()) return false;
+    if (!cross.clock->counts() || (is_clocked && cross.clock->probes() > 0)) return true;
+  }
+  return window_left(bearer, shared) >= size || may_overdraw(bearer, size, now);
 }
 
 /// True if the next packet of cross traffic may exceed the window: its flow is sparse (has sent little) and the
@@ -261,12 +310,19 @@ bool CrossTrafficSender::transmit(FlowQueue::Popped&& popped, Instant now) {
 void CrossTrafficSender::send(Bearer& bearer, FlowQueue::Popped&& popped, Instant now) {
   const Bytes bytes(popped.about.bytes);
   const bool marked = popped.marked;
+  const std::uint32_t slot = popped.about.slot;
   if (!transmit(std::move(popped), now)) return;
   if (bearer.rate_control().is_ack_based()) {
     AckController& controller = bearer.ack_controller();
-    controller.resume(now);
-    controller.add_flight(bytes);
-    bearer.cross_traffic_queue().sent.add(now, bytes);
+    CrossTrafficQueue& cross = bearer.cross_traffic_queue();
+    const Bytes before = cross.in_flight();
+    if (!cross.clock || cross.clock->counts()) controller.resume(now);
+    if (shares_clocked_fifo(cross, slot)) {
+      cross.clock->on_sent(now, bytes);
+    } else if (!cross.clock || cross.clock->counts()) {
+      cross.sent.add(now, bytes);
+    }
+    controller.add_flight(cross.in_flight() - before);
   } else if (bearer.spend(bytes, now)) {
     shard_.registry.timers().schedule(bearer, bearer.deadline(now));
   }
@@ -295,7 +351,9 @@ void CrossTrafficSender::flush(Bearer& bearer, Instant now) {
   CrossTrafficQueue& cross = bearer.cross_traffic_queue();
   if (bearer.rate_control().uses_ack_feedback()) {
     AckController& controller = bearer.ack_controller();
-    controller.add_flight(-cross.sent.clear());
+    controller.add_flight(-cross.in_flight());
+    cross.sent.clear();
+    cross.clock.reset();
     controller.cross_traffic_flows = 0;
   }
   while (!cross.queue.empty()) {
@@ -306,16 +364,117 @@ void CrossTrafficSender::flush(Bearer& bearer, Instant now) {
   bearer.drop_cross_traffic_queue();
 }
 
+BearerId CrossTrafficSender::find_download(const RxPacket& rx, BearerId id) {
+  if (ended_) return id;
+  const Bearer* const known = id == flow::no_flow ? nullptr : &shard_.registry.bearer(id);
+  if (known != nullptr && (known->has_cross_traffic_queue() || is_limited(*known, rx.now))) return id;
+  if (!downloads_.on_datagram(rx.tag, Bytes(rx.parsed.ip_length), rx.now)) return id;
+  if (known == nullptr) id = open_for_answers(rx);
+  if (id == flow::no_flow) return id;
+  Bearer& bearer = shard_.registry.bearer(id);
+  const bool is_sole = &bearer.sibling() == &bearer;
+  if (!is_sole || bearer.ordinary() || !counts_answers(bearer.settings()) || bearer.has_cross_traffic_queue() ||
+      !bearer.rate_control().is_ack_based() || is_limited(bearer, rx.now) || shard_.budget.is_low())
+    return id;
+  CrossTrafficQueue& cross = bearer.make_cross_traffic_queue();
+  cross.ack_at = rx.now;
+  cross.clock.emplace(rx.now);
+  cross.clocked_slot = static_cast<std::uint32_t>(rx.tag);
+  clocks_until_ = rx.now + max_clock_silence;
+  bearer.empty_since = rx.now;
+  shard_.registry.timers().schedule(bearer, deadline(bearer));
+  shard_.counters.add(Counter::answer_clocks_started);
+  return id;
+}
+
+/// Creates a bearer for the UE of a download. Returns no_flow if its policy counts no answers, or if there are many
+/// bearers, because the rest is for UEs with connections.
+BearerId CrossTrafficSender::open_for_answers(const RxPacket& rx) {
+  Registry& registry = shard_.registry;
+  const Policies& policies = registry.policies().current();
+  const PolicyIndex policy = policies.choose(view_of(rx));
+  if (!counts_answers(policies.settings(policy)) || policies.in_control_group(rx.parsed.dst)) return flow::no_flow;
+  const std::uint32_t limit = shard_.config.limits.max_bearers;
+  if (registry.bearers().size() >= limit - limit / 8) return flow::no_flow;
+  const BearerId id = registry.bearer_of(rx.parsed.dst, policy, rx.now);
+  return id == no_id ? flow::no_flow : id;
+}
+
+void CrossTrafficSender::on_answer(const RxPacket& rx) {
+  if (Bytes(rx.parsed.ip_length) > max_answer) return;
+  const BearerId id = shard_.registry.find_bearer(rx.parsed.src);
+  if (id == flow::no_flow) return;
+  Bearer& bearer = shard_.registry.bearer(id);
+  if (!bearer.has_cross_traffic_queue() || !bearer.rate_control().is_ack_based()) return;
+  CrossTrafficQueue& cross = bearer.cross_traffic_queue();
+  if (!cross.is_clocked(static_cast<std::uint32_t>(rx.tag))) return;
+  const bool was_known = cross.clock->counts();
+  const Bytes before = cross.in_flight();
+  const control::AnswerClock::Delivery delivery = cross.clock->on_answer(rx.now, !cross.queue.empty());
+  AckController& controller = bearer.ack_controller();
+  controller.add_flight(cross.in_flight() - before);
+  cross.ack_at = rx.now;
+  if (cross.clock->has_given_up()) return give_up(bearer, rx.now);
+  if (cross.clock->counts() && !was_known) {
+    shard_.counters.add(Counter::answer_clocks_known);
+    controller.seed(rx.now, cross.clock->drained_rate());
+  }
+  record_answer(bearer, delivery, rx.now);
+  serve(bearer, Occasion::other, rx.now);
+}
+
+/// Passes what an answer shows to the controller.
+void CrossTrafficSender::record_answer(Bearer& bearer, const control::AnswerClock::Delivery& delivery, Instant now) {
+  if (delivery.delivered <= Bytes{}) return;
+  const CrossTrafficQueue& cross = bearer.cross_traffic_queue();
+  const bool is_paused = cross.clock->holds() || cross.clock->probes() > 0;
+  const Bytes others = take_delivered_cross_traffic(bearer, delivery.delivered, delivery.round_trip, now);
+  control::AckSample sample = make_ack_sample(bearer, now);
+  sample.delivered = delivery.delivered + others;
+  sample.round_trip = delivery.round_trip;
+  sample.window_limited = sample.window_limited && !is_paused;
+  bearer.ack_controller().on_ack(sample);
+}
+
+/// Stops counting answers, because they show nothing, and forwards the flow at once from now on.
+void CrossTrafficSender::give_up(Bearer& bearer, Instant now) {
+  shard_.counters.add(Counter::answer_clocks_given_up);
+  downloads_.exclude(flow::KeyTag{bearer.cross_traffic_queue().clocked_slot}, now);
+  flush(bearer, now);
+}
+
+/// Lets the time of the answer clock pass. Returns false if nothing limits cross traffic from now on.
+bool CrossTrafficSender::advance_clock(Bearer& bearer, Instant now) {
+  CrossTrafficQueue& cross = bearer.cross_traffic_queue();
+  AckController& controller = bearer.ack_controller();
+  const bool is_blocked =
+      !cross.queue.empty() && controller.flight() + bearer.settings().smvs.acks.segment > controller.law().window(now);
+  const Bytes before = cross.in_flight();
+  cross.clock->on_time(now, is_blocked);
+  controller.add_flight(cross.in_flight() - before);
+  const bool is_silent = now - cross.ack_at >= max_clock_silence;
+  if (!is_silent && !cross.clock->has_given_up()) return true;
+  if (is_silent && cross.clock->counts()) {
+    flush(bearer, now);  // the download has ended
+  } else {
+    give_up(bearer, now);
+  }
+  return false;
+}
+
 void CrossTrafficSender::on_due(Bearer& bearer, Instant now) {
+  const bool is_clocked = bearer.cross_traffic_queue().clock && bearer.rate_control().is_ack_based();
+  if (is_clocked && !advance_clock(bearer, now)) return;
   serve(bearer, Occasion::other, now);
   if (!bearer.has_cross_traffic_queue()) return;
   const CrossTrafficQueue& cross = bearer.cross_traffic_queue();
-  if (cross.queue.empty() && cross.sent.total() == Bytes{}) bearer.drop_cross_traffic_queue();
+  if (!cross.clock && cross.queue.empty() && cross.sent.total() == Bytes{}) bearer.drop_cross_traffic_queue();
 }
 
 Instant CrossTrafficSender::deadline(const Bearer& bearer) {
   if (!bearer.has_cross_traffic_queue() || !bearer.rate_control().is_ack_based()) return never;
   const CrossTrafficQueue& cross = bearer.cross_traffic_queue();
+  if (cross.clock) return std::min(cross.clock->deadline(), cross.ack_at + max_clock_silence);
   const AckController& controller = bearer.ack_controller();
   if (cross.awaits_acks(controller.flight())) return cross.ack_at + max_stall;
   const Instant ends = cross.ack_at + max_silence;

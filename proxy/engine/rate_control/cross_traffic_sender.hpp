@@ -3,6 +3,7 @@
 #include "proxy/engine/flow_table/context.hpp"
 #include "proxy/engine/flow_table/passing_traffic.hpp"
 #include "proxy/engine/flow_table/rx_packet.hpp"
+#include "proxy/engine/rate_control/datagram_downloads.hpp"
 
 namespace sluice::proxy {
 
@@ -24,6 +25,13 @@ class CrossTrafficSender {
   /// Sends or queues the packet. Does nothing and returns false if no controller of the UE knows the length of the
   /// radio queue; the caller then forwards the packet. `reason` is the counter that counts the packet when it is sent.
   [[nodiscard]] bool offer(RxPacket& rx, Bearer& bearer, Counter reason);
+  /// Counts a datagram to a UE whose bearer is `id`, or no_flow. If its flow is a download, and nothing shows what the
+  /// link of the UE delivers, begins to count the answers. Returns the UE's bearer, which may be new.
+  [[nodiscard]] BearerId find_download(const RxPacket& rx, BearerId id);
+  /// True if answers of some UE may be counted at `now`.
+  [[nodiscard]] bool may_take_answers(Instant now) const { return now < clocks_until_; }
+  /// Takes a datagram from a UE as an answer, if it is short and its flow is one whose answers are counted.
+  [[gnu::noinline]] void on_answer(const RxPacket& rx);
   /// True if an ACK has arrived for a bearer that has waiting cross traffic.
   [[nodiscard]] bool any_woken() const { return shard_.registry.any_cross_traffic_woken(); }
   /// Sends waiting cross traffic of the bearers for which an ACK has arrived.
@@ -73,10 +81,17 @@ class CrossTrafficSender {
   /// Records how many flows of cross traffic wait. Sets the bearer's timer to the time at which the window will next
   /// grow.
   void update(Bearer& bearer, Instant now);
+  [[nodiscard]] BearerId open_for_answers(const RxPacket& rx);
+  [[nodiscard]] bool may_release(Bearer& bearer, const SharedWindow& shared, Bytes size, Instant now) const;
+  void record_answer(Bearer& bearer, const control::AnswerClock::Delivery& delivery, Instant now);
+  void give_up(Bearer& bearer, Instant now);
+  [[nodiscard]] bool advance_clock(Bearer& bearer, Instant now);
 
   const ShardContext shard_;
   PassingTraffic& passing_;
   bool ended_ = false;
+  DatagramDownloads downloads_;
+  Instant clocks_until_{};  ///< time until which some bearer may have an AnswerClock
 };
 
 }  // namespace sluice::proxy

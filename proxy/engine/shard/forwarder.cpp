@@ -44,6 +44,9 @@ void Forwarder::drop_too_long(RxPacket& rx) {
 
 void Forwarder::forward(RxPacket& rx, Counter reason, Checksum checksum) {
   const Side out = opposite(rx.in);
+  if (out == Side::core && rx.result == packet::ParseResult::udp && cross_traffic_.may_take_answers(rx.now))
+      [[unlikely]]
+    cross_traffic_.on_answer(rx);
   const std::uint16_t bytes = rx.packet.size();
   const bool is_usual = shard_.queue.carries(out, rx.packet) && !shard_.config.accepts_partial_checksums(rx.in) &&
                         !(out == Side::radio && radio_counted_) && !passing_.samples(bytes);
@@ -81,7 +84,8 @@ bool Forwarder::may_wait(const RxPacket& rx, Counter reason) {
 /// Returns true if the packet was queued by the UE's bearer, because its controller limits cross traffic (packets that
 /// belong to no split connection). Otherwise counts the packet in the bearer, because it occupies the radio queue too.
 bool Forwarder::pass_to_ue(RxPacket& rx, Counter reason) {
-  const BearerId id = shard_.registry.find_bearer(rx.parsed.dst);
+  BearerId id = shard_.registry.find_bearer(rx.parsed.dst);
+  if (rx.result == packet::ParseResult::udp) id = cross_traffic_.find_download(rx, id);
   if (id == flow::no_flow) return false;
   Bearer& bearer = shard_.registry.bearer(id);
   if (!bearer.counts()) return false;

@@ -25,6 +25,7 @@ class Link {
   std::uint32_t most_in_flight = 40;
   std::uint32_t drop_each = 0;  ///< the proxy drops one datagram of this number; 0: none
   Duration other_each{};        ///< period of datagrams of another kind from the UE; zero: none
+  Duration read_each{};         ///< period in which the receiver reads what has arrived; zero: at once
   bool is_out = false;          ///< true: the link delivers nothing
 
   void run(Duration time) {
@@ -60,6 +61,10 @@ class Link {
       free_at_ = std::max(free_at_ + per_datagram, now - 1ms);
       receive();
     }
+    if (read_each > Duration::zero() && now >= next_read_) {
+      next_read_ = now + read_each;
+      if (pending_ >= every) answer();
+    }
     if (pending_ > 0 && now - pending_since_ >= 25ms) answer();
     clock.on_time(now, true);
     while (!clock.holds() && unanswered() < most_in_flight) {
@@ -79,7 +84,7 @@ class Link {
     const bool is_behind_drop = drops_.front();
     drops_.pop_front();
     if (pending_++ == 0) pending_since_ = now;
-    if (pending_ >= every || is_behind_drop) answer();
+    if (read_each == Duration::zero() && (pending_ >= every || is_behind_drop)) answer();
   }
   void answer() {
     pending_ = 0;
@@ -95,6 +100,7 @@ class Link {
   std::deque<Arrival> answers_;
   Instant free_at_{};
   Instant next_other_{};
+  Instant next_read_{};
   Instant pending_since_{};
   std::uint32_t pending_ = 0;
   std::uint32_t numbers_ = 0;
@@ -217,6 +223,26 @@ TEST(AnswerClock, AReceiverThatChangesIsLearnedAgain) {
   link.run(20s);
   EXPECT_TRUE(link.clock.counts());
   EXPECT_EQ(link.clock.datagrams_per_answer(), 4);
+}
+
+TEST(AnswerClock, UsesTheMeanOfAReceiverThatReadsSeveralPacketsAtOnce) {
+  Link link;
+  link.read_each = 2500us;  // two or three datagrams
+  run_to_count(link);
+  EXPECT_TRUE(link.clock.counts());
+  EXPECT_NEAR(link.clock.datagrams_per_answer(), 2.5, 0.2);
+}
+
+TEST(AnswerClock, GivesUpIfAMeanVaries) {
+  Link link;
+  link.read_each = 2500us;
+  run_to_count(link);
+  ASSERT_TRUE(link.clock.counts());
+  for (int i = 0; i < 40 && !link.clock.has_given_up(); ++i) {
+    link.read_each = link.read_each == 2500us ? 6500us : 2500us;
+    link.run(1600ms);
+  }
+  EXPECT_TRUE(link.clock.has_given_up());
 }
 
 TEST(AnswerClock, GoesOnAfterAnOutage) {

@@ -553,5 +553,141 @@ TEST_F(ShardCrossTrafficReported, PassesWhenReportsEnd) {
   EXPECT_EQ(at_once + datagrams_sent() + static_cast<int>(dropped()), 8);
 }
 
+proxy::ShardConfig counting_config() {
+  proxy::ShardConfig config = acks_config();
+  config.smvs.uplink_answers = proxy::UplinkAnswers::count;
+  return config;
+}
+
+/// A UE without a connection and without reports, to which a download over datagrams goes. Its link carries a datagram
+/// per millisecond, and the UE answers each second one.
+class ShardCrossTrafficAnswered : public ShardCrossTraffic {
+ protected:
+  static constexpr int most_unanswered = 150;  ///< window of the server, in datagrams
+
+  explicit ShardCrossTrafficAnswered(const proxy::ShardConfig& config = counting_config()) : ShardCrossTraffic(config) {}
+
+  void answer(std::size_t size = 35) {
+    packet::Packet packet = pool().allocate();
+    std::fill_n(packet.append(static_cast<std::uint16_t>(size)), size, std::uint8_t{0x40});
+    const auto header = packet::make_template(ScriptedHosts::ue_mac, ScriptedHosts::server_mac, 4);
+    packet::Addresses addresses = hosts.ue_to_server;
+    addresses.dst_port = port;
+    packet::write_udp_headers(packet, header, addresses, 7);
+    lab.put(Side::radio, std::move(packet));
+    while (lab.next(Side::core)) {
+    }
+  }
+  /// The server sends, the link delivers and the UE answers for `time`.
+  void run(Duration time, bool answers = true) {
+    for (Duration passed{}; passed < time; passed += 1ms) {
+      const int unanswered = offered_datagrams - delivered - static_cast<int>(dropped());
+      const int wanted = offered_datagrams < most_offered ? std::clamp(most_unanswered - unanswered, 0, 4) : 0;
+      send(wanted, 1300);
+      offered_datagrams += wanted;
+      radio_queue += take_datagrams();
+      most_queued = std::max(most_queued, radio_queue);
+      if (radio_queue > 0) {
+        --radio_queue;
+        ++delivered;
+        if (answers && delivered % 2 == 0) answer();
+      }
+      lab.pass_time(1ms);
+    }
+  }
+  /// Like datagrams_sent(), without a check of the order, because there are more than 256.
+  int take_datagrams() {
+    int count = 0;
+    while (const auto seen = lab.next(Side::radio)) count += seen->result == packet::ParseResult::udp ? 1 : 0;
+    return count;
+  }
+
+  int offered_datagrams = 0;
+  int most_offered = 1 << 30;
+  int radio_queue = 0;
+  int most_queued = 0;
+  int delivered = 0;
+};
+
+TEST_F(ShardCrossTrafficAnswered, ADownloadIsHeldToLearnItsAnswers) {
+  send(99, 1300);
+  EXPECT_EQ(take_datagrams(), 99) << "a download begins with a hundred datagrams in a second";
+  EXPECT_EQ(lab.shard.bearer_count(), 0U);
+  send(20, 1300);
+  EXPECT_EQ(take_datagrams(), 0);
+  EXPECT_EQ(lab.count(Counter::answer_clocks_started), 1U);
+  EXPECT_EQ(lab.shard.bearer_count(), 1U);
+  lab.pass_time(1s);
+  EXPECT_EQ(take_datagrams(), 20) << "after a silence the radio queue is empty";
+}
+
+TEST_F(ShardCrossTrafficAnswered, ShortOrRareDatagramsAreNoDownload) {
+  for (int i = 0; i < 300; ++i) {
+    send(1, 1300);
+    send(1, 200);
+    lab.pass_time(20ms);
+  }
+  EXPECT_EQ(take_datagrams(), 600);
+  EXPECT_EQ(lab.count(Counter::answer_clocks_started), 0U);
+}
+
+TEST_F(ShardCrossTrafficAnswered, WaitsForTheWindowOnceTheAnswersAreKnown) {
+  run(6s);
+  EXPECT_EQ(lab.count(Counter::answer_clocks_known), 1U);
+  most_queued = 0;
+  const int before = delivered;
+  run(3s);
+  EXPECT_LT(most_queued, 60) << "datagrams; the server has 150 unanswered";
+  EXPECT_GT(delivered - before, 2800) << "the link is used";
+}
+
+TEST_F(ShardCrossTrafficAnswered, WithoutAnswersItIsForwardedAgain) {
+  run(30s, false);
+  EXPECT_EQ(lab.count(Counter::answer_clocks_given_up), 1U);
+  EXPECT_EQ(lab.count(Counter::answer_clocks_known), 0U);
+  send(50, 1300);
+  EXPECT_EQ(take_datagrams(), 50);
+}
+
+TEST_F(ShardCrossTrafficAnswered, LongDatagramsOfTheUeAreNoAnswers) {
+  run(3s, false);
+  for (int i = 0; i < 1000; ++i) {
+    answer(300);
+    run(1ms, false);
+  }
+  EXPECT_EQ(lab.count(Counter::answer_clocks_known), 0U);
+}
+
+TEST_F(ShardCrossTrafficAnswered, WhatWaitsPassesAfterTheDownload) {
+  run(6s);
+  most_offered = offered_datagrams;
+  run(15s);
+  EXPECT_EQ(static_cast<std::uint64_t>(delivered + radio_queue) + dropped(),
+            static_cast<std::uint64_t>(offered_datagrams));
+  lab.pass_time(25s);
+  EXPECT_EQ(lab.shard.bearer_count(), 0U) << "the UE has no connection";
+}
+
+TEST_F(ShardCrossTrafficAnswered, PassesWhenTheProxyEnds) {
+  run(6s);
+  lab.shard.abort_all();
+  lab.pass_time(1ms);
+  radio_queue += take_datagrams();
+  send(50, 1300);
+  EXPECT_EQ(take_datagrams(), 50);
+}
+
+class ShardCrossTrafficUnanswered : public ShardCrossTrafficAnswered {
+ protected:
+  ShardCrossTrafficUnanswered() : ShardCrossTrafficAnswered(acks_config()) {}
+};
+
+TEST_F(ShardCrossTrafficUnanswered, PassesAtOnceUnlessTheConfigurationCountsAnswers) {
+  run(2s);
+  EXPECT_EQ(delivered + radio_queue, offered_datagrams);
+  EXPECT_EQ(lab.count(Counter::answer_clocks_started), 0U);
+  EXPECT_EQ(lab.shard.bearer_count(), 0U);
+}
+
 }  // namespace
 }  // namespace sluice::test
