@@ -30,6 +30,7 @@ TREATMENTS = (
     ("no proxy", "none", None, False),
     ("forward", "smvs", {"law": "acks", "cross_traffic": "forward"}, False),
     ("queue", "smvs", {"law": "acks", "cross_traffic": "queue"}, False),
+    ("queue, answers", "smvs", {"law": "acks", "cross_traffic": "queue", "uplink_answers": "count"}, False),
     ("queue, reports", "smvs", {**REPORTS, "cross_traffic": "queue"}, True),
 )
 PAGE = Path(__file__).resolve().parents[1] / "bench" / "figures" / "quic.md"
