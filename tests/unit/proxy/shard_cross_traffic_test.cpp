@@ -565,7 +565,8 @@ class ShardCrossTrafficAnswered : public ShardCrossTraffic {
  protected:
   static constexpr int most_unanswered = 150;  ///< window of the server, in datagrams
 
-  explicit ShardCrossTrafficAnswered(const proxy::ShardConfig& config = counting_config()) : ShardCrossTraffic(config) {}
+  explicit ShardCrossTrafficAnswered(const proxy::ShardConfig& config = counting_config())
+      : ShardCrossTraffic(config) {}
 
   void answer(std::size_t size = 35) {
     packet::Packet packet = pool().allocate();
