@@ -24,7 +24,7 @@ struct CrossTrafficQueue {
   }
 
   /// True if connections of the UE have bytes in flight. The ACK of such a byte shows that the cross traffic sent
-  /// before that byte was delivered. `flight` is the number of bytes in flight to the UE, including those of cross
+  /// before that byte was delivered. `flight` is the number of bytes in flight to the UE, with those of cross traffic.
   [[nodiscard]] bool awaits_acks(Bytes flight) const { return flight > in_flight(); }
   /// Returns the bytes of cross traffic in flight.
   [[nodiscard]] Bytes in_flight() const { return sent.total() + (clock ? clock->in_flight() : Bytes{}); }

@@ -28,6 +28,8 @@ class ActivePolicies {
   /// True if a controller may give short flows priority, under the active policies or earlier ones. The proxy then
   /// counts the short flows.
   [[nodiscard]] bool prioritizes_short_flows() const { return prioritizes_short_flows_; }
+  /// True if at least one of the active policies permits to count the answers to QUIC downloads.
+  [[nodiscard]] bool counts_answers() const { return counts_answers_; }
   /// True if at least one of the active policies forwards cross traffic at once. If not, no policy need be looked up
   /// for a datagram.
   [[nodiscard]] bool passes_cross_traffic() const { return passes_cross_traffic_; }
@@ -48,6 +50,7 @@ class ActivePolicies {
   std::uint16_t generation_ = 1;
   bool prioritizes_short_flows_ = false;
   bool passes_cross_traffic_ = false;
+  bool counts_answers_ = false;
 
   /// endpoint configurations, indexed by the generation of the policies under which a connection began
   flow::LazyArray<tcp::EndpointConfig> legs_;

@@ -45,6 +45,11 @@ bool Policies::needs_feedback() const {
          });
 }
 
+bool Policies::permits_counted_answers() const {
+  return counts_answers(otherwise) ||
+         std::any_of(list.begin(), list.end(), [](const Policy& policy) { return counts_answers(policy.settings); });
+}
+
 bool Policies::passes_cross_traffic() const {
   return !queues_cross_traffic(otherwise) || std::any_of(list.begin(), list.end(), [](const Policy& policy) {
     return !queues_cross_traffic(policy.settings);

@@ -65,6 +65,8 @@ struct Policies {
   [[nodiscard]] bool needs_feedback() const;
   /// True if at least one policy selects a controller that prefers short flows.
   [[nodiscard]] bool prioritizes_short_flows() const;
+  /// True if at least one policy permits to count the answers to QUIC downloads.
+  [[nodiscard]] bool permits_counted_answers() const;
   /// True if at least one policy forwards cross traffic (packets that belong to no split connection) at once.
   [[nodiscard]] bool passes_cross_traffic() const;
   /// True if no policy intercepts connections, so that every connection is forwarded unchanged.

@@ -189,6 +189,14 @@ struct PolicySettings {
   [[nodiscard]] bool splits() const { return can_split(mode) && !regulates(); }
 };
 
+/// True if the proxy may count the answers to a QUIC download of a UE under these settings. The controller then limits
+/// the download although it gets neither reports nor ACKs.
+[[nodiscard]] inline bool counts_answers(const PolicySettings& settings) {
+  return settings.mode == Mode::smvs && settings.smvs.cross_traffic == CrossTraffic::queue &&
+         settings.smvs.uplink_answers == UplinkAnswers::count && settings.smvs.law == ControllerLocation::acks &&
+         !settings.controls_end_to_end();
+}
+
 /// True if packets that match a policy with these settings, and belong to no split connection, may wait for the UE's
 /// window.
 [[nodiscard]] constexpr bool queues_cross_traffic(const PolicySettings& settings) {

@@ -70,13 +70,6 @@ bool shares_clocked_fifo(const CrossTrafficQueue& cross, std::uint32_t slot) {
   return cross.clock && slot % FlowQueue::slots == cross.clocked_slot % FlowQueue::slots;
 }
 
-/// True if the policy allows to count the answers of UEs that have no other input of the controller.
-bool counts_answers(const PolicySettings& settings) {
-  return settings.mode == Mode::smvs && settings.smvs.cross_traffic == CrossTraffic::queue &&
-         settings.smvs.uplink_answers == UplinkAnswers::count && settings.smvs.law == ControllerLocation::acks &&
-         !settings.controls_end_to_end();
-}
-
 /// Returns the parameters of CoDel for the flows of cross traffic. The interval covers a round trip to a distant server
 /// and through the radio, or twice that if no connection of the UE has data. A standing queue of a quarter of the
 /// interval keeps a loss-based sender busy on a link whose rate varies.
@@ -365,7 +358,7 @@ void CrossTrafficSender::flush(Bearer& bearer, Instant now) {
 }
 
 BearerId CrossTrafficSender::find_download(const RxPacket& rx, BearerId id) {
-  if (ended_) return id;
+  if (ended_ || !shard_.registry.policies().counts_answers()) return id;
   const Bearer* const known = id == flow::no_flow ? nullptr : &shard_.registry.bearer(id);
   if (known != nullptr && (known->has_cross_traffic_queue() || is_limited(*known, rx.now))) return id;
   if (!downloads_.on_datagram(rx.tag, Bytes(rx.parsed.ip_length), rx.now)) return id;
@@ -393,7 +386,7 @@ BearerId CrossTrafficSender::open_for_answers(const RxPacket& rx) {
   Registry& registry = shard_.registry;
   const Policies& policies = registry.policies().current();
   const PolicyIndex policy = policies.choose(view_of(rx));
-  if (!counts_answers(policies.settings(policy)) || policies.in_control_group(rx.parsed.dst)) return flow::no_flow;
+  if (!counts_answers(policies.settings(policy)) || registry.in_control_group(rx.parsed.dst)) return flow::no_flow;
   const std::uint32_t limit = shard_.config.limits.max_bearers;
   if (registry.bearers().size() >= limit - limit / 8) return flow::no_flow;
   const BearerId id = registry.bearer_of(rx.parsed.dst, policy, rx.now);

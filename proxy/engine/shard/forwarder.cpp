@@ -85,11 +85,12 @@ bool Forwarder::may_wait(const RxPacket& rx, Counter reason) {
 /// belong to no split connection). Otherwise counts the packet in the bearer, because it occupies the radio queue too.
 bool Forwarder::pass_to_ue(RxPacket& rx, Counter reason) {
   BearerId id = shard_.registry.find_bearer(rx.parsed.dst);
-  if (rx.result == packet::ParseResult::udp) id = cross_traffic_.find_download(rx, id);
+  const bool waits = may_wait(rx, reason);
+  if (waits && rx.result == packet::ParseResult::udp) id = cross_traffic_.find_download(rx, id);
   if (id == flow::no_flow) return false;
   Bearer& bearer = shard_.registry.bearer(id);
   if (!bearer.counts()) return false;
-  if (may_wait(rx, reason) && cross_traffic_.offer(rx, bearer, reason)) return true;
+  if (waits && cross_traffic_.offer(rx, bearer, reason)) return true;
   bearer.on_sent(rx.now, Bytes(rx.parsed.ip_length), Bearer::Traffic::cross);
   return false;
 }
