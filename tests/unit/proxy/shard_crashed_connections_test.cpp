@@ -360,20 +360,22 @@ TEST_F(ShardCrashedConnections, OptionsOfEachHostAreReadSeparately) {
   hosts->open();
   JournalEntry entry =
       *std::find_if(journal.begin(), journal.end(), [](const auto& one) { return one.state == JournalEntry::even; });
-  const auto offers =
-      std::to_array<std::pair<std::uint8_t, bool Options::*>>({{Offer::window_scaling, &Options::has_window_scale},
-                                                               {Offer::sack, &Options::sack_permitted},
-                                                               {Offer::timestamps, &Options::timestamps},
-                                                               {Offer::ecn, &Options::ecn},
-                                                               {Offer::accurate_ecn, &Options::accurate_ecn}});
+  using Read = bool (*)(const Options&);
+  const auto offers = std::to_array<std::pair<std::uint8_t, Read>>({
+      {Offer::window_scaling, [](const Options& options) -> bool { return options.has_window_scale; }},
+      {Offer::sack, [](const Options& options) -> bool { return options.sack_permitted; }},
+      {Offer::timestamps, [](const Options& options) -> bool { return options.timestamps; }},
+      {Offer::ecn, [](const Options& options) -> bool { return options.ecn; }},
+      {Offer::accurate_ecn, [](const Options& options) -> bool { return options.accurate_ecn; }},
+  });
   for (const auto& [offered, option] : offers) {
     entry.offers[0].flags = offered;
     entry.offers[1].flags = 0;
     const auto connection = proxy::read_recovered(entry);
     ASSERT_TRUE(connection);
     for (const auto& [other, field] : offers) {
-      EXPECT_EQ(connection->offers[0].*field, other == offered) << int{offered} << ", " << int{other};
-      EXPECT_FALSE(connection->offers[1].*field);
+      EXPECT_EQ(field(connection->offers[0]), other == offered) << int{offered} << ", " << int{other};
+      EXPECT_FALSE(field(connection->offers[1]));
     }
   }
 }

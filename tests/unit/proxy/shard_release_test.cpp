@@ -114,7 +114,7 @@ TEST_F(ShardRelease, WhatIsRetransmittedAcknowledgesAsTheHostItself) {
     hosts.server(Flags::ack_bit, 1000, passed);
   }
   lab.forget_output();
-  lab.pass_time(std::chrono::seconds(1));
+  lab.pass_time(std::chrono::seconds(3));
   const auto seen = lab.next(Side::radio);
   ASSERT_TRUE(seen);
   EXPECT_EQ(seen->payload, std::string(1000, 'a'));
