@@ -88,9 +88,9 @@ struct Verdict {
 /// Records that a segment which arrived on `in` has advertised its window to the other host. The segment must be valid
 /// and be forwarded.
 void record_advertised(Flow& flow, Side in, const tcp::Segment& segment);
-/// Records what a segment that arrived on `in` acknowledges to the other host, so that the proxy's retransmissions to
-/// that host carry a current acknowledgement number. The segment must be valid and be forwarded. `edge` is the
-/// rightmost window edge that was advertised to the other host. An acknowledgement beyond it has no effect.
+/// Records what a segment that arrived on `in` acknowledges to the other host. The proxy's retransmissions to that host
+/// then carry this acknowledgement number. The segment must be valid and be forwarded. `edge` is the rightmost window
+/// edge that was advertised to the other host. An acknowledgement beyond it has no effect.
 void record_acknowledged(Flow& flow, Side in, const tcp::Segment& segment, tcp::SeqNum edge);
 
 }  // namespace sluice::proxy::handback
