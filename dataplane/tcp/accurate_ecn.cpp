@@ -110,14 +110,16 @@ void AccurateEcn::join(std::uint8_t reported) {
   own_ = 0;
   incapable_ = 0;
   settled_ = Instant();
-  any_passed_ = acks_due_ = false;
+  any_passed_ = acks_due_ = join_ended_ = false;
   gap_ = gap_to(passed_);
 }
 
 /// Returns how many more CE packets the peer must count until its count equals the one that was reported to the other
-/// host. Returns 0 if the path is not ECN-capable, because the peer's count cannot be changed then.
+/// host. Returns 0 after end_join(), and if the path is not ECN-capable, because the peer's count cannot be changed
+/// then.
 std::uint8_t AccurateEcn::gap_to(std::uint8_t ace) const {
-  return may_mark() ? static_cast<std::uint8_t>((unsigned{wrap} + reported_ - ace) % wrap) : std::uint8_t{0};
+  return may_mark() && !join_ended_ ? static_cast<std::uint8_t>((unsigned{wrap} + reported_ - ace) % wrap)
+                                    : std::uint8_t{0};
 }
 
 /// True if the segment was sent before the last one that pass() has processed. `step` is the number of marks that it
@@ -204,7 +206,7 @@ void Receiver::count_mark(const Segment& segment) {
   if (state == nullptr) return;
   const bool carries_data = segment.payload_len != 0;
   const bool changed = state->on_segment(segment.ecn, carries_data);
-  const bool acknowledges = carries_data || rcv_.last_ack_sent != rcv_.nxt;
+  const bool acknowledges = carries_data || rcv_.last_ack_sent < rcv_.nxt;
   std::uint8_t limit = acknowledges ? with_data : without_data;
   if (bits_.acks_deferred) limit = AccurateEcn::most_unreported;
   if (state->unreported() >= limit || (changed && !bits_.acks_deferred)) bits_.ack_now = true;

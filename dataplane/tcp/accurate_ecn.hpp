@@ -103,7 +103,10 @@ class AccurateEcn {
   /// expected, an answer before `settled` does not show that the mark is lost.
   void mark_own(SeqNum end, Instant settled = Instant());
   /// Ends the join: from now on the peer's own counts pass. The other host may see marks that did not happen, once.
-  void end_join() { gap_ = 0; }
+  void end_join() {
+    gap_ = 0;
+    join_ended_ = true;
+  }
   /// Records that data passed to the peer that is ECN-capable or not. After many packets that are not, more than a
   /// window of retransmissions, the join ends, because the sender uses no ECN-capable packets.
   void pass_data(bool capable) {
@@ -127,6 +130,7 @@ class AccurateEcn {
   [[nodiscard]] std::uint8_t gap_to(std::uint8_t ace) const;
   [[nodiscard]] bool is_stale(const Segment& segment, unsigned step) const;
 
+  bool join_ended_ = false;  ///< true after end_join(), until join()
   bool agreed_ = false;
   bool intact_ = true;
   bool zeroed_ = false;  ///< true if the path clears the peer's ACE field, so that its counts mean nothing

@@ -19,7 +19,7 @@ namespace sluice::tcp {
 ///
 /// Invariants: unread <= RCV.NXT - (first unread byte), RCV.NXT <= rcv_adv() once the window was advertised, and the
 /// right edge rcv_adv() never moves back. While acknowledgements are deferred, only acknowledge_up_to() changes
-/// acknowledged(). Urgent data is pending only while the connection has a RecoveryState.
+/// acknowledged(), which never exceeds RCV.NXT. Urgent data is pending only while the connection has a RecoveryState.
 class Receiver : public Timers {
  public:
   /// Removes the next payload from the in-order data and returns its packet, or an empty handle if there is none. The
@@ -51,8 +51,9 @@ class Receiver : public Timers {
   [[nodiscard]] bool defers_acks() const { return bits_.acks_deferred; }
   /// Acknowledges received data up to `limit` with the next emit(). Requires defer_acks().
   void acknowledge_up_to(SeqNum limit);
-  /// Returns the acknowledgement number that was sent to the peer last, or that the next emit() will send.
-  [[nodiscard]] SeqNum acknowledged() const { return rcv_.last_ack_sent; }
+  /// Returns up to which sequence number data that this endpoint has received was acknowledged to the peer, or will be
+  /// with the next emit().
+  [[nodiscard]] SeqNum acknowledged() const { return earlier(rcv_.last_ack_sent, rcv_.nxt); }
   /// Returns the acknowledgement number of the next segment to the peer. It exceeds RCV.NXT after
   /// pass_acknowledgement(). Implementation: it selects between integers, because compilers select between SeqNum
   /// objects through memory.
@@ -62,10 +63,11 @@ class Receiver : public Timers {
   }
   /// Makes further segments carry the acknowledgement number `ack`, although the data before it has not passed this
   /// endpoint: the host in whose name the endpoint acts has acknowledged that data itself. Otherwise the peer would
-  /// discard retransmissions, because their acknowledgement number is too old (RFC 5961 section 5.2). Has no effect if
-  /// `ack` is older than the present number.
+  /// discard retransmissions, because their acknowledgement number is too old (RFC 5961 section 5.2). The newest call
+  /// counts, also if its number is lower, so that a forged number lasts until the host's next segment only. Has no
+  /// effect if `ack` is not beyond RCV.NXT.
   void pass_acknowledgement(SeqNum ack) {
-    if (ack <= rcv_.nxt || ack <= next_acknowledgement()) return;
+    if (ack <= rcv_.nxt || rcv_.last_ack_sent < rcv_.nxt) return;
     rcv_.last_ack_sent = ack;
     rcv_.adv = later(rcv_.adv, ack);
   }
@@ -185,7 +187,7 @@ class Receiver : public Timers {
     if (ack_deadline() <= now) bits_.ack_now = true;
   }
   /// True if the endpoint's owner withholds the acknowledgement of data that was received in order.
-  [[nodiscard]] bool holding_back() const { return bits_.acks_deferred && rcv_.last_ack_sent != rcv_.nxt; }
+  [[nodiscard]] bool holding_back() const { return bits_.acks_deferred && rcv_.last_ack_sent < rcv_.nxt; }
   /// Returns the number of duplicate ACKs due for out-of-order segments, without SACK.
   [[nodiscard]] unsigned duplicates_due() const { return bits_.duplicates_due; }
   void clear_duplicates() { bits_.duplicates_due = 0; }
@@ -263,7 +265,7 @@ class Receiver : public Timers {
     SeqNum nxt;
     SeqNum adv;  ///< right edge of the window advertised to the peer
     /// Acknowledgement number sent last; while acknowledgements are deferred, the limit that the endpoint's owner
-    /// allows.
+    /// allows; beyond `nxt` after pass_acknowledgement().
     SeqNum last_ack_sent;
     std::uint32_t unread = 0;
     std::uint32_t ts_recent = 0;

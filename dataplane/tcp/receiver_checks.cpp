@@ -52,7 +52,7 @@ bool Receiver::is_keepalive(const Segment& segment, bool idle) const {
 /// acknowledged.
 bool Receiver::owner_answers() const {
   const bool open = state() == State::established || state() == State::close_wait || state() == State::fin_wait_2;
-  return !config().answers_keepalives && open && rcv_.last_ack_sent == rcv_.nxt;
+  return !config().answers_keepalives && open && rcv_.last_ack_sent >= rcv_.nxt;
 }
 
 /// True if a segment at RCV.NXT probes a window that the peer sees as closed. The endpoint's owner must answer the

@@ -41,7 +41,9 @@ inline void record_progress(Flow& flow, Side out, Instant now) {
 [[nodiscard]] inline bool exposing(const Flow& flow) {
   const tcp::Endpoint& radio = flow.leg(Side::radio).endpoint;
   const tcp::Endpoint& core = flow.leg(Side::core).endpoint;
-  return radio.next_acknowledgement() != core.snd_una() || core.next_acknowledgement() != radio.snd_una();
+  // What hosts have acknowledged to each other during a handback exposes nothing.
+  const auto next = [](const tcp::Endpoint& of) { return tcp::earlier(of.next_acknowledgement(), of.rcv_nxt()); };
+  return next(radio) != core.snd_una() || next(core) != radio.snd_una();
 }
 
 /// True if the proxy has acknowledged bytes or a FIN of one host that the other host has not acknowledged. Also true if

@@ -44,7 +44,10 @@ void HandbackRouter::pass_during_handback(RxPacket& rx, FlowId id) {
   }
   if (verdict.forward && flow.successor != no_id) {
     if (verdict.is_valid) {
-      handback::record_acknowledged(flow, in, rx.segment(), end_to_end_.edge_towards(flow.successor, in));
+      const tcp::SeqNum other_edge = end_to_end_.edge_towards(flow.successor, in);
+      handback::record_acknowledged(flow, in, rx.segment(), other_edge);
+      flow.leg(opposite(in)).endpoint.record_advertised(other_edge);
+      if (rx.segment().payload_len != 0) flow.leg(in).passed_by = true;
     }
     forwarder_.pass_end_to_end(rx, flow.successor);
     if (!end_to_end_.contains(flow.successor)) flow.successor = no_id;

@@ -23,7 +23,7 @@ proxy::ShardConfig split_config() {
 
 class ShardRelease : public ScriptedShard {
  protected:
-  ShardRelease() : ScriptedShard(split_config()) {}
+  explicit ShardRelease(const proxy::ShardConfig& config = split_config()) : ScriptedShard(config) {}
 
   void release() { lab.shard.release(hosts.ue_to_server.src, lab.now); }
   [[nodiscard]] std::uint32_t staying(HandbackBlocker blocker) const {
@@ -137,6 +137,28 @@ TEST_F(ShardRelease, AResetThatAnswersARetransmissionEndsTheProxysPartToo) {
   EXPECT_TRUE(seen->segment().flags.rst());
   EXPECT_EQ(seen->segment().seq, hosts.ue_isn + 1001);
   lab.pass_time(std::chrono::seconds(1));
+  EXPECT_EQ(lab.shard.flow_count(), 0U);
+}
+
+/// A proxy that acknowledges nothing ahead, so that its endpoints withhold acknowledgements.
+class ShardReleaseUnexposed : public ShardRelease {
+ protected:
+  static proxy::ShardConfig config() {
+    proxy::ShardConfig config = split_config();
+    config.limits.exposure_per_flow = Bytes{};
+    return config;
+  }
+  ShardReleaseUnexposed() : ShardRelease(config()) {}
+};
+
+// What hosts acknowledge to each other is not what the proxy must deliver before it resets the other host.
+TEST_F(ShardReleaseUnexposed, AHostThatNeverAcknowledgesEndsTheHandback) {
+  hosts.open();
+  hosts.server(Flags::ack_bit, 0, 0, std::string(1000, 'a'));
+  release();
+  hosts.ue(Flags::ack_bit, 0, 0, std::string(1000, 'u'));
+  hosts.server(Flags::ack_bit, 1000, 1000);
+  lab.pass_time(std::chrono::seconds(120));
   EXPECT_EQ(lab.shard.flow_count(), 0U);
 }
 
