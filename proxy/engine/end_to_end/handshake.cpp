@@ -48,6 +48,9 @@ Step follow_responder(Flow& flow, const tcp::Segment& segment, bool splittable, 
   }
   // The SYN-ACK answers one of several SYNs with other options, so it is not known which options the hosts use.
   if ((flow.handshake.unclear_options & segment.syn.offered()) != 0) return Step::give_up;
+  const bool again = flow.phase == FlowPhase::syn_ack && segment.seq == flow.handshake.responder_isn;
+  const std::uint8_t changed = again ? flow.handshake.responder_options.difference(segment.syn) : std::uint8_t{0};
+  if ((changed & flow.handshake.initiator_options.offered()) != 0) return Step::give_up;
   // A second SYN-ACK with another number is from a server that has restarted, so the newest one counts.
   if (flow.phase == FlowPhase::syn_ack) flow.handshake.retransmitted = true;
   flow.handshake.responder_rtt = tcp::tick::us(now) - flow.handshake.last_rx;

@@ -81,8 +81,10 @@ void TrackedConnection::record(Side in, const tcp::Segment& segment) {
   to.next = tcp::later(to.next, segment.ack);
   to.unseen = tcp::later(to.unseen, segment.ack);  // keeps `unseen` from lying ahead when sequence numbers wrap
   const bool newer = static_cast<std::int32_t>(segment.ts_value - from.ts_value) > 0;
-  if (newer || !from.timed) from.ts_value = segment.ts_value;
-  from.timed = true;
+  if (segment.has_timestamps && (newer || !from.timed)) {
+    from.ts_value = segment.ts_value;
+    from.timed = true;
+  }
   from.seen = true;
   constexpr std::uint8_t news = tcp::Flags::urg_bit | tcp::Flags::ece_bit | tcp::Flags::cwr_bit;
   from.unsettled = (segment.flags.bits & news) != 0;
@@ -96,7 +98,7 @@ bool TrackedConnection::may_be_split(Side in, const tcp::Segment& segment) const
   if ((segment.flags.bits & ~tcp::Flags::psh_bit) != tcp::Flags::ack_bit || segment.sack_count != 0) return false;
   if (handshake.initiator_options.accurate_ecn && handshake.responder_options.accurate_ecn) return false;
   const bool timestamps = handshake.initiator_options.timestamps && handshake.responder_options.timestamps;
-  if (timestamps != segment.has_timestamps) return false;
+  if (timestamps != segment.has_timestamps || (timestamps && !(from.timed && to.timed))) return false;
   if (timestamps && static_cast<std::int32_t>(segment.ts_value - from.ts_value) < 0) return false;
   const bool continues = segment.payload_len != 0 && segment.seq == from.next && to.acked == from.next &&
                          segment.ack == to.next && from.acked <= to.next;

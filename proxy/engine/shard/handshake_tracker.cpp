@@ -24,8 +24,11 @@ Counter counter_of_options(const RxPacket& rx) {
 Counter reason_to_give_up(const RxPacket& rx, const Flow& flow) {
   if (rx.result != packet::ParseResult::tcp) return counter_of_options(rx);
   if (!rx.segment().flags.syn()) {
-    const bool lacks_timestamp = flow.handshake.agrees_on_timestamps() && !rx.segment().has_timestamps;
-    return lacks_timestamp ? Counter::forward_handshake_unclear : Counter::forward_handshake_unseen;
+    const Handshake& seen = flow.handshake;
+    const bool completes = rx.in == flow.initiator && rx.segment().seq == seen.initiator_isn + 1 &&
+                           rx.segment().ack == seen.responder_isn + 1;
+    return completes && seen.agrees_on_timestamps() ? Counter::forward_handshake_unclear
+                                                    : Counter::forward_handshake_unseen;
   }
   if (rx.segment().payload_len != 0) return Counter::forward_syn_data;
   if (flow.handshake.ecn_unclear) return Counter::forward_accurate_ecn;
@@ -197,6 +200,10 @@ void HandshakeTracker::begin_answered(RxPacket& rx, const FirstSyn& first) {
   const PolicyIndex policy = policies.choose({key.ue, key.server, key.server_port, first.dscp});
   const PolicySettings& settings = policies.settings(policy);
   if (const auto reason = reason_not_to_begin(settings)) return forward_unsplit(rx, *reason);
+  // The SYN-ACK answers one of several SYNs with other options, so it is not known which options the hosts use.
+  if ((first.unclear_options & rx.segment().syn.offered()) != 0) {
+    return forward_unsplit(rx, Counter::forward_handshake_unclear);
+  }
   unsplit_.forget(key, rx.tag);
   if (settings.regulates()) {
     const EndToEndId id = end_to_end_.open(first, policy, rx.now);
