@@ -66,7 +66,7 @@ void BurstGrouping::group(std::span<packet::Packet> burst, ParsedBurst& known, c
       ++groups;
     }
     members[group] |= 1U << i;
-    const bool is_cross_traffic = segment ? id == flow::no_flow : known.results[i] == packet::ParseResult::udp;
+    const bool is_cross_traffic = segment ? !connections.is_flow(id) : known.results[i] == packet::ParseResult::udp;
     if (is_cross_traffic ? cross_traffic == CrossTraffic::limited : !segment) open = groups;
   }
   Order order;

@@ -386,7 +386,8 @@ BearerId CrossTrafficSender::open_for_answers(const RxPacket& rx) {
   Registry& registry = shard_.registry;
   const Policies& policies = registry.policies().current();
   const PolicyIndex policy = policies.choose(view_of(rx));
-  if (!counts_answers(policies.settings(policy)) || registry.in_control_group(rx.parsed.dst)) return flow::no_flow;
+  const bool permitted = counts_answers(policies.settings(policy)) && !registry.in_control_group(rx.parsed.dst);
+  if (!permitted || shard_.budget.is_low()) return flow::no_flow;
   const std::uint32_t limit = shard_.config.limits.max_bearers;
   if (registry.bearers().size() >= limit - limit / 8) return flow::no_flow;
   const BearerId id = registry.bearer_of(rx.parsed.dst, policy, rx.now);
