@@ -83,8 +83,8 @@ constexpr std::uint64_t min_answers = 8;
 /// The numbers are checked over at least this time and this number of answers.
 constexpr Duration check_time = seconds(2);
 constexpr std::uint32_t check_answers = 256;
-/// Bounds of the expected answers divided by those that came. A receiver with a large k that often answers by its timer
-/// makes larger errors with each such answer, so its bound is closer.
+/// Bounds of the number of expected answers divided by the number of those that came. A receiver that answers many
+/// datagrams at once makes a larger error when its timer answers, so its lower bound is `min_agreement_of_many`.
 constexpr double max_agreement = 1.06;
 constexpr double min_agreement = 0.87;
 constexpr double min_agreement_of_many = 0.95;

@@ -147,6 +147,7 @@ class AnswerClock {
   std::uint32_t window_answers_ = 0;
   double unanswered_ = 0;  ///< datagrams since the last expected answer
   double agreement_ = 1;   ///< mean of expected answers divided by those that came
+  /// last measured ratios of datagrams to answers
   std::array<double, ratios> ratios_{};
   std::uint8_t ratio_next_ = 0;
   double whole_ = 0;                 ///< whole number with which the ratios agreed

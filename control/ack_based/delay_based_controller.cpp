@@ -42,8 +42,9 @@ constexpr std::int64_t queue_round_trips = 4;
 /// Longest queue with which a link counts as steady, as a multiple of the target queue of a varying link. A longer
 /// queue contains data of other senders.
 constexpr double longest_standing = 1.25;
-/// Rates are ignored in slow start, in a queue drain and while the emptied path is refilled, because the sender limits
-/// the rate there. A round trip here includes the control loop delay. The time is at most `longest_to_ignore`.
+/// Number of round trips for which the rate is ignored after slow start, a queue drain or a refill of the emptied path.
+/// The sender limited the rate in these phases. A round trip here includes the control loop delay. The time is at most
+/// `longest_to_ignore`.
 constexpr std::int64_t loops_to_ignore = 3;
 constexpr Duration longest_to_ignore = std::chrono::seconds(1);
 /// Factor of rate × ACK delay in the formula of the window. The link continues to transmit while an ACK waits for the
@@ -366,7 +367,8 @@ void DelayBasedController::end_drain(Instant now) {
 /// window does not jump to the model window, because all its data would be sent in one burst. `silence` is the time
 /// since the previous ACK, or zero if this ACK has begun the refill.
 /// A paced refill (paces_refill()) grows by the bytes that the link carries in the time `silence`, less the delivered
-/// bytes. When the window fills the path, it grows more slowly, until the queue of a steady link exists.
+/// bytes. When the window fills the path, it grows more slowly, until the radio queue has the length that the
+/// controller keeps on steady links.
 void DelayBasedController::refill(const AckSample& ack_sample, Duration silence) {
   if (!slow_start_.refilling()) return;
   if (paces_refill()) {

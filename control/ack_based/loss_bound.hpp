@@ -35,7 +35,8 @@ class LossBound {
     double lost = 0;        ///< bytes marked lost since the last sample, ≥ 0
     double in_flight = 0;   ///< bytes in flight after the ACK, ≥ 0
     Duration base_delay{};  ///< round trip through an empty queue; ≤ 0 while unknown
-    /// Bytes that must be in flight beyond rate times base delay, ≥ 0. Not used unless may_lower(lost).
+    /// Bytes that must be in flight beyond rate times base delay, so that the link stays busy, ≥ 0. Not used unless
+    /// may_lower(lost).
     double beyond_bdp = 0;
   };
 

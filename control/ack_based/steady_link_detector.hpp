@@ -13,7 +13,7 @@ class SteadyLinkDetector {
   /// Adds the mean delivery rate `rate` > 0 of a sample that the link limited. `observed` is the time since the
   /// previous sample, without outages.
   void on_rate(Instant now, Duration observed, double rate);
-  /// Adds a round trip in s, > 0.
+  /// Adds a round trip of `round_trip` seconds, > 0. `observed` is the time since the previous sample, without outages.
   void on_round_trip(Duration observed, double round_trip);
   /// Ignores rates until the time `until`, because until then the sender's own changes determine the rate.
   void ignore_until(Instant until) { ignored_until_ = until; }

@@ -19,10 +19,11 @@ constexpr Duration half_window = std::chrono::seconds(5);
 /// hundredth of that. If the path becomes 40 ms longer, the minimum includes this after 40 s. An upload that fills a
 /// modem's buffer for a minute adds at most 60 ms to the minimum.
 constexpr std::int64_t min_growth_divisor = 1000;
-/// Largest change of a segment's delay between two checks of the peer's clock, while the clock's rate is not confirmed.
+/// Largest plausible change of a segment's delay between two checks of the peer's clock, while the clock's rate is not
+/// confirmed. A larger change shows that the clock is wrong.
 constexpr Duration max_delay_change = std::chrono::milliseconds(350);
-/// Largest change of a segment's delay between two checks of a peer's clock whose rate is confirmed. It is longer than
-/// for an unconfirmed clock, because an upload may have filled a modem's buffer.
+/// Largest plausible change of a segment's delay between two checks of a peer's clock whose rate is confirmed. It is
+/// longer than for an unconfirmed clock, because an upload may have filled a modem's buffer.
 constexpr Duration max_delay_change_confirmed = std::chrono::seconds(1);
 /// Change of a segment's delay from which on the peer's clock counts as set to another time. No segment waits that long
 /// for an uplink.

@@ -106,8 +106,8 @@ class Session {
   /// Skips `datagrams` sequence numbers, so that receivers count them as lost. Used if numbers were assigned to reports
   /// that could not be sent.
   void skip(std::uint64_t datagrams) { sequence_ += datagrams; }
-  /// Returns the sequence number of the next datagram. By this number receivers distinguish a new allowance from the
-  /// previous one.
+  /// Returns the sequence number of the next datagram. By this number receivers distinguish a new allowance (bytes that
+  /// the proxy may send) from the previous one.
   [[nodiscard]] std::uint64_t next_sequence() const { return sequence_ + 1; }
   [[nodiscard]] const FailureCounters& counters() const { return counters_; }
   /// Returns the last datagram that was refused with stale_epoch.

@@ -12,7 +12,7 @@
 
 namespace sluice::flow {
 
-/// Key of a connection: addresses, ports (host order) and networks, as seen from the UE. Packets of both directions
+/// Key of a connection: addresses, ports (host order) and VLANs, as seen from the UE. Packets of both directions
 /// have the same key.
 struct FlowKey {
   IpAddress ue;

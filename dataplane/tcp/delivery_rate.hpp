@@ -9,10 +9,11 @@
 
 namespace sluice::tcp {
 
-/// First point, in bytes in flight, at which losses exceeded the tolerated share. Loss detection is late, so the bytes
-/// in flight are those at the time when the lost segments were sent (draft-ietf-ccwg-bbr-06 section 5.5.10.2).
+/// First point, in bytes in flight, at which the share of lost bytes exceeded the tolerated one. Loss detection is
+/// late, so the bytes in flight are those at the time when the lost segments were sent (draft-ietf-ccwg-bbr-06
+/// section 5.5.10.2).
 struct ExcessLoss {
-  std::uint32_t in_flight = 0;  ///< bytes in flight up to the byte whose loss exceeded the share
+  std::uint32_t in_flight = 0;  ///< bytes in flight up to the byte whose loss exceeded the tolerated share
   bool found = false;
   bool app_limited = false;  ///< true if the application limited the sender when the segment with that byte was sent
 };

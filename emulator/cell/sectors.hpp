@@ -83,7 +83,7 @@ class Sectors {
   struct Holder {
     UeIndex ue = 0;
     Bytes capacity;  ///< bytes that a TTI carried when the UE was chosen
-    /// Number of packets that had left the UE's queue before the packet that keeps the air.
+    /// Number of packets that had left the UE's queue before the packet that is being transmitted.
     std::uint64_t predecessors = 0;
   };
   /// Returns the share of `all` that belongs to `units` of the TTI's resource blocks.

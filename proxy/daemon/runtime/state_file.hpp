@@ -91,8 +91,8 @@ class StateFile {
   void begin_anew(Instant now);
   [[nodiscard]] Header header_for(Instant now) const;
   [[nodiscard]] JournalEntry* first_entry() const;
-  /// Returns the journal entries of the crashed connections. In the file they are stored after the entries of the
-  /// shards.
+  /// Returns the journal entries of connections that lost bytes when an earlier run crashed. In the file they are
+  /// stored after the entries of the shards.
   [[nodiscard]] std::span<JournalEntry> crashed_entries() const;
   template <typename Connection>
   void sort_by_shard(std::vector<Connection>& connections) const;

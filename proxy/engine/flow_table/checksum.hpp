@@ -26,7 +26,8 @@ namespace sluice::proxy {
 }
 
 /// Counts a segment whose checksum is wrong or unfinished. Returns true if the segment is accepted nevertheless,
-/// because is_acceptable() allows its unfinished checksum.
+/// because is_acceptable() allows its unfinished checksum. `shown` is true if the host's SYN had an unfinished
+/// checksum, too.
 [[nodiscard, gnu::cold, gnu::noinline]] inline bool accept_unfinished(const ShardConfig& config, Counters& counters,
                                                                       Side in, packet::ChecksumState state,
                                                                       bool shown) {

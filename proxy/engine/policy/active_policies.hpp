@@ -44,8 +44,8 @@ class ActivePolicies {
 
   const Policies* current_ = nullptr;
   tcp::RecoveryStatePool& recovery_states_;
-  /// Secret from which the positions of segment boundaries are computed. Later policies reuse it, because a
-  /// configuration file contains no secret.
+  /// Secret from which legs compute at which bytes some of their segments end, so that hosts cannot predict it. Later
+  /// policies reuse it, because a configuration file contains no secret.
   std::uint64_t boundary_secret_;
   std::uint16_t generation_ = 1;
   bool prioritizes_short_flows_ = false;

@@ -77,7 +77,8 @@ class SplitFlows {
   /// configurations outlive the connection. With pacing or accurate ECN, the connection gets its own copy with the
   /// state for that. The handshake of the flow must be known.
   [[nodiscard]] handshake::LegConfigs endpoint_configs(const Flow& flow, FlowId id);
-  /// Returns the first window for the host behind `from`. The flow is about to be split.
+  /// Returns the receive window that the proxy first advertises to the host behind `from`. The flow is about to be
+  /// split.
   [[nodiscard]] Bytes first_window(const Flow& flow, Side from) const;
   /// Sets the maximum frame length of the port on `side`, and adapts the segment size of all flows to it.
   void set_port(Side side, const packet::LinkLimit& limit, Instant now);
