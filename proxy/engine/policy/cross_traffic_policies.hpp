@@ -14,7 +14,7 @@ namespace sluice::proxy {
 /// whose DSCP changes thus stay in order. Thread: the shard's.
 class CrossTrafficPolicies {
  public:
-  /// True if the first policy that matches the flow has the mode `smvs` and queues cross traffic. `packet` is a packet
+  /// True if the first policy that matches the flow queues cross traffic. `packet` is a packet
   /// of the flow with the key `flow`. Both have the port 0 if the packet has no UDP or TCP header, such as a fragment.
   [[nodiscard]] bool may_wait(const ActivePolicies& policies, const flow::FlowKey& flow, const ConnectionView& packet) {
     return !policies.passes_cross_traffic() || look_up(policies, flow, packet);

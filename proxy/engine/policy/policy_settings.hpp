@@ -197,10 +197,10 @@ struct PolicySettings {
          !settings.controls_end_to_end();
 }
 
-/// True if packets that match a policy with these settings, and belong to no split connection, may wait for the UE's
-/// window.
+/// True if cross traffic (packets that belong to no split connection) that matches a policy with these settings may
+/// wait for the UE's window.
 [[nodiscard]] constexpr bool queues_cross_traffic(const PolicySettings& settings) {
-  return settings.mode == Mode::smvs && settings.smvs.cross_traffic == CrossTraffic::queue;
+  return settings.smvs.cross_traffic == CrossTraffic::queue;
 }
 
 }  // namespace sluice::proxy

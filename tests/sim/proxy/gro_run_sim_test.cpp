@@ -2,7 +2,12 @@
 // shards, of which one is captured and so processes each segment by itself. Both must produce the same output with any
 // impairments. Cut-through is tested likewise: one of two shards rebuilds every segment, and the outputs must be equal
 // but for the fields that stay the sender's.
+#include <algorithm>
 #include <array>
+#include <deque>
+#include <map>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "proxy/engine/flow_table/packet_observer.hpp"
@@ -264,9 +269,13 @@ class Twins {
   }
   void compare() {
     for (const Side side : {Side::radio, Side::core}) {
+      // A burst is grouped by connection, so frames are compared in the order of their connection.
+      auto others = frames_by_connection(side);
       while (const auto seen = together_.next(side)) {
-        const auto other = apart_.next(side);
-        ASSERT_TRUE(other.has_value());
+        std::deque<Seen>& of_connection = others[connection_of(*seen)];
+        ASSERT_FALSE(of_connection.empty());
+        const std::optional<Seen> other = std::move(of_connection.front());
+        of_connection.pop_front();
         if (difference_ == Difference::runs) {
           ASSERT_EQ(seen->frame, other->frame);
         } else {
@@ -275,8 +284,18 @@ class Twins {
         }
         receive(side, *seen);
       }
-      ASSERT_TRUE(apart_.silent(side));
+      for (const auto& [connection, left] : others) ASSERT_TRUE(left.empty());
     }
+  }
+  /// Number of the pair of hosts to which the frame belongs.
+  [[nodiscard]] std::size_t connection_of(const Seen& seen) const {
+    const auto is_of = [&seen](const Pair& pair) { return pair.is_of(seen); };
+    return static_cast<std::size_t>(std::find_if(pairs_.begin(), pairs_.end(), is_of) - pairs_.begin());
+  }
+  [[nodiscard]] std::map<std::size_t, std::deque<Seen>> frames_by_connection(Side side) {
+    std::map<std::size_t, std::deque<Seen>> frames;
+    while (auto seen = apart_.next(side)) frames[connection_of(*seen)].push_back(std::move(*seen));
+    return frames;
   }
   void receive(Side side, const Seen& seen) {
     for (Pair& pair : pairs_) {
