@@ -125,6 +125,13 @@ void Registry::find_bearers(std::span<const IpAddress> ues, std::span<BearerId> 
   entry_table_.lookup_burst(keys, out);
 }
 
+BearerId Registry::bearer_without_connection(const IpAddress& ue, PolicyIndex policy, Instant now) {
+  const std::uint32_t limit = config_.limits.max_bearers;
+  if (in_control_group(ue) || bearers_.size() >= limit - limit / 8) return flow::no_flow;
+  const BearerId id = bearer_of(ue, policy, now);
+  return id == no_id ? flow::no_flow : id;
+}
+
 BearerId Registry::bearer_of(const IpAddress& of, PolicyIndex policy, Instant now) {
   const IpAddress& ue = queue_of(of);
   const BearerId entry = entry_of(ue);

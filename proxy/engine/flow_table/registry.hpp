@@ -78,6 +78,10 @@ class Registry {
   /// Returns the bearer of the UE `of` under a policy. If there is none, creates it with the measurements of the UE's
   /// other bearers. Returns no_id if the maximum number of bearers is reached.
   BearerId bearer_of(const IpAddress& of, PolicyIndex policy, Instant now);
+  /// Returns the bearer of a UE that may have no connection, as bearer_of(). The caller must set the bearer's timer.
+  /// Returns no_flow if the UE is in the control group, or if seven eighths of limits.max_bearers are used. The rest is
+  /// for UEs with connections.
+  BearerId bearer_without_connection(const IpAddress& ue, PolicyIndex policy, Instant now);
   /// Sets the decision log, which names the UE whose controllers are recorded. With null, ends the recording.
   void trace(control::LawTrace* trace);
   /// Moves the flow to another bearer.

@@ -64,6 +64,12 @@ void forget_flight(Bearer& bearer) {
   controller.cross_traffic_flows = 0;
 }
 
+/// True if the window of the ACK-based controller has no place for another segment.
+bool is_window_full(const Bearer& bearer, Instant now) {
+  const AckController& controller = bearer.ack_controller();
+  return controller.flight() + bearer.settings().smvs.acks.segment > controller.law().window(now);
+}
+
 /// True if a packet of this slot waits in the FIFO of the flow whose answers are counted. A queued packet keeps only
 /// the number of its FIFO.
 bool shares_clocked_fifo(const CrossTrafficQueue& cross, std::uint32_t slot) {
@@ -329,7 +335,7 @@ void CrossTrafficSender::update(Bearer& bearer, Instant now) {
   const CrossTrafficQueue& cross = bearer.cross_traffic_queue();
   controller.cross_traffic_flows = cross.queue.flows();
   // If the window is not used up, the part of the other flows limits the cross traffic, and an ACK will wake it.
-  const bool window_full = controller.flight() + bearer.settings().smvs.acks.segment > controller.law().window(now);
+  const bool window_full = is_window_full(bearer, now);
   const Instant opens = window_full ? controller.budget_available_at(now) : never;
   shard_.registry.timers().schedule(bearer, std::min(opens, deadline(bearer)));
 }
@@ -342,13 +348,7 @@ void CrossTrafficSender::serve_woken(Instant now) {
 
 void CrossTrafficSender::flush(Bearer& bearer, Instant now) {
   CrossTrafficQueue& cross = bearer.cross_traffic_queue();
-  if (bearer.rate_control().uses_ack_feedback()) {
-    AckController& controller = bearer.ack_controller();
-    controller.add_flight(-cross.in_flight());
-    cross.sent.clear();
-    cross.clock.reset();
-    controller.cross_traffic_flows = 0;
-  }
+  if (bearer.rate_control().uses_ack_feedback()) forget_flight(bearer);
   while (!cross.queue.empty()) {
     FlowQueue::Popped popped = cross.queue.pop_untested();
     const Bytes bytes(popped.about.bytes);
@@ -380,18 +380,13 @@ BearerId CrossTrafficSender::find_download(const RxPacket& rx, BearerId id) {
   return id;
 }
 
-/// Creates a bearer for the UE of a download. Returns no_flow if its policy counts no answers, or if there are many
-/// bearers, because the rest is for UEs with connections.
+/// Creates a bearer for the UE of a download. Returns no_flow if its policy counts no answers, if buffers are short, or
+/// if too many bearers exist.
 BearerId CrossTrafficSender::open_for_answers(const RxPacket& rx) {
-  Registry& registry = shard_.registry;
-  const Policies& policies = registry.policies().current();
+  const Policies& policies = shard_.registry.policies().current();
   const PolicyIndex policy = policies.choose(view_of(rx));
-  const bool permitted = counts_answers(policies.settings(policy)) && !registry.in_control_group(rx.parsed.dst);
-  if (!permitted || shard_.budget.is_low()) return flow::no_flow;
-  const std::uint32_t limit = shard_.config.limits.max_bearers;
-  if (registry.bearers().size() >= limit - limit / 8) return flow::no_flow;
-  const BearerId id = registry.bearer_of(rx.parsed.dst, policy, rx.now);
-  return id == no_id ? flow::no_flow : id;
+  if (!counts_answers(policies.settings(policy)) || shard_.budget.is_low()) return flow::no_flow;
+  return shard_.registry.bearer_without_connection(rx.parsed.dst, policy, rx.now);
 }
 
 void CrossTrafficSender::on_answer(const RxPacket& rx) {
@@ -441,8 +436,7 @@ void CrossTrafficSender::give_up(Bearer& bearer, Instant now) {
 bool CrossTrafficSender::advance_clock(Bearer& bearer, Instant now) {
   CrossTrafficQueue& cross = bearer.cross_traffic_queue();
   AckController& controller = bearer.ack_controller();
-  const bool is_blocked =
-      !cross.queue.empty() && controller.flight() + bearer.settings().smvs.acks.segment > controller.law().window(now);
+  const bool is_blocked = !cross.queue.empty() && is_window_full(bearer, now);
   const Bytes before = cross.in_flight();
   cross.clock->on_time(now, is_blocked);
   controller.add_flight(cross.in_flight() - before);

@@ -172,12 +172,9 @@ BearerId ReportDispatcher::open_for_cross_traffic(const ReportArrival& report, I
   const Policies& policies = registry.policies().current();
   const IpAddress& ue = report.bearer.ue;
   const PolicyIndex policy = policies.choose({.ue = ue, .server = {}});
-  if (!limits_by_reports_alone(policies.settings(policy)) || registry.in_control_group(ue)) return flow::no_flow;
-  const std::uint32_t limit = shard_.config.limits.max_bearers;
-  if (registry.bearers().size() >= limit - limit / 8) return flow::no_flow;  // the rest is for UEs with connections
-  const BearerId id = registry.bearer_of(ue, policy, now);
-  if (id == no_id) return flow::no_flow;
-  reschedule(id, now);
+  if (!limits_by_reports_alone(policies.settings(policy))) return flow::no_flow;
+  const BearerId id = registry.bearer_without_connection(ue, policy, now);
+  if (id != flow::no_flow) reschedule(id, now);
   return id;
 }
 
