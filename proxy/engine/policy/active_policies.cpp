@@ -19,7 +19,7 @@ void ActivePolicies::exchange(const Policies& policies) {
 void ActivePolicies::enforce(const Policies& policies) {
   current_ = &policies;
   prioritizes_short_flows_ = prioritizes_short_flows_ || policies.prioritizes_short_flows();
-  counts_answers_ = policies.permits_counted_answers();
+  counts_answers_ = policies.counts_answers();
   passes_cross_traffic_ = policies.passes_cross_traffic();
   legs_[generation_] = policies.legs;
   legs_[generation_].recovery_states = &recovery_states_;

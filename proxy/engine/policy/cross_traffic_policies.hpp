@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "dataplane/flow/flow_key.hpp"
+#include "dataplane/flow/flow_table.hpp"
 #include "proxy/engine/policy/active_policies.hpp"
 #include "proxy/engine/policy/policy.hpp"
 
@@ -14,11 +15,11 @@ namespace sluice::proxy {
 /// whose DSCP changes thus stay in order. Thread: the shard's.
 class CrossTrafficPolicies {
  public:
-  /// True if the first policy that matches the flow queues cross traffic. `packet` is a packet
-  /// of the flow with the key `flow`. Both have the port 0 if the packet has no UDP or TCP header, such as a fragment.
-  [[nodiscard]] bool may_wait(const ActivePolicies& policies, const flow::FlowKey& flow, const ConnectionView& packet) {
-    return !policies.passes_cross_traffic() || look_up(policies, flow, packet);
-  }
+  /// True if the first policy that matches the flow queues cross traffic. `packet` is a packet of the flow with the key
+  /// `flow`, and `tag` the hash tag of the key. Without a UDP or TCP header, as in a fragment, all ports are 0. Need
+  /// not be called unless policies.passes_cross_traffic().
+  [[nodiscard, gnu::noinline]] bool may_wait(const ActivePolicies& policies, flow::KeyTag tag,
+                                             const flow::FlowKey& flow, const ConnectionView& packet);
 
  private:
   /// Decision for one flow, and the generation of the policies that made it; 0 in an unused entry.
@@ -27,11 +28,9 @@ class CrossTrafficPolicies {
     std::uint16_t generation = 0;
     bool may_wait = false;
   };
-  [[nodiscard, gnu::noinline]] bool look_up(const ActivePolicies& policies, const flow::FlowKey& flow,
-                                            const ConnectionView& packet);
 
-  /// decisions, indexed by a hash of the flow; a flow replaces an older one with the same index, and a list of policies
-  /// is then searched again
+  /// decisions, indexed by the hash tag of the flow; a flow replaces an older one with the same index, and a list of
+  /// policies is then searched again
   std::array<Entry, 256> entries_{};
 };
 

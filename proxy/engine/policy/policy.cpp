@@ -40,26 +40,19 @@ bool Policies::in_control_group(const IpAddress& ue) const {
 }
 
 bool Policies::needs_feedback() const {
-  return proxy::needs_feedback(otherwise.mode) || std::any_of(list.begin(), list.end(), [](const Policy& policy) {
-           return proxy::needs_feedback(policy.settings.mode);
-         });
+  return any([](const PolicySettings& settings) { return proxy::needs_feedback(settings.mode); });
 }
 
-bool Policies::permits_counted_answers() const {
-  return counts_answers(otherwise) ||
-         std::any_of(list.begin(), list.end(), [](const Policy& policy) { return counts_answers(policy.settings); });
+bool Policies::counts_answers() const {
+  return any(proxy::counts_answers);
 }
 
 bool Policies::passes_cross_traffic() const {
-  return !queues_cross_traffic(otherwise) || std::any_of(list.begin(), list.end(), [](const Policy& policy) {
-    return !queues_cross_traffic(policy.settings);
-  });
+  return any([](const PolicySettings& settings) { return !queues_cross_traffic(settings); });
 }
 
 bool Policies::prioritizes_short_flows() const {
-  return otherwise.prioritizes_short_flows() || std::any_of(list.begin(), list.end(), [](const Policy& policy) {
-           return policy.settings.prioritizes_short_flows();
-         });
+  return any([](const PolicySettings& settings) { return settings.prioritizes_short_flows(); });
 }
 
 }  // namespace sluice::proxy

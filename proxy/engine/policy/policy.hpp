@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -66,13 +67,19 @@ struct Policies {
   /// True if at least one policy selects a controller that prefers short flows.
   [[nodiscard]] bool prioritizes_short_flows() const;
   /// True if at least one policy permits to count the answers to QUIC downloads.
-  [[nodiscard]] bool permits_counted_answers() const;
+  [[nodiscard]] bool counts_answers() const;
   /// True if at least one policy forwards cross traffic (packets that belong to no split connection) at once.
   [[nodiscard]] bool passes_cross_traffic() const;
   /// True if no policy intercepts connections, so that every connection is forwarded unchanged.
   [[nodiscard]] bool only_bypass() const { return list.empty() && otherwise.mode == Mode::bypass; }
 
  private:
+  /// True if `holds` is true for the settings of at least one policy, or for the default settings.
+  template <typename Holds>
+  [[nodiscard]] bool any(Holds holds) const {
+    return holds(otherwise) ||
+           std::any_of(list.begin(), list.end(), [&](const Policy& policy) { return holds(policy.settings); });
+  }
   [[nodiscard]] PolicyIndex first_match(const ConnectionView& connection) const;
 };
 

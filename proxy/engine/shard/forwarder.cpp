@@ -77,8 +77,10 @@ void Forwarder::forward_unusual(RxPacket& rx, Counter reason, Checksum checksum)
 
 /// True if the packet may wait for the UE's window, by its kind and by the policy that matches it.
 bool Forwarder::may_wait(const RxPacket& rx, Counter reason) {
+  const ActivePolicies& policies = shard_.registry.policies();
   return may_wait_by_kind(rx.result, reason) &&
-         cross_traffic_policies_.may_wait(shard_.registry.policies(), rx.key(), view_of(rx));
+         (!policies.passes_cross_traffic() ||
+          cross_traffic_policies_.may_wait(policies, rx.tag, rx.key(), view_of(rx)));
 }
 
 /// Returns true if the packet was queued by the UE's bearer, because its controller limits cross traffic (packets that
