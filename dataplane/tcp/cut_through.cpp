@@ -45,8 +45,9 @@ inline std::int64_t Sender::usable_window(std::int32_t offered) const {
 }
 
 CutThroughHeader Endpoint::begin_cut_through() {
-  acknowledged_up_to(next_acknowledgement());
-  return {.ack = acknowledged(), .window = advertise(), .ts_echo = ts_recent()};
+  const SeqNum ack = next_acknowledgement();
+  acknowledged_up_to(ack);
+  return {.ack = ack, .window = advertise(), .ts_echo = ts_recent()};
 }
 
 void Endpoint::cut_through(const Segment& segment, packet::Packet&& frame, Instant now) {

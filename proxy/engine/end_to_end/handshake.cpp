@@ -46,8 +46,7 @@ Step follow_responder(Flow& flow, const tcp::Segment& segment, bool splittable, 
     flow.handshake.ecn_unclear = true;
     return Step::give_up;
   }
-  // The SYN-ACK answers one of several SYNs with other options, so it is not known which options the hosts use.
-  if ((flow.handshake.unclear_options & segment.syn.offered()) != 0) return Step::give_up;
+  // A SYN-ACK that is repeated with other options leaves open which of them the initiator uses.
   const bool again = flow.phase == FlowPhase::syn_ack && segment.seq == flow.handshake.responder_isn;
   const std::uint8_t changed = again ? flow.handshake.responder_options.difference(segment.syn) : std::uint8_t{0};
   if ((changed & flow.handshake.initiator_options.offered()) != 0) return Step::give_up;
@@ -76,7 +75,6 @@ Step follow_initiator(Flow& flow, const tcp::Segment& segment, bool splittable, 
     // A SYN with an ACK answers a SYN that has crossed it: a simultaneous open.
     if (segment.flags.ack() || !splittable || segment.payload_len != 0) return Step::give_up;
     flow.handshake.retransmitted = true;
-    flow.handshake.unclear_options |= flow.handshake.initiator_options.difference(segment.syn);
     if (segment.syn.accurate_ecn != flow.handshake.initiator_options.accurate_ecn) {
       flow.handshake.ecn_unclear = true;
       if (flow.phase == FlowPhase::syn_ack && flow.handshake.responder_options.accurate_ecn) return Step::give_up;
@@ -133,7 +131,6 @@ void begin(Flow& flow, const FirstSyn& syn) {
   flow.handshake.initiator_options = syn.options;
   flow.handshake.retransmitted = syn.retransmitted;
   flow.handshake.ecn_unclear = syn.ecn_unclear;
-  flow.handshake.unclear_options = syn.unclear_options;
   flow.handshake.syn_ecn = syn.ecn & 3U;
   flow.handshake.unfinished = syn.unfinished ? bit(syn.from) : std::uint8_t{0};
   flow.leg(opposite(syn.from)).headers = syn.headers;

@@ -112,9 +112,6 @@ struct Handshake {
   /// true if it is not certain whether the hosts agree on accurate ECN (RFC 9768): a reserved combination of flags, or
   /// a SYN or SYN-ACK that was retransmitted with other flags
   bool ecn_unclear : 1 = false;
-  /// Bits (tcp::SynOptions::Agreed) of options in which copies of the SYN differ. It is not known which copy the
-  /// responder has received.
-  std::uint8_t unclear_options = 0;
   std::uint8_t syn_ecn : 2 = 0;           ///< ECN field of the SYN's IP header
   std::uint8_t syn_ecn_reported : 2 = 0;  ///< ECN field of the SYN as the SYN-ACK reports it
   std::uint8_t syn_ack_ecn : 2 = 0;       ///< ECN field of the SYN-ACK's IP header
