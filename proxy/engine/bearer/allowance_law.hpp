@@ -73,8 +73,8 @@ class AllowanceLaw {
   using Controller = std::variant<NodeBController, ProxyController>;
   /// Creates the controller that the mode and smvs.law select.
   [[nodiscard]] static Controller make_controller(const PolicySettings& settings);
-  /// Replaces the SMVS controller by one whose step equals `period`, the period of the Node-B reports, limited to 1 ms
-  /// … 2 s. Keeps the controller if SMVS does not allow that step.
+  /// Replaces the SMVS controller by one whose step equals `period`, the period of the Node-B reports, at least
+  /// 1 ms and at most 2 s. Keeps the controller if SMVS does not allow that step.
   void fit(ProxyController& controller, Duration period);
 
   /// Returns the allowance (bytes to send) in the Node-B report. If the report has none, returns its mean service rate

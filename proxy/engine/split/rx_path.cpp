@@ -107,8 +107,8 @@ void SplitFlows::deliver_rerouted(packet::Packet& packet, const packet::Parsed& 
 }
 
 /// Passes segments to the endpoint that follow directly on an earlier segment of the burst. The earlier segment has
-/// taken the slow path and scheduled the flow. Checks only their checksums, link headers and the window. Returns how
-/// many were processed. Processes none if the first segment brought no new data in order. The caller then processes
+/// taken the slow path and scheduled the flow. Only checksums, link headers and the window of the segments are checked.
+/// Returns how many were processed: none if the earlier segment brought no new data in order. The caller then processes
 /// each segment by itself, because it may be one that is forwarded without being queued.
 template <Side in>
 inline std::size_t SplitFlows::deliver_train(std::span<packet::Packet> packets, std::span<const packet::Parsed> parsed,
