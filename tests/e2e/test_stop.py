@@ -62,7 +62,6 @@ def test_time_in_which_the_program_stands_still_is_no_drain(wire, server):
     assert not error and got == reader.SIZE and sha == traffic.digest(9, got)
     assert sluice.process.wait(PATIENCE) == 0
     assert reset_count(sluice.process) == 0
-    assert "was stalled for" in sluice.process.output()
 
 
 def test_a_second_signal_ends_the_wait(wire, server):
