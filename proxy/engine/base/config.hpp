@@ -23,8 +23,8 @@ struct ShardLimits {
   std::uint32_t max_bearers = 16'384;
   /// Maximum payload bytes of one direction of a connection that the proxy holds or has advertised as window. A byte is
   /// held from its arrival until the receiving host acknowledges it. BufferPoolBudget lowers this maximum according to
-  /// the connection's demand and the free packet buffers. The minimum is 64 KiB, because a SYN-ACK that the proxy
-  /// forwards may advertise this window.
+  /// the connection's demand and the free packet buffers. At least 64 KiB, because the proxy forwards the hosts'
+  /// SYN-ACKs, which can advertise up to 64 KiB.
   Bytes relay_buffer{16 * 1024 * 1024};
   /// Maximum number of bytes that the proxy has acknowledged to one host and that the other host has not acknowledged.
   /// exposure_per_flow applies to each direction of a connection, exposure_per_bearer to all connections of a UE

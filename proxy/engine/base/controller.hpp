@@ -16,7 +16,7 @@ struct ControllerProperty {
   static constexpr std::uint8_t both_ways = 16;  ///< the per-flow window is also written into ACKs towards the UE
   static constexpr std::uint8_t budget = 32;     ///< one send budget for all flows of the bearer limits their bytes in
                                                  ///< flight
-  static constexpr std::uint8_t inflight = 64;   ///< the per-flow window limits the bytes in flight
+  static constexpr std::uint8_t inflight = 64;   ///< the per-flow window limits each flow's bytes in flight
 
   // Properties that a kind of controller always has.
   static constexpr std::uint8_t by_reports = computes;
@@ -29,8 +29,9 @@ struct ControllerProperty {
 };
 
 /// Table of what controls the radio leg of a UE bearer: X(name, word, kind, applied). Status displays show `word` for
-/// what limits sending. `kind` and `applied` are sets of ControllerProperty; `applied` is empty for an observed
-/// controller, because only congestion control then limits sending.
+/// what limits sending. `kind` is the set of properties (ControllerProperty) that the controller always has. `applied`
+/// is the set that it also has while its decisions are applied; `none` in mode observe, in which only congestion
+/// control limits sending.
 #define SLUICE_CONTROLLERS(X)                                             \
   X(congestion_control, "congestion control", none, none)                 \
   X(reports, "feedback", by_reports, limits_bearer)                       \

@@ -232,7 +232,8 @@ class Counters {
   std::array<std::uint64_t, counter_count> values_{};
   /// bytes of frames that were forwarded without control, indexed by the forward_* counter of the frame
   std::array<std::uint64_t, counter_count> passed_bytes_{};
-  std::array<std::uint64_t, 2> controlled_bytes_{};  ///< bytes of Handling::controlled and Handling::split
+  /// bytes processed as Handling::controlled (index 0) and as Handling::split (index 1)
+  std::array<std::uint64_t, 2> controlled_bytes_{};
 };
 
 }  // namespace sluice::proxy

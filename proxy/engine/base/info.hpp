@@ -68,9 +68,9 @@ struct PassingInfo {
 /// report.
 struct Observed {
   std::uint64_t decisions = 0;
-  double decided_bytes = 0;    ///< sum of the windows or allowances that the controller computed
-  double actual_bytes = 0;     ///< sum of the bytes to compare with: those in flight at decisions on a window, those
-                               ///< sent at decisions on an allowance
+  double decided_bytes = 0;  ///< sum of the windows or allowances that the controller computed
+  /// sum of the actual values for the same decisions: bytes in flight for a window, bytes sent for an allowance
+  double actual_bytes = 0;
   std::uint64_t waits = 0;     ///< number of ACKs that the controller would have delayed if its decisions were applied
   std::uint64_t delays = 0;    ///< number of samples in decided_delay_s and actual_delay_s
   double decided_delay_s = 0;  ///< sum, in seconds, of the queueing delays that the computed windows would have caused
@@ -85,8 +85,8 @@ struct Observed {
     actual_bytes += static_cast<double>(actual.count());
     if (waited) ++waits;
   }
-  /// Adds one sample of the queueing delay. `decided` is the delay that the computed window would cause; `actual` is
-  /// the delay that the measured round trip contains.
+  /// Adds one sample of the queueing delay. `decided` is the delay that the window computed by the controller would
+  /// cause. `actual` is the queueing delay that the measured round trip contains.
   void add_delays(Duration decided, Duration actual) {
     ++delays;
     decided_delay_s += to_seconds(decided);
@@ -115,8 +115,8 @@ struct GroupTotals {
   std::uint64_t transmitted = 0;  ///< bytes that left the radio queues
   std::uint64_t dropped = 0;
   double queue_bytes = 0;  ///< sum over all samples of the queue length in bytes
-  /// Sum, in seconds, over all samples of the queueing delay: queue length divided by mean rate. A sample without a
-  /// known rate adds zero.
+  /// Sum of the queueing delays of all samples, in seconds. The delay of a sample is its queue length divided by the
+  /// link's mean rate; 0 if that rate is unknown.
   double queue_delay_s = 0;
   Observed observed;  ///< comparison of the controllers' decisions in mode observe with the actual traffic
 
@@ -154,7 +154,8 @@ struct BearerInfo {
   /// index of the bearer's policy; the default settings have the index after the last policy
   std::uint16_t policy = 0;
   bool ordinary = false;  ///< true if the UE is in the control group, so that no rate controller limits it
-  Observed observed;      ///< comparison of the controllers' decisions in mode observe with the actual traffic
+  /// comparison of the controller's decisions in mode observe with the actual traffic of this bearer
+  Observed observed;
   std::uint32_t flows = 0;
   Controller controller = Controller::congestion_control;  ///< what controls the sending to the UE
   Bytes allowance;                                         ///< bytes that the report-based controller allowed to send
@@ -162,8 +163,9 @@ struct BearerInfo {
   Bytes congestion_window;  ///< sum of the congestion windows of the bearer's radio legs in bytes
   Bytes in_flight;  ///< bytes in flight: payload summed over the radio legs, or IP bytes of all connections if the
                     ///< bearer has an ACK-based controller
-  /// Bytes that may be in flight now: the bytes in flight plus those that the allowance, or else the congestion
-  /// windows, still permit. Not set if the proxy splits no connection and no controller runs.
+  /// Bytes that may be in flight now: those in flight plus those that may still be sent. The allowance determines how
+  /// many may be sent, or else the congestion windows do. Not set if the proxy splits no connection of the bearer and
+  /// no controller runs.
   std::optional<Bytes> window;
   Bytes held;                     ///< bytes held for the UE: unsent, or sent and not acknowledged
   Bytes unsent;                   ///< bytes held for the UE and not yet sent
@@ -188,8 +190,8 @@ struct BearerInfo {
   std::uint64_t falls = 0;     ///< number of times that congestion control took over because Node-B reports were late
 };
 
-/// Maximum age of a Node-B report that status displays use. If the last report is older, they show the queue length
-/// that the ACK-based controller estimates.
+/// Maximum age of a Node-B report whose queue length status displays show. If the last report is older, they show the
+/// queue length that the ACK-based controller estimates.
 inline constexpr Duration report_is_fresh_for = std::chrono::seconds(1);
 
 /// Length of a UE's radio queue, as all status displays show it.

@@ -6,9 +6,9 @@
 
 namespace sluice::proxy {
 
-/// Reasons why a split connection is released, that is, handed back to its hosts and only forwarded: X(name, text).
-/// Each reason has two counters. NAME counts the connections; forward_NAME counts their frames that are forwarded after
-/// the release.
+/// Reasons why a split connection is released, that is, handed back to its hosts and only forwarded from then on:
+/// X(name, text). Each reason has two counters. The counter `name` counts the connections, and forward_`name` counts
+/// their frames that are forwarded after the release.
 #define SLUICE_PROXY_RELEASE_REASONS(X)                             \
   X(released_idle, "idle for timeouts.idle")                        \
   X(released_command, "the operator asked for it")                  \

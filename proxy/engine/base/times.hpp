@@ -38,8 +38,8 @@ class TimeHistogram {
 /// Histograms of durations for one group of UEs. Durations are recorded when a Node-B report arrives, a connection
 /// ends, or a snapshot is made, and not for each packet.
 struct GroupTimes {
-  /// Time from the newest information about a UE to its next Node-B report; the information is a report, or a notice
-  /// that the UE was omitted because it is unchanged.
+  /// Time since the state of a UE was last known, recorded when its next Node-B report arrives. The state is known from
+  /// a report, or from a notice that the Node-B omitted the UE because it is unchanged.
   TimeHistogram feedback_age;
   TimeHistogram relay_sojourn;  ///< time that data from the server waits in the proxy until it is sent to the UE
   TimeHistogram rtt;            ///< smoothed round-trip time between the proxy and the UE
