@@ -32,7 +32,7 @@ class AckController {
   AckController(const AckController&) = delete;
   AckController& operator=(const AckController&) = delete;
 
-  /// Returns the number of IP bytes that may be sent now: the window minus the bytes in flight.
+  /// Returns the number of IP bytes that may be sent now: the bearer's window minus its bytes in flight.
   [[nodiscard]] Bytes budget(Instant now) const { return std::max(law_.window(now) - flight_, Bytes{}); }
   /// Returns when the window will allow a waiting flow to send even if no further ACK arrives. Returns `never` if no
   /// flow waits, or if only an ACK can allow it.
@@ -54,8 +54,7 @@ class AckController {
   /// Updates the number of short flows that wait for the window. One flow changes: it waited if `before` is true, and
   /// waits if `now` is true.
   void count_short_flows(bool before, bool now) { short_flows_waiting_ += (now ? 1U : 0U) - (before ? 1U : 0U); }
-  /// Numbers of end-to-end connections whose server must wait for the window of the bearer (all connections of a UE
-  /// under one policy).
+  /// Numbers of end-to-end connections whose server must wait for the bearer's window before it may send.
   struct EndToEndFlowCount {
     std::uint32_t waiting = 0;
     std::uint32_t short_flows = 0;  ///< how many of the flows in `waiting` are short
@@ -94,8 +93,8 @@ class AckController {
   /// Returns by how many bytes the data in flight to the UE exceeds the window; negative if more may be sent.
   [[nodiscard]] Bytes excess() const { return flight_ - law_.window(); }
   [[nodiscard]] const control::DelayBasedController& law() const { return law_; }
-  /// Returns how many bytes to the UE have left the radio queue since the last call: bytes that were sent and are no
-  /// longer in flight. `sent` is the total number of bytes sent so far. The first call returns zero.
+  /// Returns how many bytes to the UE have left the radio queue since the last call. Bytes have left it if they were
+  /// sent and are no longer in flight. `sent` is the total number of bytes sent so far. The first call returns zero.
   [[nodiscard]] Bytes take_arrived(Bytes sent) {
     const Bytes arrived = std::max(sent - flight_, Bytes{});
     const Bytes before = std::exchange(arrived_, std::max(arrived, arrived_));
@@ -105,19 +104,21 @@ class AckController {
  private:
   static constexpr control::LawTrace* no_trace = nullptr;  ///< no trace receiver
 
-  /// ACKs that no sample contains yet.
+  /// Sum of the ACKs that were not passed to the controller yet. On a fast link, several ACKs form one sample.
   struct AckSum {
-    Bytes delivered;         ///< zero: there are none
-    double squares = 0;      ///< sum of the squares of the ACKs' bytes
-    Bytes in_flight;         ///< bytes in flight after the newest of these ACKs
-    Instant newest_at{};     ///< time of the newest of these ACKs
-    Duration round_trip{};   ///< newest known round trip; zero: none is known
-    Duration ack_delay{-1};  ///< delay of the ACK that has this round trip; without one, of the newest ACK
+    Bytes delivered;        ///< zero: there are none
+    double squares = 0;     ///< sum of the squares of the ACKs' bytes
+    Bytes in_flight;        ///< bytes in flight after the newest of these ACKs
+    Instant newest_at{};    ///< time of the newest of these ACKs
+    Duration round_trip{};  ///< newest round trip that these ACKs have measured; zero if none has measured one
+    /// delay of the ACK that measured `round_trip`, or of the newest ACK if none did; negative while unknown
+    Duration ack_delay{-1};
   };
-  /// Adds an ACK to the sum, and passes the sum to the controller if it is complete. A sum is complete after `longest`,
-  /// if nothing is in flight any more, or if bytes were lost.
+  /// Adds an ACK to the sum, and passes the sum to the controller if it is complete. A sum is complete if the last
+  /// sample is at least `longest` old, if no bytes are in flight, or if bytes were lost.
   [[gnu::noinline]] void add_to_sum(const control::AckSample& ack, Duration longest);
-  /// Passes the summed ACKs to the controller. `ack` has the values that are not summed.
+  /// Passes the summed ACKs to the controller as one sample. Values that cannot be summed, such as the time, are those
+  /// of `ack`.
   void give_sum(const control::AckSample& ack);
   /// Passes an ACK sample to the controller, after adding the cross traffic that was sent since the last sample.
   void give(control::AckSample ack_sample);

@@ -86,8 +86,9 @@ Bytes AllowanceLaw::granted(ProxyController& controller, const ReportArrival& re
   return ask<SmvsCalls::Step>(controller.law, observation);
 }
 
-/// Runs one controller step for the whole time in which the Node-B omitted the UE from its reports. The result equals
-/// that of many single steps, because the UE was unchanged.
+/// Runs one controller step for the whole time in which the Node-B omitted the UE from its reports. `last` is the
+/// report before that time, and `until` the end of that time by the Node-B's clock. The result equals that of many
+/// single steps, because the UE was unchanged.
 void AllowanceLaw::on_omitted(const ReportArrival& last, Duration until) {
   auto* const here = std::get_if<ProxyController>(&controller_);
   if (here == nullptr || until <= last.sender_time) return;

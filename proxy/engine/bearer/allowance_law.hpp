@@ -35,8 +35,8 @@ class AllowanceLaw {
   /// target queue length; it has no effect if the Node-B computes the allowance.
   [[nodiscard]] Bytes on_report(const ReportArrival& report, Bytes in_flight, Duration period,
                                 double reference_factor = 1);
-  /// Runs one controller step for the time in which the Node-B omitted the unchanged UE from its reports. `until` is
-  /// the end of that time by the Node-B's clock.
+  /// Runs one controller step for the time in which the Node-B omitted the unchanged UE from its reports. `last` is the
+  /// report before that time, and `until` the end of that time by the Node-B's clock.
   void on_omitted(const ReportArrival& last, Duration until);
   /// Restarts the controller's measurements after a handover to another Node-B, but keeps the estimated rate.
   void restart();
@@ -65,16 +65,17 @@ class AllowanceLaw {
   /// the Node-B reports.
   struct ProxyController {
     control::Smvs law;
-    /// Configured parameters if the controller step must equal the report period; fit() derives the parameters in use
-    /// from them. Null if the step is configured.
+    /// Configured parameters, from which fit() derives those in use if the controller step must equal the report
+    /// period. Null if a fixed step is configured.
     const control::SmvsParameters* fits = nullptr;
-    Duration period{};  ///< report period of the last call of fit(), even if no parameters could be derived for it
+    /// report period that was last passed to fit(), even if no parameters could be derived for it
+    Duration period{};
   };
   using Controller = std::variant<NodeBController, ProxyController>;
   /// Creates the controller that the mode and smvs.law select.
   [[nodiscard]] static Controller make_controller(const PolicySettings& settings);
-  /// Replaces the SMVS controller by one whose step equals `period`, the period of the Node-B reports, at least
-  /// 1 ms and at most 2 s. Keeps the controller if SMVS does not allow that step.
+  /// Replaces the SMVS controller by one whose step equals `period`, the period of the Node-B reports. The step is
+  /// limited to the range from 1 ms to 2 s. Keeps the controller if SMVS does not allow that step.
   void fit(ProxyController& controller, Duration period);
 
   /// Returns the allowance (bytes to send) in the Node-B report. If the report has none, returns its mean service rate

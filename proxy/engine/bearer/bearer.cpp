@@ -193,9 +193,10 @@ void Bearer::change_reporter(const ReportArrival& report) {
   if (ack_controller_) ack_controller_->change_reporter();
 }
 
-/// Selects the controller's input by feedback delay: Node-B reports, or the UE's ACKs; see RateControlMode::compare().
-/// The delay of reports is 2·τp (round trip to the Node-B) plus their period. The ACK-based controller estimates the
-/// delay of ACKs. Reports are not selected while ACKs contradict them.
+/// Selects the input of the controller: Node-B reports, or the UE's ACKs. The input with less feedback delay is
+/// preferred; RateControlMode::compare() states the rule. The delay of reports is 2·τp (round trip to the Node-B) plus
+/// their period. The ACK-based controller estimates the delay of ACKs. Reports are not selected while ACKs contradict
+/// them.
 void Bearer::select_controller() {
   if (rate_control_.needs_reports() || !rate_control_.uses_ack_feedback()) return;
   const AckController& controller = ack_controller();
@@ -206,8 +207,8 @@ void Bearer::select_controller() {
   rate_control_.compare(*settings_, by_reports, by_acks, controller.suspects_reports());
 }
 
-/// Runs one step of the report-based controller. Grants this bearer the part `share` of the allowance less
-/// `in_advance`.
+/// Runs one step of the report-based controller with `report`. Bytes that were granted while this report was missing
+/// (`in_advance`) are subtracted from the new allowance. This bearer gets the part `share` of the rest.
 void Bearer::grant_by(const ReportArrival& report, Bytes bytes_in_flight, Bytes in_advance, double share, Instant now) {
   ReportState& own = *report_state_;
   if (settings_->observes() && !rate_control_.is_ack_based())

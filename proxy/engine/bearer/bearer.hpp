@@ -50,7 +50,7 @@ class Bearer : public CircularListHook<Bearer> {
   /// Copies the measurements of another bearer of the same UE. The other bearer belongs to another policy, or is the
   /// UE's bearer from before a policy change.
   void inherit(const Bearer& before, Instant now);
-  /// Decides whether bytes sent to the UE are counted, for all bearers of the UE. Bytes are counted if a feedback-based
+  /// Updates, for all bearers of the UE, whether bytes sent to the UE are counted. They are counted if a feedback-based
   /// controller may limit any of these bearers. Call it after a bearer was added or removed.
   void recompute_counting();
   /// True if the UE is in the control group, which no rate controller limits.
@@ -110,8 +110,8 @@ class Bearer : public CircularListHook<Bearer> {
   [[nodiscard]] const ReportState* report_state() const { return report_state_ ? &*report_state_ : nullptr; }
   [[nodiscard]] ReportState* report_state() { return report_state_ ? &*report_state_ : nullptr; }
   /// Applies a Node-B report that was accepted: runs the controller, or uses the allowance (bytes to send) that the
-  /// Node-B has computed. This bearer gets the part `share` (0 < share ≤ 1) of the allowance. Several bearers of a UE
-  /// divide the allowance, because they share one radio queue.
+  /// Node-B has computed. This bearer gets the part `share` (0 < share ≤ 1) of the allowance, because all bearers of a
+  /// UE share one radio queue.
   Verdict on_report(const ReportArrival& report, Instant now, double share = 1);
   /// Handles a notice of the Node-B `sender` that its datagram omits unchanged UEs. The last report about this UE may
   /// therefore still be valid.
@@ -206,8 +206,8 @@ class Bearer : public CircularListHook<Bearer> {
   BearerLoad load;
   /// Share of payload in the IP bytes of data packets of split connections; measured while bytes to the UE are counted.
   control::Framing framing;
-  /// start of the idle time: when the bearer was created, its last flow ended, or a report last came while data waited
-  /// for the UE
+  /// Start of the idle time after which a bearer without connections is removed: its creation, or the end of its last
+  /// flow. While cross traffic uses the bearer, the start is the last time at which the UE had such data.
   Instant empty_since{};
 
  private:
@@ -241,13 +241,15 @@ class Bearer : public CircularListHook<Bearer> {
   /// Restarts counters, clock and queue after a handover, because their values came from the old Node-B. The estimated
   /// rate is kept.
   void change_reporter(const ReportArrival& report);
-  /// Runs one step of the report-based controller with `report`. Grants this bearer the part `share` of the allowance
-  /// less `in_advance`: bytes that were already granted while this report was missing.
+  /// Runs one step of the report-based controller with `report`. `bytes_in_flight` IP bytes have not reached the radio
+  /// queue yet. The bytes `in_advance`, which were granted while this report was missing, are subtracted from the new
+  /// allowance. This bearer gets the part `share` of the rest.
   void grant_by(const ReportArrival& report, Bytes bytes_in_flight, Bytes in_advance, double share, Instant now);
   /// True if the missing-report timer may be suspended, because the bearer has sent nothing since the last controller
   /// step and has nothing to send.
   [[nodiscard]] bool can_suspend() const;
-  /// Selects the controller's input by feedback delay: Node-B reports or ACKs; see RateControlMode::compare().
+  /// Selects the input of the controller, Node-B reports or ACKs, by their feedback delays; see
+  /// RateControlMode::compare().
   void select_controller();
 
   const PolicySettings* settings_;
@@ -260,8 +262,8 @@ class Bearer : public CircularListHook<Bearer> {
   bool counts_;  ///< see counts()
   RateControlMode rate_control_;
   ShortFlowTimer short_flow_timer_;
-  std::uint32_t cross_traffic_ =
-      0;  ///< IP bytes of cross traffic that were sent before ack_controller_ was created; saturates at UINT32_MAX
+  /// IP bytes of cross traffic that were sent before ack_controller_ was created; saturates at UINT32_MAX
+  std::uint32_t cross_traffic_ = 0;
   UeSendHistory sent_;
   Pooled<AckController> ack_controller_;  ///< the ACK-based controller
   Pooled<ReportState> report_state_;

@@ -47,7 +47,8 @@ class BearerPools {
   Observed observed;  ///< comparison of the decisions in mode observe with the actual traffic, summed over all bearers
 
  private:
-  control::DelayBasedParameters fresh_parameters_;  ///< parameters of `fresh_`, which may outlive those of a policy
+  /// copy of the parameters of `fresh_`, because that controller may outlive the policy that contains them
+  control::DelayBasedParameters fresh_parameters_;
   std::optional<AckController> fresh_;
 };
 

@@ -28,18 +28,20 @@ struct CrossTrafficQueue {
   [[nodiscard]] bool awaits_acks(Bytes flight) const { return flight > in_flight(); }
   /// Returns the bytes of cross traffic in flight.
   [[nodiscard]] Bytes in_flight() const { return sent.total() + (clock ? clock->in_flight() : Bytes{}); }
-  /// True if packets of this slot belong to the flow whose answers are counted.
+  /// True if packets with this hash (QueuedPacket::slot) belong to the download that `clock` follows.
   [[nodiscard]] bool is_clocked(std::uint32_t slot) const { return clock && slot == clocked_slot; }
 
   double share = 0;  ///< mean share of cross traffic in the delivered bytes, 0 … 1
   FlowQueue queue;
-  /// bytes that were sent and are not known to be delivered yet, without those of the flow whose answers are counted
+  /// bytes that were sent and are not known to be delivered yet, without those of the download that `clock` follows
   DeliveryLedger sent;
-  /// counts the answers to one flow, if nothing else shows what the link delivers
+  /// Estimates what one QUIC download has delivered, from the UE's short datagrams (answers) in the same flow. Set only
+  /// if neither Node-B reports nor ACKs show what the link delivers.
   std::optional<control::AnswerClock> clock;
-  std::uint32_t clocked_slot = 0;  ///< QueuedPacket::slot of the packets of that flow
+  std::uint32_t clocked_slot = 0;  ///< QueuedPacket::slot of the packets of the download that `clock` follows
   Instant overdrawn_since{};       ///< start of the round trip in which the bytes of `overdrawn` were sent
-  Bytes overdrawn;                 ///< bytes that sparse flows have sent beyond the window during this round trip
+  /// bytes that sparse flows (those that send little) have sent beyond the window during this round trip
+  Bytes overdrawn;
   Instant ack_at{};  ///< time of the newest ACK that showed deliveries, or of the switch from reports to ACKs
                      ///< as the controller's input
 };

@@ -33,8 +33,8 @@ class RadioQueue {
 
   /// Returns the radio queue according to the last Node-B report, and the number of active flows at `now`.
   [[nodiscard]] const control::QueueView& view(Instant now);
-  /// Returns the number of Node-B reports applied so far. A flow compares it with an earlier value to detect a new
-  /// report.
+  /// Returns the number of Node-B reports applied so far. A flow stores this number and so detects later that a new
+  /// report was applied.
   [[nodiscard]] std::uint32_t reports() const { return reports_; }
   /// Returns how many of the IP bytes sent towards the UE had reached the radio queue at the time of the last Node-B
   /// report.
@@ -42,13 +42,14 @@ class RadioQueue {
   /// Returns how many of the IP bytes sent towards the UE had left the radio queue at the time of the last Node-B
   /// report.
   [[nodiscard]] std::uint64_t left_total() const { return left_total_; }
-  /// Records a packet of a flow. The flow then counts as one of the N active flows that share the queue. `mark` is the
-  /// flow's counting state. `taken` is the number of the flow's bytes that left the queue since its last packet.
+  /// Records an ACK of a flow. The flow then counts as one of the N active flows that share the queue. `mark` is the
+  /// flow's state in that count. `taken` is the number of bytes that the ACK newly acknowledges, which have left the
+  /// queue.
   void seen(Instant now, control::GwaFlowCount::Mark& mark, Bytes taken) {
     count_.seen(now, mark, taken, view_.best_rate);
     counted_ = never;
   }
-  /// Stops counting a flow that has ended among the N active flows. `mark` is the flow's counting state.
+  /// Removes a flow that has ended from the count of the N active flows. `mark` is the flow's state in that count.
   void left(control::GwaFlowCount::Mark& mark) {
     count_.left(mark);
     counted_ = never;

@@ -23,7 +23,8 @@ class ReportSequencer {
 
   /// True if the report is from the Node-B that serves the UE. Another Node-B becomes the serving one by a report with
   /// state normal. Before that, the old Node-B must have reported handover, outage or release, or have been silent.
-  /// Silent means no report for two periods or for the longest silence. Other reports of another Node-B are rejected.
+  /// Silent means that neither a report nor an omission notice arrived for two report periods; the limits are 20 ms and
+  /// the longest silence. Other reports of another Node-B are rejected.
   [[nodiscard]] bool accepts(const ReportArrival& report, Instant now) const;
   /// True if an accepted report is from a different Node-B than the last report.
   [[nodiscard]] bool changes_reporter(const ReportArrival& report) const {
@@ -87,8 +88,9 @@ class SuppressingNodeB {
   /// True if every datagram that the Node-B sent since the report `last` has arrived. Hence no later report about this
   /// UE was lost.
   [[nodiscard]] bool confirms(const ReportArrival& last) const { return last.sequence >= notice_.since; }
-  /// Returns until when the report `last` is assumed to be valid: `never` (no limit) if confirms() is true. Otherwise
-  /// until one refresh interval after the newest gap, because the Node-B reports every UE again within it.
+  /// Returns until when the report `last` is assumed to be valid: `never` (no limit) if confirms() is true. Otherwise a
+  /// later report may have been lost. The report `last` is then valid for one refresh interval after the newest gap in
+  /// the sequence of the Node-B's datagrams. Within that interval the Node-B reports every UE again.
   [[nodiscard]] Instant valid_until(const ReportArrival& last) const {
     return confirms(last) ? never : last_gap_ + notice_.refresh;
   }
@@ -119,8 +121,8 @@ class SuppressingNodeBs {
   }
 
  private:
-  /// Maximum number of Node-Bs in the table. If the table is full, the Node-B that was silent longest is removed. The
-  /// last reports of that Node-B then become outdated after the usual time.
+  /// Maximum number of Node-Bs in the table. If the table is full, the Node-B that was silent longest is removed. Its
+  /// omission notices then no longer confirm reports, so its last reports become outdated like those of other Node-Bs.
   static constexpr std::size_t max_senders = 64;
   std::vector<SuppressingNodeB> senders_;
 };

@@ -54,9 +54,9 @@ struct ReportState {
   bool trusted = true;          ///< false if the UE's ACKs contradicted the last Node-B report
   Bytes radio_load{};           ///< bytes in the radio queue or in flight to it, at the last Node-B report
   double reference_factor = 1;  ///< factor of the controller's target queue at the last Node-B report
-  /// detects that the period of Node-B reports is too long for the radio buffer
+  /// detects that the period of Node-B reports is too long: the link could empty the radio buffer within one period
   control::StepLengthCheck step_length_check;
-  /// detects that the period of Node-B reports is too long for how fast the link's rate varies
+  /// detects that the period of Node-B reports is too long to follow the variation of the link's rate
   control::SamplingRateCheck sampling_rate_check;
   Observed observed;  ///< comparison of this bearer's decisions in mode observe with the actual traffic
 };

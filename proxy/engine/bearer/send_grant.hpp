@@ -64,8 +64,8 @@ class MissingReportExtrapolator {
     at_ += period;
     ++extrapolated_;
   }
-  /// Handles a Node-B report before which `lost` reports were lost. Returns how many steps without a report were made
-  /// in place of reports that were not lost but late. Resets the number of steps without a report.
+  /// Handles a Node-B report before which `lost` reports were lost. Returns the number of controller steps that
+  /// replaced reports which were not lost but late. Resets the number of steps without a report.
   [[nodiscard]] std::uint64_t take_late(std::uint64_t lost) {
     const std::uint64_t late = extrapolated_ > lost ? extrapolated_ - lost : 0;
     extrapolated_ = 0;
