@@ -22,7 +22,7 @@ struct FlowShare {
   bool moving : 1 = false;
 
   /// True if the next Node-B report must update the window advertised to the server, because that window is closed or
-  /// is set once per report.
+  /// changes only with reports.
   bool window_closed : 1 = false;
 
   /// true if the flow is short: it is open and has sent less than SmvsMode::short_flow bytes

@@ -72,20 +72,22 @@ class BufferPoolBudget {
   /// holds and has advertised now.
   [[nodiscard]] Bytes max_without_demand(Bytes own) const { return two_thirds(free() - reserved_for_demand_ + own); }
   /// Returns the maximum bytes that one direction of a connection may hold and have advertised because of the limit of
-  /// its UE. `reserved` is the total of the UE's connections, and `own` the direction's part of it.
+  /// its UE. `reserved` is what all connections of the UE hold and have advertised, and `own` the direction's part of
+  /// it.
   [[nodiscard]] Bytes max_quota_of_ue(Bytes reserved, Bytes own) const {
     return two_thirds(of_one_ue_ - reserved + own);
   }
 
   /// True if memory is plentiful: max_without_demand() and max_quota_of_ue() both exceed `bytes`, even for a direction
-  /// that holds nothing. `reserved` is the total of the UE's connections.
+  /// that holds nothing. `reserved` is what all connections of the UE hold and have advertised.
   [[nodiscard]] bool is_ample(Bytes bytes, Bytes reserved) const {
     return free() - reserved_for_demand_ >= bytes * 2 && of_one_ue_ - reserved >= bytes * 2;
   }
 
   /// True if at most an eighth of the budget is left. Out-of-order data is then refused.
   [[nodiscard]] bool is_low() const { return spare_ <= low_watermark_; }
-  /// True if nothing of the budget is left, and only the reserve is. Payload is then refused.
+  /// True if the budget is used up, so that only the reserve is free. Payload is then refused for a connection that
+  /// already holds two segments.
   [[nodiscard]] bool is_exhausted() const { return spare_ <= 0; }
   /// True if the budget is used up and payload also occupies half of the reserve. Payload is then refused even for
   /// connections that hold almost nothing.

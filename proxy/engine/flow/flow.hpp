@@ -129,8 +129,9 @@ struct Handshake {
   /// True if every SYN of the host behind `side` had an unfinished checksum. Later segments of that host may then have
   /// one, too.
   [[nodiscard]] bool leaves_unfinished(Side side) const { return (unfinished & bit(side)) != 0; }
-  /// Records whether a segment of the handshake has an unfinished checksum. Only the `first` SYN of a host can set the
-  /// host's bit. A segment with a finished checksum clears it, so that one damaged segment has no lasting effect.
+  /// Records whether a segment of the handshake has an unfinished checksum, in a bit for its host. `first` is true for
+  /// the first SYN of that host; no other segment can set the bit. A segment with a finished checksum clears the bit,
+  /// so that one damaged segment has no lasting effect.
   void record_checksum(Side side, bool is_unfinished, bool first) {
     if (!is_unfinished) {
       unfinished = static_cast<std::uint8_t>(unfinished & ~bit(side));
@@ -169,9 +170,11 @@ struct Flow {
   /// Number of times that the connection was handed back to its hosts because of a segment that a split does not
   /// support.
   std::uint8_t unsplittable_seen : 4 = 0;
-  /// Index of the controller that computes the window advertised to the server; no_id if there is none.
+  /// Index of the controller that computes the window advertised to the server (ReceiveWindowControl::Loop); no_id if
+  /// there is none.
   std::uint32_t window_loop = no_id;
-  std::uint32_t controller = no_id;  ///< index of the per-flow window controller; no_id if there is none
+  /// index of the per-flow window controller, which limits the bytes in flight to the UE; no_id if there is none
+  std::uint32_t controller = no_id;
 
   /// End-to-end connection that replaces this flow once its handback to the hosts is complete; no_id if there is none.
   EndToEndId successor = no_id;
