@@ -22,9 +22,9 @@ class BurstGrouping {
     limited  ///< a rate controller may limit cross traffic, so no segment is moved before it
   };
 
-  /// True if more than half of the lookups of the burst found a flow again. Grouping then saves more than it costs:
-  /// flows have more than two segments on average, and their segments are interleaved. May fail to detect that, because
-  /// the search keeps one flow per slot.
+  /// True if grouping the burst saves more time than it costs, because segments of its flows are interleaved. That is
+  /// so if more than half of the lookups find a flow that occurred earlier in the burst. May be false by mistake,
+  /// because only the flow that was looked up last is stored in each slot.
   [[nodiscard]] bool is_interleaved(const ParsedBurst& known, const ConnectionTable& connections) {
     const auto count = known.keys.size();
     std::size_t repeated = 0;

@@ -8,9 +8,9 @@
 namespace sluice::proxy {
 
 /// True if a segment that arrived on `in` may be accepted with this checksum state. An unfinished checksum is accepted
-/// only if the port is configured to accept such checksums. In addition `shown` must be true (the host's SYN had one
-/// too), because a damaged segment could contain that value by chance. If the device has verified the data, `shown`
-/// does not matter.
+/// only if the port is configured to accept such checksums. In addition `shown` must be true: the host's SYN had an
+/// unfinished checksum too. Otherwise the value may be in a damaged segment by chance. If the device vouches for the
+/// data (ChecksumState::vouched), `shown` does not matter.
 [[nodiscard]] inline bool is_acceptable(const ShardConfig& config, Side in, packet::ChecksumState state, bool shown) {
   switch (state) {
     case packet::ChecksumState::good:
@@ -49,9 +49,9 @@ namespace sluice::proxy {
   return accept_unfinished(config, counters, in, state, shown.leaves_unfinished(in));
 }
 
-/// True if a forwarded segment counts as damaged, so that its contents must not change any state. A segment with an
-/// unfinished checksum counts as damaged if the port refuses such checksums, or if `shown` is false and it is no SYN.
-/// `shown` is true if the host's SYN had an unfinished checksum.
+/// True if a forwarded segment counts as damaged, so that its contents must not change any state. A wrong checksum
+/// always counts as damage. An unfinished one does if the port is not configured to accept it, or if `shown` is false
+/// and the segment is no SYN. `shown` is true if the host's SYN had an unfinished checksum.
 [[nodiscard]] inline bool is_damaged(const ShardConfig& config, Side in, const packet::Packet& packet,
                                      const packet::Parsed& parsed, bool shown) {
   const packet::ChecksumState state = packet::verify_tcp_checksum(packet, parsed);

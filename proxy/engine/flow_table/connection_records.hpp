@@ -38,9 +38,9 @@ class ConnectionSink {
   ~ConnectionSink() = default;
 };
 
-/// Counts bytes and segments of each connection for the record that is written when the connection ends. Without a
-/// ConnectionSink, which receives the records, nothing is counted. No memory is then used, and only one comparison per
-/// segment is made. Thread: the shard's.
+/// Counts bytes and segments of each connection for the record that is passed to a ConnectionSink when the connection
+/// ends. Without a sink nothing is counted: no memory is used, and only one comparison per segment is made. Thread: the
+/// shard's.
 class ConnectionRecords {
  public:
   /// Table in which the id of a connection is an index: split connections, or end-to-end connections.

@@ -96,7 +96,8 @@ struct RunGap {
 /// Reads a journal entry of an earlier run, if its state is `even`. Returns nothing for another state or an invalid
 /// entry.
 [[nodiscard]] std::optional<RecoveredConnection> read_recovered(const JournalEntry& entry);
-/// Returns a journal entry with state `exposed` for a crashed connection. read() returns the connection from it.
+/// Returns a journal entry with state `exposed` for a crashed connection, from which read() can restore that
+/// connection.
 [[nodiscard]] JournalEntry to_entry(const CrashedConnection& crashed);
 
 /// Journal of a shard's split connections in a mapped file (StateFile), which remains when the program ends. Entries

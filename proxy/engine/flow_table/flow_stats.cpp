@@ -7,8 +7,8 @@
 namespace sluice::proxy {
 namespace {
 
-/// True if the bearer is the first one of its UE under the ACK-based controller. Only this bearer is sampled for the
-/// UE, because each of the UE's bearers counts all bytes sent to it.
+/// True if the bearer is the first one of its UE that the ACK-based controller limits. Only this bearer is sampled for
+/// the UE, because each bearer of a UE counts all bytes sent to the UE.
 bool stands_for_ue(const Bearer& bearer) {
   bool is_first = true;
   bearer.for_each_sibling([&](const Bearer& other) {

@@ -48,7 +48,7 @@ class FlowStats {
   Times& times_;
   GroupStatistics queues_{};
   FlowStateCounts counts_;
-  FlowStateCounts round_;  ///< number of flows in each state, as far as the current scan has got
+  FlowStateCounts round_;  ///< number of flows in each state that the current, incomplete scan has counted so far
   FlowId next_flow_ = 0;
   BearerId next_bearer_ = 0;
 };

@@ -31,7 +31,7 @@ class PassingTraffic {
     if (count_bytes(bytes)) [[unlikely]]
       sample(rx, reason);
   }
-  /// True if count() of a frame of this length takes a sample.
+  /// True if a frame of this length completes a step, so that count() would take a sample of it.
   [[nodiscard]] bool samples(std::uint16_t bytes) const { return until_sample_ < bytes; }
   /// Counts a frame like count(), without a sample. Requires !samples(bytes).
   void skip(std::uint16_t bytes) { until_sample_ -= bytes; }
@@ -58,7 +58,7 @@ class PassingTraffic {
     std::uint64_t inherited = 0;  ///< part of `bytes` that was inherited from the flow that used this entry before
     Instant first{};              ///< time of the first sample
     Instant last{};               ///< time of the newest sample
-    Counter reason{};             ///< reason for which the newest sampled frame was forwarded without control
+    Counter reason{};             ///< reason why the newest sampled frame was forwarded without control
     std::uint8_t protocol = 0;    ///< number of the IP protocol
   };
 
@@ -68,8 +68,8 @@ class PassingTraffic {
 
   std::int64_t until_sample_ = min_step;  ///< number of bytes until the next frame is sampled
   std::int64_t step_ = min_step;          ///< number of bytes for which each sample stands
-  std::int64_t offset_ = 0;               ///< random position of the next sample within a step (step_ bytes, of which
-                                          ///< one is sampled), in bytes
+  /// random distance, in bytes, of the next sample from the start of its step (step_ bytes with one sample)
+  std::int64_t offset_ = 0;
   std::uint64_t phase_ = 0;    ///< state of the linear congruential generator that selects the positions of samples
   std::uint64_t sampled_ = 0;  ///< bytes of all samples
   std::array<std::array<Entry, set_size>, capacity / set_size> sets_{};

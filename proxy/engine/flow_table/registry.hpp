@@ -78,9 +78,9 @@ class Registry {
   /// Returns the bearer of the UE `of` under a policy. If there is none, creates it with the measurements of the UE's
   /// other bearers. Returns no_id if the maximum number of bearers is reached.
   BearerId bearer_of(const IpAddress& of, PolicyIndex policy, Instant now);
-  /// Returns the bearer of a UE that may have no connection, as bearer_of(). The caller must set the bearer's timer.
-  /// Returns no_flow if the UE is in the control group, or if seven eighths of limits.max_bearers are used. The rest is
-  /// for UEs with connections.
+  /// Returns the bearer of a UE that may have no connection, and creates it if needed, like bearer_of(). The caller
+  /// must set the bearer's timer. Returns no_flow if the UE is in the control group, or if seven eighths of
+  /// limits.max_bearers are used. The rest is for UEs with connections.
   BearerId bearer_without_connection(const IpAddress& ue, PolicyIndex policy, Instant now);
   /// Sets the decision log, which names the UE whose controllers are recorded. With null, ends the recording.
   void trace(control::LawTrace* trace);
@@ -160,7 +160,7 @@ class Registry {
   [[nodiscard]] const IpAddress& queue_of(const IpAddress& ue) const;
   /// Makes all bearers of the recorded UE write to the decision log `trace`. With null, ends the recording.
   void set_trace(control::LawTrace* trace);
-  /// Closes a bearer that has no connections. If it has measurements, it is closed after the idle timeout.
+  /// Closes a bearer that has no connections: at once, or after the idle timeout if it has measurements.
   void rest_if_unused(BearerId id, Instant now);
   /// Adds the flow to the circular list of the bearer's flows.
   void join(Bearer& bearer, FlowId id);
