@@ -18,7 +18,8 @@ class ActivePolicies {
   ActivePolicies(const Policies& first, tcp::RecoveryStatePool& recovery_states);
 
   /// Activates other policies. The caller must then move all flows from bearers of the old policies to new bearers.
-  /// Until then there may be twice as many bearers; a flow keeps its old bearer if no new one is available.
+  /// Meanwhile a UE can have bearers for both, so up to twice as many bearers as before may exist. A flow keeps its old
+  /// bearer if the maximum number is reached.
   void exchange(const Policies& policies);
   /// Returns the active policies.
   [[nodiscard]] const Policies& current() const { return *current_; }
@@ -28,7 +29,8 @@ class ActivePolicies {
   /// True if a controller may give short flows priority, under the active policies or earlier ones. The proxy then
   /// counts the short flows.
   [[nodiscard]] bool prioritizes_short_flows() const { return prioritizes_short_flows_; }
-  /// True if at least one of the active policies permits to count the answers to QUIC downloads.
+  /// True if at least one of the active policies permits to count answers to QUIC downloads, that is, short datagrams
+  /// of the UE.
   [[nodiscard]] bool counts_answers() const { return counts_answers_; }
   /// True if at least one of the active policies forwards cross traffic at once. If not, no policy need be looked up
   /// for a datagram.
@@ -44,8 +46,9 @@ class ActivePolicies {
 
   const Policies* current_ = nullptr;
   tcp::RecoveryStatePool& recovery_states_;
-  /// Secret from which legs compute at which bytes some of their segments end, so that hosts cannot predict it. Later
-  /// policies reuse it, because a configuration file contains no secret.
+  /// Secret key for the segment boundaries that legs choose at random, so that hosts cannot predict them. Such
+  /// boundaries show ACKs for data that has not arrived. Later policies reuse the key, because a configuration file
+  /// contains none.
   std::uint64_t boundary_secret_;
   std::uint16_t generation_ = 1;
   bool prioritizes_short_flows_ = false;

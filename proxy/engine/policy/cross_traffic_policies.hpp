@@ -22,15 +22,15 @@ class CrossTrafficPolicies {
                                              const flow::FlowKey& flow, const ConnectionView& packet);
 
  private:
-  /// Decision for one flow, and the generation of the policies that made it; 0 in an unused entry.
+  /// Decision for one flow. `generation` is that of the policies that made the decision; 0 in an unused entry.
   struct Entry {
     flow::FlowKey flow;
     std::uint16_t generation = 0;
     bool may_wait = false;
   };
 
-  /// decisions, indexed by the hash tag of the flow; a flow replaces an older one with the same index, and a list of
-  /// policies is then searched again
+  /// Decisions, indexed by the hash tag of the flow. A flow replaces another one with the same index. If a flow has no
+  /// entry, or one of earlier policies, the policies are searched and the entry is written again.
   std::array<Entry, 256> entries_{};
 };
 

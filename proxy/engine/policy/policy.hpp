@@ -46,7 +46,8 @@ using PolicyIndex = std::uint16_t;
 struct Policies {
   PolicySettings otherwise;  ///< settings of connections that match no policy
   std::vector<Policy> list;
-  double control_group = 0;  ///< share of the UEs, 0 … 1, that form the control group and use ordinary TCP
+  /// share of the UEs, 0 … 1, that form the control group, which no rate controller limits
+  double control_group = 0;
   tcp::EndpointConfig legs;  ///< configuration of the endpoints of connections that are split under these policies
 
   /// Returns the index of the first policy that matches the connection. Returns the length of the list if the default
@@ -66,7 +67,7 @@ struct Policies {
   [[nodiscard]] bool needs_feedback() const;
   /// True if at least one policy selects a controller that prefers short flows.
   [[nodiscard]] bool prioritizes_short_flows() const;
-  /// True if at least one policy permits to count the answers to QUIC downloads.
+  /// True if at least one policy permits to count answers to QUIC downloads, that is, short datagrams of the UE.
   [[nodiscard]] bool counts_answers() const;
   /// True if at least one policy forwards cross traffic (packets that belong to no split connection) at once.
   [[nodiscard]] bool passes_cross_traffic() const;
@@ -74,7 +75,7 @@ struct Policies {
   [[nodiscard]] bool only_bypass() const { return list.empty() && otherwise.mode == Mode::bypass; }
 
  private:
-  /// True if `holds` is true for the settings of at least one policy, or for the default settings.
+  /// True if the predicate `holds` is true for the settings of at least one policy, or for the default settings.
   template <typename Holds>
   [[nodiscard]] bool any(Holds holds) const {
     return holds(otherwise) ||

@@ -99,10 +99,13 @@ enum class CrossTraffic : std::uint8_t {
   forward  ///< the packets are forwarded at once, and the controller counts their bytes as cross traffic
 };
 
-/// Selects what is done with the answers to a download over QUIC, if a UE has no other input of the controller.
+/// Selects whether a QUIC download to a UE is limited although the controller gets neither Node-B reports nor TCP ACKs
+/// of the UE. Answers are the short datagrams that the UE sends in the download's flow.
 enum class UplinkAnswers : std::uint8_t {
-  count,  ///< the short datagrams of the UE are counted as acknowledgements (control/ack_based/answer_clock.hpp)
-  ignore  ///< the download is forwarded at once
+  /// answers are counted as acknowledgements, so that the controller can limit the download
+  /// (control/ack_based/answer_clock.hpp)
+  count,
+  ignore  ///< answers are not counted, and the download is forwarded at once
 };
 
 /// Settings of mode smvs and of its ACK-based alternative.
@@ -147,7 +150,8 @@ struct PolicySettings {
   Mode mode = Mode::i_tcp;
   Intercept intercept = Intercept::automatic;
   Mode observed = Mode::smvs;  ///< mode whose controller runs, without effect on the traffic, if `mode` is observe
-  /// Settings of mode smvs. The path delay, the receive window and the fallback in them apply to every controller.
+  /// Settings of mode smvs. Other modes with a controller also use its path delay, its receive-window settings and its
+  /// fallback settings.
   SmvsMode smvs;
   control::LawParameters laws;  ///< parameters of the per-flow window controllers
 
@@ -169,7 +173,7 @@ struct PolicySettings {
   [[nodiscard]] bool uses_ack_feedback() const {
     return law() == Mode::smvs && (!traits_of(smvs.law).needs_reports || smvs.without_reports == WithoutReports::acks);
   }
-  /// True if the controller uses a shorter target queue while short flows are active.
+  /// True if the controller reduces its target queue while short flows of the UE are active.
   [[nodiscard]] bool prioritizes_short_flows() const {
     return law() == Mode::smvs && smvs.short_flow > Bytes{} && smvs.short_flow_reference < 1;
   }
@@ -189,8 +193,8 @@ struct PolicySettings {
   [[nodiscard]] bool splits() const { return can_split(mode) && !regulates(); }
 };
 
-/// True if the proxy may count the answers to a QUIC download of a UE under these settings. The controller then limits
-/// the download although it gets neither reports nor ACKs.
+/// True if the proxy may count the answers to a QUIC download of a UE, its short datagrams, under these settings. The
+/// controller can then limit the download although it gets neither Node-B reports nor TCP ACKs.
 [[nodiscard]] inline bool counts_answers(const PolicySettings& settings) {
   return settings.mode == Mode::smvs && settings.smvs.cross_traffic == CrossTraffic::queue &&
          settings.smvs.uplink_answers == UplinkAnswers::count && settings.smvs.law == ControllerLocation::acks &&
