@@ -15,8 +15,8 @@ namespace sluice::proxy {
 
 namespace {
 
-/// Tolerance for the queueing delay of a flow. If its delay exceeds twice the UE's delay by more than this, the flow's
-/// bottleneck is not the radio link. The UE's delay is its common queueing delay plus its maximum ACK delay.
+/// Queueing delay of a flow that shows a bottleneck other than the radio link, in addition to twice the UE's delay. The
+/// UE's delay is the queueing delay that its flows have in common plus its maximum ACK delay.
 constexpr Duration queued_elsewhere = std::chrono::milliseconds(20);
 /// Factor in the limit of the bytes in flight of a flow whose bottleneck is not the radio link. The limit is factor ×
 /// rate of the flow × (minimum RTT + queued_elsewhere) + segments_elsewhere.
@@ -24,7 +24,7 @@ constexpr double gain_elsewhere = 1.25;
 constexpr std::int64_t segments_elsewhere = 2;
 
 /// Restarts the estimate of the peer's timestamp clock at the tick count `ticks` of an ACK that arrived at `now`.
-/// Returns the ACK delay according to the new estimate.
+/// Returns the ACK delay according to the new estimate, at most `most`.
 [[gnu::noinline, gnu::cold]] Duration begin_again(control::TimestampOneWayDelay& clock, Instant now,
                                                   std::uint32_t ticks, Duration most) {
   clock.reject();
@@ -79,7 +79,7 @@ inline void BudgetSharing::follow_flight(Share& share, const Flow& flow, AckCont
   controller.add_flight(Bytes(share.flight) - Bytes(before));
 }
 
-/// Updates whether the flow waits for the window, and whether it is short. Mostly there is no change.
+/// Updates whether the flow waits for the window, and whether it does so as a short flow. Mostly there is no change.
 inline void BudgetSharing::follow_waits(Share& share, bool waits, const Flow& flow, const Bearer& bearer,
                                         AckController& controller) {
   const bool short_flow_waits = waits && bearer.is_short(flow.sent_to_radio);
@@ -90,9 +90,9 @@ inline void BudgetSharing::follow_waits(Share& share, bool waits, const Flow& fl
   share.short_flow_waits = short_flow_waits;
 }
 
-/// Returns how many more bytes the flow may have in flight because of its own bottleneck. That may be another link, for
-/// example behind a hot spot, whose queue the flow would fill. Such a flow gets only what its bottleneck needs; other
-/// flows get the rest. Returns Bytes::max() if the radio link is the bottleneck.
+/// Returns how many more bytes the flow may have in flight if its bottleneck is not the radio link. The bottleneck may
+/// be a link behind a hot spot. More bytes would only fill that link's queue, so other flows get the rest of the
+/// window. Returns Bytes::max() if the radio link is the bottleneck.
 inline Bytes BudgetSharing::budget_elsewhere(const Share& share, const Flow& flow, const Bearer& bearer,
                                              const AckController& controller) {
   if (bearer.load.moving_flows <= 1) [[likely]]
@@ -100,8 +100,8 @@ inline Bytes BudgetSharing::budget_elsewhere(const Share& share, const Flow& flo
   return budget_beside_others(share, flow, controller);
 }
 
-/// Returns budget_elsewhere() of a flow that shares its UE with other active flows: how many more bytes its own
-/// bottleneck allows in flight.
+/// Computes the result of budget_elsewhere() for a flow that shares its UE with other active flows: how many more bytes
+/// its own bottleneck allows in flight.
 Bytes BudgetSharing::budget_beside_others(const Share& share, const Flow& flow, const AckController& controller) {
   const tcp::Endpoint& endpoint = flow.leg(Side::radio).endpoint;
   const control::DelayBasedController& law = controller.law();
@@ -122,7 +122,8 @@ Bytes BudgetSharing::budget_beside_others(const Share& share, const Flow& flow, 
 }
 
 /// Updates the flow's bytes in flight and whether it waits for the window. Returns how many more bytes its own
-/// bottleneck allows in flight; with zero the flow does not count as waiting.
+/// bottleneck (budget_elsewhere()) allows in flight. If that is zero, the flow does not count as waiting, because the
+/// window does not limit it.
 inline Bytes BudgetSharing::follow(Share& share, const Flow& flow, const Bearer& bearer, AckController& controller) {
   follow_flight(share, flow, controller);
   const Bytes elsewhere = budget_elsewhere(share, flow, bearer, controller);
@@ -188,9 +189,10 @@ void BudgetSharing::record_passed(const Flow& flow, FlowId id, Bearer& bearer) {
   follow_waits(shares_[id], false, flow, bearer, controller);
 }
 
-/// Returns how many bytes of the UE's common `budget` the flow may send. Its part is at least one segment, because less
-/// is never sent. It is at least two during a drain (a pause that empties the radio queue to measure the path). The UE
-/// may delay the ACK of a single segment, which would spoil the measurement.
+/// Returns how many bytes of the UE's common `budget` the flow may send. The flow's part of the window is at least one
+/// segment, because a flow sends no smaller unit. It is at least two segments during a drain, a pause that empties the
+/// radio queue to measure the path. The reason is that the UE may delay the ACK of a single segment, which would
+/// falsify the measurement.
 Bytes BudgetSharing::part_of_budget(const Share& share, Bytes budget, Competitors competitors, std::uint32_t waiting,
                                     const Flow& flow, const AckController& controller, Instant now) {
   const bool in_pairs = controller.law().draining();

@@ -35,13 +35,13 @@ struct Competitors {
 };
 /// Returns the numbers of flows that share the window of the bearer.
 [[nodiscard]] Competitors competitors_for(const Bearer& bearer);
-/// Returns an ACK sample with those fields that are the same for all connections of the bearer. Requires
+/// Returns an ACK sample in which only those fields are set that are equal for all connections of the bearer. Requires
 /// rate_control().uses_ack_feedback().
 [[nodiscard]] control::AckSample make_ack_sample(const Bearer& bearer, Instant now);
 
-/// Returns the delay of the peer's newest ACK, derived from its timestamp; negative while unknown. A delay longer than
-/// the round trip that contains it is impossible and shows that the peer's clock was set back. The estimate of that
-/// clock then restarts, because a constant false delay would make the controller fill the radio queue for minutes.
+/// Returns the delay of the peer's newest ACK, derived from its timestamp `ticks`; negative while unknown. A result
+/// above `round_trip`, which includes the delay, shows that the peer's clock was set back. The estimate of that clock
+/// then restarts, because a constant false delay would make the controller fill the radio queue for minutes.
 /// `round_trip` is zero while unknown.
 [[nodiscard]] Duration possible_ack_delay(control::TimestampOneWayDelay& clock,
                                           const control::DelayBasedController& law, Instant now, std::uint32_t ticks,
@@ -83,31 +83,32 @@ class BudgetSharing {
     std::uint32_t flight : 30 = 0;           ///< IP bytes in flight
     std::uint32_t waits : 1 = 0;             ///< counted in AckController::waiting()
     std::uint32_t short_flow_waits : 1 = 0;  ///< counted in AckController::short_flows_waiting()
-    std::uint32_t payload = 0;               ///< payload bytes in flight for which `flight` was computed
+    /// payload bytes in flight at the last update of `flight`, which is computed again when they change
+    std::uint32_t payload = 0;
     control::TimestampOneWayDelay clock;
   };
   /// Updates the UE's bytes in flight by the change in the bytes in flight of this flow.
   static void follow_flight(Share& share, const Flow& flow, AckController& controller);
-  /// Updates whether the flow has data that waits for the window, and whether it is short.
+  /// Updates whether the flow has data that waits for the window, and whether it waits as a short flow.
   static void follow_waits(Share& share, bool waits, const Flow& flow, const Bearer& bearer, AckController& controller);
   /// Returns how many more bytes the flow may have in flight if its bottleneck is not the radio link. Returns
   /// Bytes::max() if the radio link is its bottleneck.
   [[nodiscard]] static Bytes budget_elsewhere(const Share& share, const Flow& flow, const Bearer& bearer,
                                               const AckController& controller);
-  /// Returns budget_elsewhere() of a flow that shares its UE with other active flows: how many more bytes its own
-  /// bottleneck allows in flight.
+  /// Computes the result of budget_elsewhere() for a flow that shares its UE with other active flows: how many more
+  /// bytes its own bottleneck allows in flight.
   [[nodiscard, gnu::noinline]] static Bytes budget_beside_others(const Share& share, const Flow& flow,
                                                                  const AckController& controller);
   /// Updates the flow's bytes in flight and whether it waits for the window. Returns how many more bytes its own
   /// bottleneck allows in flight (budget_elsewhere()).
   static Bytes follow(Share& share, const Flow& flow, const Bearer& bearer, AckController& controller);
-  /// Returns how many bytes of the UE's common `budget` the flow may send. `waiting` of the `competitors` wait for the
-  /// window.
+  /// Returns how many bytes of the UE's common `budget` the flow may send. `waiting` is the number of flows among which
+  /// the window is divided, and `competitors` contains how many of them are short.
   [[nodiscard]] static Bytes part_of_budget(const Share& share, Bytes budget, Competitors competitors,
                                             std::uint32_t waiting, const Flow& flow, const AckController& controller,
                                             Instant now);
-  /// What the ACK-based controllers count for each flow (Share), indexed by FlowId; uses no memory without such
-  /// controllers.
+  /// Contribution of each flow to the sums of its UE's ACK-based controller, indexed by FlowId; uses no memory without
+  /// such controllers.
   flow::LazyArray<Share> shares_;
 };
 

@@ -54,8 +54,8 @@ void ControlledFlow::carried(Bytes payload, Bytes packet) {
   packet_ = packet;
 }
 
-/// Returns the state of the radio queue in the unit of this flow, payload or IP bytes. With payload, the bytes of
-/// headers are left out: a buffer of 20 packets appears as the payload of 20 segments.
+/// Returns the state of the radio queue in the unit of this flow, payload or IP bytes. In payload bytes, the values are
+/// reduced by the share of headers: a buffer of 20 packets appears as the payload of 20 segments.
 control::QueueView ControlledFlow::queue(Bearer& bearer, Instant now) const {
   control::QueueView view = bearer.queue().view(now);
   if (packet_ == payload_) return view;

@@ -25,8 +25,8 @@ class ControlledFlow {
 
   /// Records that data up to position `end` was sent to the UE. bearer.sent() must already include it.
   void on_sent(const Bearer& bearer, Bytes end);
-  /// Records that a packet with `payload` payload bytes occupies `packet` bytes in the radio queue. The largest packet
-  /// determines the ratio of payload to IP bytes. Only for flows whose positions are payload bytes.
+  /// Records that a packet with `payload` payload bytes occupies `packet` bytes in the radio queue. The packet with the
+  /// most payload so far determines the ratio of payload to IP bytes. Only for flows whose positions are payload bytes.
   void carried(Bytes payload, Bytes packet);
   /// Processes an acknowledgement of the UE. Returns which of the delayed ACKs may now be forwarded to the server.
   control::AckRelease on_ack(Bearer& bearer, const control::AckView& ack);

@@ -13,35 +13,38 @@
 namespace sluice::proxy {
 namespace {
 
-/// Time without an ACK after which the length of the radio queue is unknown, although bytes of a connection are in
-/// flight. Before that the link is assumed to stall, so that the queue must not grow.
+/// Time without an ACK after which the length of the radio queue counts as unknown, although bytes of a connection are
+/// in flight. Earlier, missing ACKs are attributed to a stall of the link, so that the queue must not grow.
 constexpr Duration max_stall = std::chrono::seconds(10);
-/// Time without an ACK after which the length of the radio queue is unknown, if no bytes of a connection are in flight.
+/// Time without an ACK after which the length of the radio queue counts as unknown, if no bytes of a connection are in
+/// flight.
 constexpr Duration max_silence = std::chrono::seconds(1);
 /// Bytes that all sparse flows together may send beyond the UE's window per round trip.
 constexpr Bytes sparse_overdraft{2 * 1500};
-/// Maximum length of a datagram that counts as an answer. An acknowledgement of QUIC with the most usual number of
-/// ranges is shorter. Longer datagrams carry data of the UE.
+/// Maximum IP length of a UE's datagram that counts as an answer to a download, that is, as an acknowledgement. A QUIC
+/// acknowledgement with the usual number of ranges is shorter. Longer datagrams carry data of the UE.
 constexpr Bytes max_answer{200};
-/// Maximum number of waiting bytes of a flow whose answers are counted, before they show the rate of the link.
+/// Maximum number of waiting bytes of a download whose answers are counted, until the answers show the rate of the
+/// link. Answers are the UE's short datagrams.
 constexpr Bytes max_learning_queued{128 * 1500};
-/// Time without an answer or datagram after which answers are no longer counted.
+/// Time after which the answers to a download are no longer counted: without an answer, or without a datagram of the
+/// download.
 constexpr Duration max_clock_silence = std::chrono::seconds(10);
 /// Minimum period in which `sparse_overdraft` may be used once. It applies if the round trip is shorter, or unknown
-/// because the UE is controlled by Node-B reports.
+/// because Node-B reports control the UE.
 constexpr Duration min_overdraft_period = std::chrono::milliseconds(20);
-/// Maximum time that a flow's queued bytes take at its part of the link's rate. If no connection has data, only queued
-/// bytes keep the link busy after a loss; max_sole_queued_time, which is longer, then applies.
+/// Maximum time that the link needs to send the bytes that a flow may queue, at the flow's part of the link's rate. The
+/// longer max_sole_queued_time applies if no connection has data, because only queued bytes then keep the link busy
+/// after a loss.
 constexpr Duration max_queued_time = std::chrono::milliseconds(80);
 constexpr Duration max_sole_queued_time = 4 * max_queued_time;
-/// Minimum of the bytes that one flow may always queue, even on a slow link.
+/// Number of bytes that one flow may always queue, even on a slow link.
 constexpr Bytes min_queued{8 * 1500};
 /// Maximum number of queued bytes of one flow at which a packet of the flow's handshake is still queued.
 constexpr Bytes max_handshake_queued{64 << 10};
 
-/// True if reports or counted answers limit the UE, and none of its connections has data, so that cross traffic has the
-/// link to itself.
-/// grants.
+/// True if cross traffic has the link to itself: Node-B reports or counted answers limit the UE, and none of its
+/// connections has data.
 bool is_sole(const Bearer& bearer) {
   bool sole = !bearer.rate_control().is_ack_based() ||
               (bearer.has_cross_traffic_queue() && bearer.cross_traffic_queue().clock.has_value());
@@ -53,8 +56,8 @@ bool is_sole(const Bearer& bearer) {
   return sole;
 }
 
-/// Removes cross traffic from the bytes in flight of the ACK-based controller. Called when Node-B reports limit the UE,
-/// because no ACK would then remove these bytes.
+/// Subtracts cross traffic from the bytes in flight of the ACK-based controller. Called if that controller does not
+/// limit the UE now, because no ACK would then subtract these bytes.
 void forget_flight(Bearer& bearer) {
   AckController& controller = bearer.ack_controller();
   CrossTrafficQueue& cross = bearer.cross_traffic_queue();
@@ -70,15 +73,15 @@ bool is_window_full(const Bearer& bearer, Instant now) {
   return controller.flight() + bearer.settings().smvs.acks.segment > controller.law().window(now);
 }
 
-/// True if a packet of this slot waits in the FIFO of the flow whose answers are counted. A queued packet keeps only
-/// the number of its FIFO.
+/// True if packets with this hash use the FIFO of the download whose answers are counted. Two flows may share a FIFO,
+/// so the packet may belong to another flow.
 bool shares_clocked_fifo(const CrossTrafficQueue& cross, std::uint32_t slot) {
   return cross.clock && slot % FlowQueue::slots == cross.clocked_slot % FlowQueue::slots;
 }
 
 /// Returns the parameters of CoDel for the flows of cross traffic. The interval covers a round trip to a distant server
-/// and through the radio, or twice that if no connection of the UE has data. A standing queue of a quarter of the
-/// interval keeps a loss-based sender busy on a link whose rate varies.
+/// and through the radio, or twice that if no connection of the UE has data. The target is a quarter of the interval:
+/// such a queue keeps a loss-based sender busy on a link whose rate varies.
 CodelParameters codel_of(const Bearer& bearer) {
   const Duration usual = std::chrono::milliseconds(is_sole(bearer) ? 400 : 200);
   const Duration interval = std::max(usual, 2 * bearer.ack_controller().law().srtt());
@@ -108,8 +111,8 @@ bool is_handshake(const RxPacket& rx) {
   return frame.size() > at && is_quic_handshake(frame.subspan(at));
 }
 
-/// Returns the maximum number of bytes that may wait of one flow of cross traffic. `handshake` is true if the arriving
-/// packet belongs to the flow's handshake.
+/// Returns the maximum number of bytes of one flow of cross traffic that may wait in the UE's queue. `handshake` is
+/// true if the arriving packet belongs to the flow's handshake.
 Bytes max_queued_of(const Bearer& bearer, bool handshake) {
   if (handshake) return max_handshake_queued;
   if (bearer.has_cross_traffic_queue()) {
@@ -184,9 +187,10 @@ CrossTrafficSender::SharedWindow CrossTrafficSender::shared_window(const Bearer&
   return {controller.law().window(now), competitors.all - controller.cross_traffic_flows, competitors.short_flows};
 }
 
-/// Returns how many bytes of cross traffic the bearer's window still allows. Each flow of cross traffic has the same
-/// part of the window as a connection that waits; without such connections cross traffic may use all of it. The part is
-/// not reduced if connections exceed theirs, because servers of end-to-end connections respond a round trip later.
+/// Returns how many bytes of cross traffic the bearer's window still allows. Each flow of cross traffic gets the same
+/// part of the window as a waiting connection. Connections that exceed their part do not reduce this part, because
+/// servers of end-to-end connections respond a round trip later. If no connection waits, cross traffic may use the
+/// whole window.
 Bytes CrossTrafficSender::window_left(const Bearer& bearer, const SharedWindow& shared) {
   const CrossTrafficQueue& cross = bearer.cross_traffic_queue();
   const std::uint32_t own = cross.queue.flows();
@@ -243,7 +247,7 @@ void CrossTrafficSender::serve(Bearer& bearer, Occasion occasion, Instant now) {
   update(bearer, now);
 }
 
-/// True if the next packet, which has `size` bytes, may be sent now under the ACK-based controller.
+/// True if the next waiting packet, which has `size` IP bytes, may be sent now under the ACK-based controller.
 bool CrossTrafficSender::may_release(Bearer& bearer, const SharedWindow& shared, Bytes size, Instant now) const {
   CrossTrafficQueue& cross = bearer.cross_traffic_queue();
   if (cross.clock) {
@@ -254,9 +258,9 @@ bool CrossTrafficSender::may_release(Bearer& bearer, const SharedWindow& shared,
   return window_left(bearer, shared) >= size || may_overdraw(bearer, size, now);
 }
 
-/// True if the next packet of cross traffic may exceed the window: its flow is sparse (has sent little) and the
-/// overdraft is not used up. Counts the packet in the overdraft. A call or game beside a download thus need not wait
-/// while the window is full.
+/// True if the next packet of cross traffic, of `bytes` IP bytes, may exceed the window. That is so if its flow is
+/// sparse (has sent little) and the overdraft of this round trip is not used up. Counts the packet in the overdraft. A
+/// call or game beside a download thus need not wait while the window is full.
 bool CrossTrafficSender::may_overdraw(const Bearer& bearer, Bytes bytes, Instant now) {
   CrossTrafficQueue& cross = bearer.cross_traffic_queue();
   if (!cross.queue.next_is_sparse()) return false;
@@ -380,8 +384,8 @@ BearerId CrossTrafficSender::find_download(const RxPacket& rx, BearerId id) {
   return id;
 }
 
-/// Creates a bearer for the UE of a download. Returns no_flow if its policy counts no answers, if buffers are short, or
-/// if too many bearers exist.
+/// Creates a bearer for the UE to which a download goes, so that its answers can be counted. Returns no_flow if its
+/// policy does not permit that, if buffers are short, or if too many bearers exist.
 BearerId CrossTrafficSender::open_for_answers(const RxPacket& rx) {
   const Policies& policies = shard_.registry.policies().current();
   const PolicyIndex policy = policies.choose(view_of(rx));
@@ -412,7 +416,8 @@ void CrossTrafficSender::on_answer(const RxPacket& rx) {
   serve(bearer, Occasion::other, rx.now);
 }
 
-/// Passes what an answer shows to the controller.
+/// Passes the bytes that an answer acknowledges (`delivery`) to the ACK-based controller as an ACK sample. An answer is
+/// a short datagram of the UE in a download's flow.
 void CrossTrafficSender::record_answer(Bearer& bearer, const control::AnswerClock::Delivery& delivery, Instant now) {
   if (delivery.delivered <= Bytes{}) return;
   const CrossTrafficQueue& cross = bearer.cross_traffic_queue();
@@ -425,14 +430,16 @@ void CrossTrafficSender::record_answer(Bearer& bearer, const control::AnswerCloc
   bearer.ack_controller().on_ack(sample);
 }
 
-/// Stops counting answers, because they show nothing, and forwards the flow at once from now on.
+/// Stops counting the answers to a download, because they do not show what was delivered. From now on the download is
+/// forwarded at once.
 void CrossTrafficSender::give_up(Bearer& bearer, Instant now) {
   shard_.counters.add(Counter::answer_clocks_given_up);
   downloads_.exclude(flow::KeyTag{bearer.cross_traffic_queue().clocked_slot}, now);
   flush(bearer, now);
 }
 
-/// Lets the time of the answer clock pass. Returns false if nothing limits cross traffic from now on.
+/// Updates the answer clock, which counts the answers to a download, at the time `now`. Returns false if this has ended
+/// the count, so that nothing limits cross traffic any more.
 bool CrossTrafficSender::advance_clock(Bearer& bearer, Instant now) {
   CrossTrafficQueue& cross = bearer.cross_traffic_queue();
   AckController& controller = bearer.ack_controller();

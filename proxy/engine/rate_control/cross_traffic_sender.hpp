@@ -9,8 +9,8 @@ namespace sluice::proxy {
 
 /// Counts cross traffic (packets that belong to no split connection) as delivered after an ACK. Packets sent more than
 /// `round_trip` ago were sent before the acknowledged segment and are therefore delivered. Subtracts their IP bytes
-/// from the bytes in flight and returns them. `acked` is the number of IP bytes that the ACK acknowledges. Requires
-/// bearer.has_cross_traffic_queue().
+/// from the bytes in flight and returns them. `acked` is the number of IP bytes of connections that the ACK
+/// acknowledges. Requires bearer.has_cross_traffic_queue().
 [[nodiscard, gnu::noinline]] Bytes take_delivered_cross_traffic(Bearer& bearer, Bytes acked, Duration round_trip,
                                                                 Instant now);
 
@@ -25,12 +25,15 @@ class CrossTrafficSender {
   /// Sends or queues the packet. Does nothing and returns false if no controller of the UE knows the length of the
   /// radio queue; the caller then forwards the packet. `reason` is the counter that counts the packet when it is sent.
   [[nodiscard]] bool offer(RxPacket& rx, Bearer& bearer, Counter reason);
-  /// Counts a datagram to a UE whose bearer is `id`, or no_flow. If its flow is a download, and nothing shows what the
-  /// link of the UE delivers, begins to count the answers. Returns the UE's bearer, which may be new.
+  /// Counts a datagram to a UE whose bearer is `id`, or no_flow. Starts to count answers if its flow is now a download
+  /// and neither reports nor ACKs show what the UE's link delivers. Answers are the short datagrams that the UE sends
+  /// back. Returns the UE's bearer, which may be new.
   [[nodiscard]] BearerId find_download(const RxPacket& rx, BearerId id);
-  /// True if answers of some UE may be counted at `now`.
+  /// True if the answers of some UE may be counted at `now`, so that on_answer() must be called. Answers are short
+  /// datagrams that acknowledge a download.
   [[nodiscard]] bool may_take_answers(Instant now) const { return now < clocks_until_; }
-  /// Takes a datagram from a UE as an answer, if it is short and its flow is one whose answers are counted.
+  /// Counts a datagram from a UE as an answer if it is short and belongs to a download whose answers are counted. An
+  /// answer is used like an ACK.
   [[gnu::noinline]] void on_answer(const RxPacket& rx);
   /// True if an ACK has arrived for a bearer that has waiting cross traffic.
   [[nodiscard]] bool any_woken() const { return shard_.registry.any_cross_traffic_woken(); }
@@ -46,8 +49,8 @@ class CrossTrafficSender {
   void serve(Bearer& bearer, Occasion occasion, Instant now);
   /// Forwards all waiting packets of the bearer, because nothing limits them any more.
   void flush(Bearer& bearer, Instant now);
-  /// Handles the bearer's timer. Sends cross traffic if the window has grown. Stops limiting cross traffic if no limit
-  /// is needed any more.
+  /// Handles the expiry of the bearer's timer. Sends cross traffic if the window has grown. Stops limiting cross
+  /// traffic if no limit is needed any more.
   void on_due(Bearer& bearer, Instant now);
   /// Returns when on_due() must be called next.
   [[nodiscard]] static Instant deadline(const Bearer& bearer);
@@ -91,7 +94,8 @@ class CrossTrafficSender {
   PassingTraffic& passing_;
   bool ended_ = false;
   DatagramDownloads downloads_;
-  Instant clocks_until_{};  ///< time until which some bearer may have an AnswerClock
+  /// time until which some bearer may have an AnswerClock, which counts a UE's answers to a download
+  Instant clocks_until_{};
 };
 
 }  // namespace sluice::proxy

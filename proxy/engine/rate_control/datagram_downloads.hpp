@@ -20,7 +20,7 @@ class DatagramDownloads {
   /// section 14.1), and the largest ones are not shorter.
   static constexpr Bytes full_size{1200};
 
-  /// Counts a datagram of the flow to a UE. Returns true if the flow has become a download with this one.
+  /// Counts a datagram of the flow to a UE. Returns true if the flow has become a download with this datagram.
   [[nodiscard]] bool on_datagram(flow::KeyTag flow, Bytes bytes, Instant now) {
     if (bytes < full_size) return false;
     Entry& entry = entry_of(flow);
@@ -35,8 +35,9 @@ class DatagramDownloads {
     entry.datagrams = 0;
     return true;
   }
-  /// Excludes a flow, whose answers show nothing, for two minutes, and longer each time. Until then no flow with the
-  /// same entry is found.
+  /// Excludes a flow from the downloads for two minutes, because the UE's datagrams do not show what was delivered.
+  /// Each repetition doubles that time, up to 32 minutes. Until then no download is found that has the flow's table
+  /// entry.
   void exclude(flow::KeyTag flow, Instant now) {
     Entry& entry = entry_of(flow);
     const std::uint8_t times = entry.flow == flow ? entry.exclusions : std::uint8_t{0};

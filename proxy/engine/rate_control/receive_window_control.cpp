@@ -39,9 +39,9 @@ Bytes advertise_to(const Flow& flow, Side in, Bytes most) {
   return lesser(most, greater(sent, flow.leg(opposite(in)).endpoint.snd_window()));
 }
 
-/// Returns how large a change of the window towards the server must be to be advertised by a separate ACK. Under the
-/// ACK-based controller it may be large without loss of throughput. With Node-B reports, large changes cost up to 0.7 %
-/// of the link if the server is 120 ms away. Changes of two segments cost 0.1 %.
+/// Returns from which size on a change of the window towards the server is advertised by a separate ACK. Under the
+/// ACK-based controller that size may be large without loss of throughput. With Node-B reports, a large one costs up to
+/// 0.7 % of the link if the server is 120 ms away. A size of two segments costs 0.1 %.
 tcp::WindowUpdates updates_of(const Bearer& bearer) {
   return bearer.rate_control().is_ack_based() ? tcp::WindowUpdates::prompt_for_its_size : tcp::WindowUpdates::prompt;
 }
@@ -60,18 +60,18 @@ void record_window_closed(Flow& flow, Bearer& bearer, bool window_closed) {
     change_window_closed(flow, bearer, window_closed);
 }
 
-/// Minimum time for which unsent data for the UE must last: a server that restarts with ten segments after an idle time
-/// then loses no throughput.
+/// Minimum time for which unsent data for the UE must last. The server then loses no throughput by a pause, after which
+/// it restarts with ten segments.
 constexpr Duration plenty = std::chrono::seconds(1);
 
-/// Factor on the share of cross traffic in the delivered bytes. The product is the part by which the data between
-/// server and proxy is reduced. The factor is below 1, because senders of cross traffic react to drops and then send
-/// less than on average.
+/// Factor by which the measured share of cross traffic in the delivered bytes is multiplied. The data between server
+/// and proxy is reduced by the product. The factor is below 1, because senders of cross traffic react to drops and then
+/// send less than on average.
 constexpr double kept_beside_cross_traffic = 0.8;
 
-/// True if the unsent data for the UE lasts longer than `plenty` at the flow's part of the link's rate. A restart of
-/// the server then costs nothing. The server gets no minimum window, because on a slow link two segments per interval
-/// would exceed the rate.
+/// True if the unsent data for the UE lasts longer than `plenty` at the flow's part of the link's rate. The server then
+/// gets no minimum window. A pause of the server costs nothing in this case, while two segments per interval could
+/// exceed the rate of a slow link.
 bool holds_plenty(const Flow& flow, const Bearer& bearer) {
   const Bytes held = flow.leg(Side::radio).endpoint.unsent() * std::max(bearer.load.moving_flows, 1U);
   const Rate rate = bearer.mean_rate();

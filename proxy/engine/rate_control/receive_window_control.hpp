@@ -31,8 +31,8 @@ class ReceiveWindowControl {
   void update_of_server(Flow& flow, Bearer& bearer, Instant now);
   /// True if data from the server may change the window that the proxy advertises to it. Under the ACK-based controller
   /// this is so only in three cases: other connections of the UE have data too, no data is in flight to the UE (so no
-  /// ACK follows), or the window is closed. Otherwise the window depends on the sum of advertised, held and in-flight
-  /// bytes, which arriving data does not change.
+  /// ACK follows), or the window is closed. In other cases the window depends only on the sum of advertised, held and
+  /// in-flight bytes, which arriving data does not change.
   [[nodiscard]] static bool data_opens(const Flow& flow, const Bearer& bearer) {
     return !bearer.rate_control().is_ack_based() || data_opens_if_ack_based(flow, bearer);
   }
@@ -59,8 +59,8 @@ class ReceiveWindowControl {
   void forget(Flow& flow, const Bearer& bearer);
 
  private:
-  /// Controller of the window that the proxy advertises to the server of one connection. The policy at the time of
-  /// creation selects its kind; it is created once the connection has carried enough data.
+  /// Controller of the window that the proxy advertises to the server of one connection. It is created once the
+  /// connection has carried enough data. The policy at that time selects its kind.
   struct Loop {
     explicit Loop(const control::ReceiveWindowLoop& law) : balance(law) {}
     control::ReceiveWindowLoop balance;
@@ -68,8 +68,8 @@ class ReceiveWindowControl {
     std::uint32_t sliding = no_id;
     Instant open_at{};  ///< last time at which the window advertised to the server was open
   };
-  /// Sliding-mode controller of the window that the proxy advertises to the server. Many events call it, but it changes
-  /// the window only when a time step is due.
+  /// Sliding-mode controller of the window that the proxy advertises to the server. It is called on many events, but
+  /// changes the window only when a time step is due.
   struct Sliding {
     explicit Sliding(const control::SmvsParameters& parameters) : law(parameters) {}
     control::Smvs law;
