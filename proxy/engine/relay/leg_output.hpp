@@ -51,8 +51,8 @@ class LegOutput final : public tcp::Output {
   std::uint32_t acknowledge(const tcp::Acknowledgement& ack, Instant now) override;
   /// Returns the IP bytes of a data segment that carries `payload_len` bytes.
   [[nodiscard]] std::uint32_t wire_size(std::uint32_t payload_len) const override;
-  /// True if a buffer may be used to split a queued segment into two. `only` is true if the connection has no byte in
-  /// flight. In that case half of the buffer reserve may be used, because the connection would stall otherwise.
+  /// True if a new buffer may be used to split a queued segment into two. `only` is true if the connection has no byte
+  /// in flight. In that case half of the buffer reserve may be used, because the connection would stall otherwise.
   [[nodiscard]] bool grant_cut(bool only) override {
     if (shard_.budget.is_exhausted() && (!only || shard_.budget.reserve_touched())) return false;
     shard_.budget.on_taken();

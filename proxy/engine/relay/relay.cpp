@@ -26,8 +26,8 @@ void move_payload(Leg& from, Leg& to) {
   }
 }
 
-/// Returns the sequence number up to which the proxy must deliver the host's data, because the proxy has acknowledged
-/// the data. If the proxy does not withhold ACKs, all data received in order counts as acknowledged.
+/// Returns the sequence number up to which the host's data counts as acknowledged, so that the proxy must deliver it.
+/// If the proxy withholds no ACKs, that is all data received in order.
 tcp::SeqNum answered_for(const tcp::Endpoint& endpoint) {
   return endpoint.defers_acks() ? endpoint.acknowledged() : endpoint.rcv_nxt();
 }

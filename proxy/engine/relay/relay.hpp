@@ -47,7 +47,7 @@ inline void record_progress(Flow& flow, Side out, Instant now) {
 }
 
 /// True if the proxy has acknowledged bytes or a FIN of one host that the other host has not acknowledged. Also true if
-/// the proxy must still send a reset, or if one connection ended abnormally and the other is still open.
+/// the proxy must still send a reset, or if one leg ended abnormally and the other leg is still open.
 [[nodiscard]] bool owes(const Flow& flow);
 
 /// Moves all received payload and the newest timestamps of each leg to the other leg. Takes little time if there is
@@ -58,7 +58,7 @@ void pump(Flow& flow);
 /// when segments arrive.
 void pump_fast_path(Flow& flow, Side out);
 
-/// If a host has sent a keep-alive, sends a keep-alive to the other host, whose answer is then passed back. If data is
+/// Forwards a host's keep-alive: sends a keep-alive to the other host, whose answer is then passed back. If data is
 /// held for that other host, the proxy answers itself, because retransmissions already probe that host.
 void pass_keepalives(Flow& flow);
 
@@ -71,7 +71,8 @@ void pass_keepalives(Flow& flow);
   return flow.leg(Side::radio).endpoint.on_fast_path() && flow.leg(Side::core).endpoint.on_fast_path();
 }
 
-/// Forwards a FIN or RST once all data before it is delivered. Does nothing on the fast path.
+/// Forwards a FIN or RST to the other host once all data before it is delivered. Does nothing on the fast path, on
+/// which no FIN or RST waits.
 void pass_ends(Flow& flow);
 
 /// True if one leg has ended abnormally and the other leg has not been reset yet. pass_ends() then resets it.

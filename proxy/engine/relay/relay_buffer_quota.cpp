@@ -76,8 +76,9 @@ Bytes RelayBufferQuota::need_of(Flow& flow, const Bearer& bearer, Side in, Insta
   return demand.bytes();
 }
 
-/// Returns the bytes that the direction whose data arrives on `in` holds and has advertised. If `fed` is true (data has
-/// arrived or was acknowledged), records the advertised window in the buffer budget.
+/// Returns the bytes that the direction whose data arrives on `in` holds and has advertised. `fed` is true if data has
+/// arrived or was acknowledged. In that case also records the advertised window in the buffer budget, provided that the
+/// sending host has sent data.
 template <Side in>
 inline std::uint32_t RelayBufferQuota::record_direction(Flow& flow, bool fed) {
   Leg& leg = flow.leg(in);

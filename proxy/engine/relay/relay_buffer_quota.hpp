@@ -64,7 +64,8 @@ class RelayBufferQuota {
   }
 
  private:
-  /// Upper limit of the default quota, which applies to directions without measured demand.
+  /// Upper limit of the default quota, the bytes that a direction may hold and advertise even if its measured demand is
+  /// smaller.
   static constexpr Bytes max_default_quota{1024 * 1024};
 
   /// Returns the measured demand of the direction whose data arrives on `in`. Requires that the flow has measured
@@ -79,8 +80,9 @@ class RelayBufferQuota {
   /// Updates and returns the receive-buffer demand in bytes of the direction whose data arrives on `in`. The update
   /// measures how fast the receiving host acknowledges this data.
   [[nodiscard]] Bytes need_of(Flow& flow, const Bearer& bearer, Side in, Instant now);
-  /// Returns the bytes that the direction whose data arrives on `in` holds and has advertised. If `fed` is true (data
-  /// has arrived or was acknowledged), records the advertised window in the buffer budget.
+  /// Returns the bytes that the direction whose data arrives on `in` holds and has advertised. `fed` is true if data
+  /// has arrived or was acknowledged. In that case also records the advertised window in the buffer budget, provided
+  /// that the sending host has sent data.
   template <Side in>
   [[nodiscard]] std::uint32_t record_direction(Flow& flow, bool fed);
   /// True if received payload may be kept while packet buffers are scarce; accepts_payload() states the rules.

@@ -21,7 +21,7 @@ void UndeliveredAckLimit::hold(Flow& flow) const {
 /// Returns the window for the host behind `in`: what the other host has advertised, plus the flow's limit of ACK
 /// exposure. All bytes in that window can be acknowledged, even if the program on the other host does not read. With a
 /// larger window, a host would retransmit unacknowledged data until it gives up, instead of probing a closed window.
-/// The limit for the UE does not widen the window, because other flows may use it up.
+/// Exposure that only the UE's limit permits is not added, because other flows may use it up.
 Bytes UndeliveredAckLimit::capped_room(const Flow& flow, Side in) const {
   const Bytes granted(relay::granted_edge(flow, opposite(in)) - flow.leg(in).endpoint.rcv_nxt());
   return granted + (limits_.exposure_per_bearer ? Bytes{} : *limits_.exposure_per_flow);

@@ -19,9 +19,9 @@ class UndeliveredAckLimit {
   /// Stores a reference to `limits`, which must outlive the object.
   explicit UndeliveredAckLimit(const ShardLimits& limits) : limits_(limits) {}
 
-  /// True if ACKs of the flow must be withheld until allow() releases them: if a limit is configured, or if a drain
-  /// hands the flow back to its hosts. In a drain the ACK exposure of a flow never grows. A stop that would lose no
-  /// data now will thus lose none later.
+  /// True if ACKs of the flow must be withheld until allow() releases them. That is so if a limit of the ACK exposure
+  /// is configured, or if a drain hands the flow back to its hosts. In a drain the ACK exposure of a flow never grows,
+  /// so a stop that would lose no data now loses none later.
   [[nodiscard]] bool caps(const Flow& flow) const {
     return configured() || flow.release_reason == ReleaseReason::released_drain;
   }
@@ -31,8 +31,8 @@ class UndeliveredAckLimit {
   void open_window(Flow& flow, Side in, Bytes room, tcp::WindowUpdates updates = tcp::WindowUpdates::sparing) const {
     relay::open_window(flow, in, configured() ? lesser(room, capped_room(flow, in)) : room, updates);
   }
-  /// True if ACKs of the flow are withheld now. This can be so even if caps() is false by now, because the flow's
-  /// release reason may have changed.
+  /// True if ACKs of the flow are withheld now. Can be true although caps() has become false, because the flow's
+  /// release reason may have changed since.
   [[nodiscard]] static bool waits(const Flow& flow) { return flow.legs[0].endpoint.defers_acks(); }
   /// Releases withheld ACKs as far as the limits for the flow and for its UE allow. Requires waits().
   void allow(Flow& flow, Bearer& bearer) const;
