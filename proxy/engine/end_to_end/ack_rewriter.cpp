@@ -89,9 +89,9 @@ Bytes AckRewriter::law_window(EndToEndFlow& flow, Bearer& bearer, Side in, Bytes
   return std::max(controlled ? ack_control_.window(flow, bearer) : flow.controller->window(bearer, ack, now), least);
 }
 
-/// Returns the window, in bytes after position `ack`, for an ACK to the server. The controller limits it. While reports
-/// are late, the window grows only by the acknowledged bytes. After a change of controller it grows only by 1/8 of
-/// them. `offered` is the UE's own window.
+/// Returns the window for an ACK to the server, in bytes after position `ack`. The controller limits the window. While
+/// reports are late, the window also grows only by the acknowledged bytes, and after a change of controller only by 1/8
+/// of them. `offered` is the UE's own window.
 Bytes AckRewriter::window_towards_radio(EndToEndFlow& flow, Bearer& bearer, Bytes ack, Bytes offered, Instant now) {
   const bool law = has_law(flow, bearer);
   if (law && flow.opening == Opening::reports_late) flow.opening = Opening::no;

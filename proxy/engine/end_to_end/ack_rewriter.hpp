@@ -33,7 +33,7 @@ class AckRewriter {
   void rewrite(EndToEndFlow& flow, Side in, packet::Packet& packet, std::uint16_t l4_offset, Bytes ack, Instant now);
 
  private:
-  /// True if a controller that currently has input determines the flow's window.
+  /// True if a controller determines the flow's window and currently has input (ACKs or Node-B reports in time).
   [[nodiscard]] static bool has_law(const EndToEndFlow& flow, const Bearer& bearer);
   /// Returns the controller's window for an ACK with position `ack` that arrived on `in`. It is at least two segments.
   [[nodiscard]] Bytes law_window(EndToEndFlow& flow, Bearer& bearer, Side in, Bytes ack, Instant now);

@@ -86,8 +86,8 @@ void EndToEndAckControl::on_data(const EndToEndFlow& flow, Bearer& bearer, const
         waits == watched.waits ? watched.short_flow : bearer.is_short(flow.towards(Side::radio).sent));
 }
 
-/// Returns the data that a segment of the UE newly acknowledges. If the segment only shows that one more segment was
-/// received out of order, returns at most one segment. SACK blocks show that, or without SACK a duplicate ACK (RFC 5681
+/// Returns the data that a segment of the UE newly acknowledges. Returns at most one segment if the UE only reports
+/// that one more segment arrived out of order. It does so by SACK blocks, or without SACK by a duplicate ACK (RFC 5681
 /// section 2).
 control::EndToEndFlowEstimator::Acked EndToEndAckControl::read_ack(Watched& watched, const EndToEndFlow& flow,
                                                                    const tcp::Segment& segment, Bytes ack,

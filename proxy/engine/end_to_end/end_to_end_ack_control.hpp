@@ -13,8 +13,8 @@
 namespace sluice::proxy {
 
 /// Applies the ACK-based controller to end-to-end connections. Passes their segments to the controller of their UE, and
-/// computes the window to be written into their ACKs. That window is the connection's share of a sum: the UE's window,
-/// and the data that the server sends until a new window takes effect. Thread: the shard's.
+/// computes the window to be written into their ACKs. That window is the connection's share of a sum: the UE's window
+/// plus the bytes in flight between server and proxy that keep it used. Thread: the shard's.
 class EndToEndAckControl {
  public:
   /// Reserves entries for `max_flows_at_once` connections.
@@ -49,12 +49,13 @@ class EndToEndAckControl {
   /// Returns the window to advertise to the server in payload bytes, counted from the position that the UE has
   /// acknowledged.
   [[nodiscard, gnu::noinline]] Bytes window(const EndToEndFlow& flow, const Bearer& bearer) const;
-  /// Records that an ACK was sent to the server whose window ends at position `edge`.
+  /// Records that an ACK was sent to the server, and that the right edge of its window is position `edge`.
   [[gnu::noinline]] void on_window(const EndToEndFlow& flow, Bytes edge, Instant now);
   /// Returns when the flow loses its part of the UE's window because its UE or server is silent. Returns `never` if it
   /// has no part.
   [[nodiscard]] Instant due(const EndToEndFlow& flow) const;
-  /// Removes the flow's share of the UE's window until the UE acknowledges again. Other flows get that share.
+  /// Removes the flow's share of the UE's window, because its UE or server is silent. Other flows get that share until
+  /// the UE acknowledges again.
   void set_aside(const EndToEndFlow& flow, Bearer& bearer);
 
  private:
@@ -77,17 +78,18 @@ class EndToEndAckControl {
     std::uint16_t payload = 1;  ///< payload bytes of the largest packet seen
     std::uint16_t packet = 1;   ///< IP bytes of the largest packet seen
     std::uint16_t offered = 0;  ///< window field of the UE's newest ACK
-    bool timed = false;         ///< true if `newest_ts` is valid
+    bool timed = false;         ///< true if `newest_ts` contains the timestamp of an ACK
     /// true if the flow is included in the number of end-to-end flows that wait for the window
     bool waits = false;
-    bool short_flow = false;  ///< true if the flow is included in the number of short end-to-end flows
+    /// true if the flow is included in the number of short end-to-end flows that wait for the window
+    bool short_flow = false;
   };
 
-  /// Updates the bearer's totals for one flow: its bytes in flight, whether it waits for the window, and whether it is
-  /// short.
+  /// Updates the flow's contribution to the bearer's totals: its bytes in flight, whether it waits for the window, and
+  /// whether it waits as a short flow.
   static void count(Watched& watched, AckController& controller, Bytes flight, bool waits, bool short_flow);
-  /// Returns the data that a segment of the UE newly acknowledges. If the segment only shows that one more segment was
-  /// received out of order, returns at most one segment.
+  /// Returns the data that a segment of the UE newly acknowledges. Returns at most one segment if the UE only reports,
+  /// by SACK or a duplicate ACK, that one more segment arrived out of order.
   static control::EndToEndFlowEstimator::Acked read_ack(Watched& watched, const EndToEndFlow& flow,
                                                         const tcp::Segment& segment, Bytes ack, Instant now);
 

@@ -98,7 +98,8 @@ struct EndToEndFlow {
 
   /// index of the flow's state in EndToEndAckControl; no_id if its segments are not passed to the ACK-based controller
   std::uint32_t ack_control = no_id;
-  /// Serial number of the flow's handshake. If the number of an id differs, the id was reused for another flow.
+  /// Serial number of the flow's handshake. An entry that contains the flow's id but another serial number belongs to
+  /// an earlier flow with this id.
   std::uint32_t ticket = 0;
   std::uint16_t held_count = 0;  ///< number of delayed ACKs
   std::uint16_t segment = 536;   ///< maximum payload of a segment to the UE, from the MSS in the UE's SYN

@@ -50,8 +50,8 @@ class EndToEndFlows {
   /// the split flow until inherit() is called. `window` is the number of bytes by which the server may at first be
   /// ahead of the UE's acknowledgements. Returns `none` if the table is full.
   EndToEndId adopt(const KnownConnection& known, Bytes window, Instant now);
-  /// Records a window up to `edge` that was advertised to the server. The split connection, which this connection
-  /// replaces, has advertised it while it was handed back to its hosts.
+  /// Records that a window up to `edge` was advertised to the server by the split connection which this connection
+  /// replaces. The split connection does that while it is handed back to its hosts.
   void record_advertised(EndToEndId id, tcp::SeqNum edge);
   /// Returns the initial window of a connection that replaces a split one. From there its window grows gradually.
   [[nodiscard]] Bytes opening_window(EndToEndId id) const { return flows_[id].opening_window; }
@@ -157,7 +157,8 @@ class EndToEndFlows {
   /// Processes the acknowledgement in a segment, then forwards or delays the segment.
   void receive_ack(EndToEndFlow& flow, EndToEndId id, Side in, packet::Packet&& packet, const packet::Parsed& parsed,
                    Bytes ack, bool in_need, Instant now);
-  /// Forwards a segment. A segment to the UE is also counted in the bearer (all connections of a UE under one policy).
+  /// Forwards a segment. Counts a segment to the UE in the bearer, with the `ip_length` bytes that it occupies in the
+  /// radio queue.
   void pass(EndToEndFlow& flow, Side in, packet::Packet&& packet, std::uint16_t ip_length, Instant now);
   /// Handles the connection's timer.
   void on_due(EndToEndId id, Instant now);

@@ -104,9 +104,9 @@ std::uint32_t scaled(std::uint16_t window, const tcp::SynOptions& sender, const 
   return static_cast<std::uint32_t>(window) << (scaling ? sender.window_scale : 0);
 }
 
-/// Continues the counts of CE packets on both legs of a connection with accurate ECN. The responder counts from five;
-/// the initiator has counted the SYN-ACK, if that arrived with CE, and reports it in `ack`. An ACK without payload
-/// reports the ECN field of the SYN-ACK, one with payload the count (RFC 9768 sections 3.2.1 and 3.2.2).
+/// Initialises the counts of CE packets on both legs of a connection with accurate ECN. Both counts start from five.
+/// The initiator has also counted the SYN-ACK if that arrived with CE, and reports this in `ack`. An ACK without
+/// payload reports the ECN field of the SYN-ACK, one with payload the count (RFC 9768 sections 3.2.1 and 3.2.2).
 void adopt_feedback(Flow& flow, const tcp::Segment& ack) {
   const Handshake& seen = flow.handshake;
   tcp::AccurateEcn* const of_initiator = flow.leg(flow.initiator).endpoint.accurate_ecn();

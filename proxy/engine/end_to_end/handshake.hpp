@@ -36,9 +36,9 @@ enum class Step : std::uint8_t {
 /// Initialises a new flow from the first SYN of its connection.
 void begin(Flow& flow, const FirstSyn& syn);
 
-/// True if the segment's numbers match this handshake, or segments after it that were not seen. Sequence and
-/// acknowledgement numbers must then lie at most one unscaled window after the initial sequence numbers. A SYN must be
-/// the SYN-ACK of the responder.
+/// True if the segment's numbers match this handshake, even if segments between were not seen. Sequence and
+/// acknowledgement numbers must lie at most one unscaled window (64 KiB) after the initial sequence numbers. A SYN must
+/// be the SYN-ACK of the responder.
 [[nodiscard]] bool is_plausible(const Flow& flow, Side from, const tcp::Segment& segment);
 
 /// Tracks a segment that arrived on `from`. `splittable` is true if the proxy supports all options of the segment.
@@ -49,8 +49,8 @@ void begin(Flow& flow, const FirstSyn& syn);
 /// responder receives. `configs` are indexed by the Side that an endpoint faces.
 void split_at_handshake(Flow& flow, const tcp::Segment& ack, const LegConfigs& configs, Instant now);
 
-/// Returns the state with which a connection is tracked without a split. All of its handshake except the last ACK must
-/// have been seen.
+/// Returns the state from which the connection is tracked without a split. At most the last ACK of its handshake may be
+/// missing.
 [[nodiscard]] KnownConnection known(const flow::FlowKey& key, const Flow& flow);
 
 /// Initial states of both TCP endpoints of a split connection.

@@ -78,7 +78,8 @@ class SynCache {
   [[nodiscard]] bool empty() const { return entries_.size() == 0; }
 
  private:
-  /// Recorded SYN and its serial number, which shows whether the entry was reused for another SYN.
+  /// Recorded SYN and its serial number. An EvictionQueue entry with another serial number belongs to an earlier SYN
+  /// that was stored here.
   struct Entry : FirstSyn {
     Entry(const FirstSyn& first, std::uint32_t number) noexcept : FirstSyn(first), ticket(number) {}
     std::uint32_t ticket;

@@ -29,7 +29,7 @@ struct TrackedHost {
 };
 
 /// State of a connection that can be split while it is idle. The connection is idle if all data is acknowledged and the
-/// next segment continues exactly there. The options of both SYNs must be known. Thread: the shard's.
+/// next segment begins at the acknowledged position. The options of both SYNs must be known. Thread: the shard's.
 struct TrackedConnection {
   Handshake handshake;
 
