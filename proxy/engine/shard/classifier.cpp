@@ -115,7 +115,7 @@ void Classifier::receive_chunk(Side in, std::span<packet::Packet> burst, Instant
   serve_pending(now);
 }
 
-/// Returns how cross traffic that arrived on `in` limits the grouping of segments.
+/// Returns how cross traffic that arrived on `in` limits the grouping of a burst's segments by flow.
 inline BurstGrouping::CrossTraffic Classifier::cross_traffic(Side in) const {
   return in == Side::core && parts_.forwarder.counts_radio() ? BurstGrouping::CrossTraffic::limited
                                                              : BurstGrouping::CrossTraffic::passed;
@@ -171,8 +171,8 @@ inline void Classifier::handle(RxPacket& rx, ConnectionId id) {
   }
 }
 
-/// True if a SYN has the addresses and ports of a connection whose two legs are both closed. A new connection then
-/// begins.
+/// True if a SYN has the addresses and ports of a connection whose two legs are both closed. The SYN then begins a new
+/// connection.
 inline bool Classifier::is_reused(const RxPacket& rx, const Flow& flow) const {
   const tcp::Flags flags = rx.segment().flags;
   return flags.syn() && !flags.ack() && relay::both_legs_closed(flow) &&

@@ -54,7 +54,7 @@ class CrashedConnections {
     std::uint8_t gone = 0;
   };
 
-  /// Sends a probe to both hosts, but not to a host that has closed the connection.
+  /// Sends a probe to both hosts of a crashed connection, but not to a host that has closed the connection.
   void ask(const Kept& kept, Instant now, const ShardContext& shard) const;
   /// Ends a round of probes and sets the start time of the next round.
   void end_round(Instant now);

@@ -35,10 +35,11 @@ class Forwarder {
     /// segment is damaged.
     keep
   };
-  /// Forwards a frame and counts it under `reason`. Changes nothing but an unfinished checksum. Without a tracked
-  /// handshake (UDP, bypass, connections older than the proxy), the port's setting decides whether checksums are
-  /// completed. On a veth or TAP, a host with offloads leaves every checksum unfinished. On a physical interface no
-  /// checksum is unfinished, so damaged frames stay damaged.
+  /// Forwards a frame and counts it under `reason`. The frame is changed only if it has an unfinished checksum, which
+  /// may be completed. If no handshake was tracked (UDP, bypass, connections older than the proxy), the setting of the
+  /// port decides whether checksums are completed. On a veth or TAP, a host with offloads leaves every checksum
+  /// unfinished. On a physical interface no checksum is unfinished, so none is completed, and damaged frames stay
+  /// recognizable as damaged.
   [[gnu::noinline]] void forward(RxPacket& rx, Counter reason, Checksum checksum = Checksum::finish);
   /// Forwards a segment of an end-to-end connection, at once or later, with the window that the connection's rate
   /// controller allows.

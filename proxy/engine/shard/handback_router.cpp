@@ -64,9 +64,11 @@ void HandbackRouter::pass_during_handback(RxPacket& rx, FlowId id) {
   }
 }
 
-/// Continues the counts of ECN marks (RFC 9768) across the handback. If the segment is forwarded, rewrites its ACE
-/// field while the host counts something else than the proxy has reported. Also marks its payload CE if the other
-/// host's count must increase. A FIN or RST ends that, because the hosts do not use the counts any more.
+/// Continues the counts of ECN marks (RFC 9768) across the handback. The proxy may have reported more marks to the
+/// receiver than the sender of the segment has counted. Until the sender has counted as many, the ACE field of a
+/// forwarded segment is rewritten to the reported count. Also marks the payload CE while the receiver must count more
+/// marks to reach the count reported to the sender. A FIN or RST ends that, because the hosts do not use the counts any
+/// more.
 void HandbackRouter::join_marks(RxPacket& rx, const Flow& flow, const handback::Verdict& verdict, Passing how) {
   tcp::AccurateEcn* const from = flow.leg(rx.in).endpoint.accurate_ecn();
   tcp::AccurateEcn* const to = flow.leg(opposite(rx.in)).endpoint.accurate_ecn();
@@ -117,8 +119,8 @@ bool HandbackRouter::track_if_released(RxPacket& rx) {
 }
 
 /// True if the segment's checksum is correct. An unfinished checksum counts as correct if the host's SYN had one too.
-/// If an earlier run had split the connection, its SYN is unknown. Until the sequence numbers are known, an unfinished
-/// checksum of the host is then accepted and recorded.
+/// The SYN of a connection that an earlier run had split is unknown. For such a connection an unfinished checksum is
+/// accepted and recorded until its sequence numbers are known.
 bool HandbackRouter::is_sound(TrackedConnection& connection, const RxPacket& rx) const {
   Handshake& shown = connection.handshake;
   if (connection.adrift && shard_.config.accepts_partial_checksums(rx.in) && is_unfinished(rx.packet, rx.parsed))
@@ -137,8 +139,9 @@ bool HandbackRouter::split_again(const TrackedConnection& connection, PolicyInde
   return true;
 }
 
-/// Splits a connection again that was handed back to its hosts before. The split begins with this segment. Returns
-/// false if the flow table is full, or if the policy does not split any more.
+/// Splits a connection again that was handed back to its hosts before. `released` is its index in the table Released.
+/// The split begins with this segment. Returns false if the flow table is full, or if the policy does not split any
+/// more.
 bool HandbackRouter::split_released(std::uint32_t released, const RxPacket& rx) {
   const Policies& policies = shard_.registry.policies().current();
   const PolicyIndex policy = policies.choose(view_of(rx));

@@ -33,10 +33,11 @@ class HandbackRouter {
   [[gnu::cold, gnu::noinline]] void on_unsplittable(const RxPacket& rx);
 
  private:
-  /// Circumstances of a segment that passes during a handback.
+  /// Properties of a segment that passes during a handback, for join_marks().
   struct Passing {
-    bool of_own_data = false;  ///< true if data of the proxy to the segment's host was held before it arrived
-    bool summed = false;       ///< true if the TCP checksum covers the header
+    bool of_own_data = false;  ///< true if the proxy held data for the segment's sender before the segment arrived
+    /// true if the segment has a complete TCP checksum, which must be updated if the header is changed
+    bool summed = false;
   };
   void join_marks(RxPacket& rx, const Flow& flow, const handback::Verdict& verdict, Passing how);
   /// Processes a segment of a released connection, which was handed back to its hosts before. Returns false if the
@@ -47,8 +48,9 @@ class HandbackRouter {
   /// Creates a split flow for a connection that has passed end to end. The flow processes this segment as its first
   /// one. Returns false if the flow table is full.
   [[nodiscard]] bool split_again(const TrackedConnection& connection, PolicyIndex policy, const RxPacket& rx);
-  /// Splits a connection again that was handed back to its hosts before. The split begins with this segment. Returns
-  /// false if the flow table is full, or if the policy does not split any more.
+  /// Splits a connection again that was handed back to its hosts before. `released` is its index in the table Released.
+  /// The split begins with this segment. Returns false if the flow table is full, or if the policy does not split any
+  /// more.
   [[nodiscard]] bool split_released(std::uint32_t released, const RxPacket& rx);
 
   const ShardContext shard_;

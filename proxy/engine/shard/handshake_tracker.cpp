@@ -48,8 +48,8 @@ bool shows_unfinished(const RxPacket& rx, const ShardConfig& config) {
 }
 
 /// Records whether a segment of the handshake has an unfinished checksum. `unanswered` is true if no SYN-ACK was seen
-/// before the segment. The initiator's last ACK is recorded too: if its checksum is complete, the host completes the
-/// checksums of all segments.
+/// before the segment. The initiator's last ACK is recorded too, because a complete checksum shows that the host
+/// completes the checksums of all segments.
 void record_checksum(const RxPacket& rx, Flow& flow, handshake::Step step, bool unanswered, const ShardConfig& config) {
   using enum handshake::Step;
   if (step != go_on && step != answered && step != complete) return;
@@ -151,8 +151,8 @@ void HandshakeTracker::expect(const RxPacket& rx) {
   if (id != flow::no_flow) shard_.registry.bearer(id).expect_short_flow(rx.now);
 }
 
-/// Records the SYN of a connection without state. If another SYN of the connection is recorded, this one is recorded
-/// separately. A forged SYN therefore cannot displace the genuine one.
+/// Records the SYN of a connection without state. If another SYN of the connection is recorded already, this one is
+/// stored in a separate cache. A forged SYN therefore cannot displace the genuine one.
 void HandshakeTracker::record(const FirstSyn& first) {
   const SynCache::Result noted = first_syns_.record(first);
   if (noted == SynCache::Result::rejected) conflicting_syns_.record(first);

@@ -30,8 +30,8 @@ class HandshakeTracker {
   /// hosts), and enough packet buffers are free.
   [[nodiscard]] bool accepts_new() const { return !draining_ && !flows_.buffer_quota().refuses_flows(); }
 
-  /// Processes a segment of a connection for which the shard has no state. None of its segments was seen before, except
-  /// for SYNs.
+  /// Processes a segment of a connection for which the shard has no state. SYNs of the connection may have been seen
+  /// before, but no other segments.
   void on_untracked(RxPacket& rx);
   /// Processes a SYN or SYN-ACK whose numbers do not match the known connection with its addresses and ports. A SYN is
   /// recorded, and the caller must forward it. A SYN-ACK that answers such a SYN replaces the old connection by a new

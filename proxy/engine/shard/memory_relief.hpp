@@ -6,7 +6,7 @@
 namespace sluice::proxy {
 
 /// Frees packet buffers when few are free. Connections that hold no bytes are handed back to their hosts. Out-of-order
-/// data is dropped. Stalled connections are reset, those that hold most first. Thread: the shard's.
+/// data is dropped. Stalled connections are reset, beginning with those that hold the most bytes. Thread: the shard's.
 class MemoryRelief {
  public:
   /// Stores references to its arguments, which must outlive the object.
@@ -20,8 +20,9 @@ class MemoryRelief {
   }
   /// True while a scan over all flows is in progress.
   [[nodiscard]] bool active() const { return walk_.active; }
-  /// Visits the next flows of the scan. A scan resets stalled connections that hold at least half of the maximum that
-  /// the previous scan found. Few scans therefore suffice, and connections that hold little are not reset.
+  /// Visits the next flows of the scan. A scan resets stalled connections that hold at least half of the bytes that the
+  /// largest one held in the previous scan. Few scans therefore suffice, and connections that hold little are not
+  /// reset.
   void step(Instant now);
 
  private:

@@ -29,7 +29,7 @@ double share_of(const Bearer& bearer) {
 /// of a non-empty radio queue may create such a bearer.
 constexpr Duration max_unused = std::chrono::seconds(10);
 
-/// True if the policy limits the cross traffic of UEs by Node-B reports, even of UEs that have no connection.
+/// True if Node-B reports limit the cross traffic of UEs under this policy, even of UEs that have no connection.
 bool limits_by_reports_alone(const PolicySettings& settings) {
   return settings.mode == Mode::smvs && settings.smvs.cross_traffic == CrossTraffic::queue &&
          (settings.needs_reports() || !settings.controls_end_to_end());
@@ -184,8 +184,8 @@ Instant ReportDispatcher::idle_deadline(const Bearer& bearer) const {
   return bearer.empty_since + (bearer.used() ? idle : std::min(idle, max_unused));
 }
 
-/// Handles the time between the last Node-B report of the UE and this one, in which the Node-B may have left the
-/// unchanged UE out.
+/// Handles the time between the last Node-B report of the UE and `report`, for all bearers of the UE; `first` is any of
+/// them. If the Node-B omitted the unchanged UE in that time, the controllers run one step for it.
 void ReportDispatcher::on_pause(Bearer& first, const ReportArrival& report) {
   if (!first.reports().any()) return;
   const SuppressingNodeB* const sender = senders_.find(first.reports().last().sender);
@@ -241,8 +241,8 @@ bool ReportDispatcher::take(Bearer& bearer, const ReportArrival& report, Instant
   return true;
 }
 
-/// Serves the flows whose window towards the server each Node-B report must update, because it is closed or is set once
-/// per report.
+/// Serves those flows whose window towards the server each Node-B report must update, because the window is closed or
+/// changes only with reports.
 void ReportDispatcher::serve_closed_windows(Bearer& bearer, Instant now) {
   for_each_flow(shard_.registry, bearer, [&](Flow& flow, FlowId id) {
     if (flow.share.window_closed) flows_.schedule(flow, id, StreamEvents::to_radio);

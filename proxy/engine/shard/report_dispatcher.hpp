@@ -52,24 +52,26 @@ class ReportDispatcher {
   [[nodiscard]] Instant idle_deadline(const Bearer& bearer) const;
   /// Prefetches the rate controller of a bearer and the flow that it serves next.
   void prefetch_flow(BearerId id) const;
-  /// Handles the time between the last Node-B report and `report`. In that time the Node-B may have omitted the
-  /// unchanged UE.
+  /// Handles the time between the last Node-B report of the UE and `report`, for all bearers of the UE; `first` is any
+  /// of them. If the Node-B omitted the unchanged UE in that time, the controllers run one step for it.
   void on_pause(Bearer& first, const ReportArrival& report);
   /// Applies a Node-B report to one bearer of the UE. Returns false if the report is not newer than the last one; it is
   /// then not newer for the UE's other bearers either.
   bool take(Bearer& bearer, const ReportArrival& report, Instant now);
-  /// Adds a Node-B report to the totals of the UE's group, which is the control group or that of all other UEs.
+  /// Adds a Node-B report, which arrived at `arrived`, to the totals of the UE's group: the control group, or all other
+  /// UEs.
   void count_group(const Bearer& bearer, const ReportArrival& report, Instant arrived);
   /// Applies the bearer's rate control mode to all its flows.
   void steer(Bearer& bearer, Instant now);
   /// Makes the flows of the bearer send as much as its budget allows.
   void serve(BearerId id, Instant now);
-  /// Makes each flow of the bearer send one part of the budget. Returns true if a further round may send more.
+  /// Makes each flow of the bearer send one part of the send budget. With `short_flows_only`, only short flows send.
+  /// Returns true if a further round may send more.
   bool serve_round(Bearer& bearer, bool short_flows_only, Instant now);
   /// Serves all flows of the bearer that have unsent data, because their windows may have opened.
   void serve_flow_windows(Bearer& bearer, Instant now);
-  /// Schedules the flows whose window towards the server each Node-B report must update, because it is closed or is set
-  /// once per report.
+  /// Serves those flows whose window towards the server each Node-B report must update, because the window is closed or
+  /// changes only with reports.
   void serve_closed_windows(Bearer& bearer, Instant now);
 
   const ShardContext shard_;

@@ -100,8 +100,8 @@ class Shard {
   /// selects one UE; if not set, the request applies to all UEs. After a handback because of idleness, scarce buffers
   /// or a drain, connections are split again without this call. Returns false if the UE has no connection.
   bool split_again(const std::optional<IpAddress>& ue);
-  /// Ends a drain at once by ending every connection that is still split. A connection of which the proxy holds no
-  /// bytes is forwarded unchanged from now on. For any other connection both hosts are reset. No new connections are
+  /// Ends a drain at once by ending every connection that is still split. If the proxy holds no bytes of a connection,
+  /// its segments are forwarded unchanged from now on. Otherwise both of its hosts are reset. No new connections are
   /// split.
   void abort_all();
   [[nodiscard]] bool draining() const;

@@ -32,7 +32,7 @@ class UnsplitConnections {
   }
 
  private:
-  /// Reason why one connection is not split.
+  /// Entry of the table: the key of a connection and the reason why it is not split.
   struct Entry {
     flow::FlowKey key;
     Instant used = never;  ///< time of the last use; `never` if the entry is free
