@@ -23,8 +23,9 @@ bool goes_on(const Leg& to, const packet::Parsed& first, const packet::Packet& p
 
 }  // namespace
 
-/// Returns how many segments of a GRO run can be forwarded together with the first one. `room` limits their payload,
-/// and `most` their IP bytes. Subtracts the buffers of the other segments from the budget.
+/// Returns how many segments of a GRO run, the first one included, can be forwarded together. The first one is known to
+/// fit. `room` limits the payload of all, and `most` their IP bytes. Subtracts the buffers of the other segments from
+/// the buffer budget.
 inline std::size_t SplitFlows::coalesce(const Leg& to, std::span<const packet::Packet> packets,
                                         std::span<const packet::Parsed> parsed, Bytes room, Bytes most) {
   std::size_t count = 1;
@@ -41,8 +42,8 @@ inline std::size_t SplitFlows::coalesce(const Leg& to, std::span<const packet::P
 
 /// Updates the state after data was forwarded to a UE whose ACKs are the controller's input. Returns true if the flow
 /// need not be served. That requires that the UE has no other flow and that the flow's timer is set. The data must
-/// change neither the window advertised to the server nor the bearer's sums. If an ACK to the server is due, schedules
-/// it.
+/// change neither the window advertised to the server nor the bearer's sums. If an ACK to the server is due, it is
+/// scheduled.
 inline bool SplitFlows::rests_after_passing(const ServedFlow& served) {
   const auto& [flow, id, bearer, now] = served;
   budget_sharing_.record_passed(flow, id, bearer);
@@ -65,10 +66,10 @@ inline bool SplitFlows::rests_after_passing(const ServedFlow& served) {
   return buffer_quota_.record(flow, StreamEvents::data_to_radio) == flow.share.reserved;
 }
 
-/// Does what a service of the flow would do after the first data to a UE that had acknowledged everything: counts the
-/// flow as moving, updates the window advertised to the server, and sets the timer. Returns false without a change if
-/// the flow must be served instead. That is so if another flow of the bearer is moving, the window has no controller,
-/// or the window is closed.
+/// Replaces a service of the flow after the first data to a UE that had acknowledged everything. Updates the window
+/// advertised to the server and the timer, and counts the flow in BearerLoad::moving_flows. Returns false without a
+/// change if the flow must be served instead. That is so if another flow of the bearer is counted there, if the window
+/// has no controller, or if it is closed.
 bool SplitFlows::begins_to_move(const ServedFlow& served) {
   const auto& [flow, id, bearer, now] = served;
   const bool alone = !flow.share.moving && bearer.load.moving_flows == 0;
@@ -79,10 +80,10 @@ bool SplitFlows::begins_to_move(const ServedFlow& served) {
   return true;
 }
 
-/// Completes a cut-through (data was forwarded in the frame in which it was received): only the ACK to the sender may
-/// still be due. If no ACK is due and no controller runs, only updates the timer. `first_waited` is true if the first
-/// of several segments alone would have caused only a delayed ACK. The timer is then set before the flow is served, so
-/// that timers with equal times expire in the order of the slow path.
+/// Completes a cut-through, in which data was forwarded in the frames in which it was received. Schedules the flow if
+/// an ACK to the sender is due or a rate controller runs, else only updates the timer. `first_waited` is true if the
+/// first of several segments alone would have caused no ACK yet. On the slow path the timer is then set for the delayed
+/// ACK. The timer is set here too, so that timers with equal times expire in the same order.
 template <Side in>
 void SplitFlows::after_passing(const ServedFlow& served, bool first_waited) {
   const auto& [flow, id, bearer, now] = served;

@@ -25,9 +25,10 @@ bool FlowTimers::may_be_put_off(const Flow& flow, Instant now) const {
          !time_alone_matters(flow, registry_.bearer(flow.bearer), now);
 }
 
-/// True if elapsed time alone may open a window. Under Node-B reports, time changes the window advertised to the server
-/// and the use of the common budget. Under the ACK-based controller only three cases depend on time: flows with unsent
-/// data share the budget, the window advertised to the server is (nearly) closed, or the link's rate is not known yet.
+/// True if elapsed time alone may open a window. Under Node-B reports, elapsed time changes the window advertised to
+/// the server and the available send budget. Under the ACK-based controller only three cases depend on time: flows with
+/// unsent data share the budget, the window advertised to the server is (nearly) closed, or the link's rate is not
+/// known yet.
 bool FlowTimers::time_alone_matters(const Flow& flow, const Bearer& bearer, Instant now) {
   if (!bearer.rate_control().is_rate_controlled()) return false;
   return !bearer.rate_control().is_ack_based() || bearer.load.backlogged_flows != 0 || flow.share.window_closed ||

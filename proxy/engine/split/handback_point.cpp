@@ -48,8 +48,8 @@ std::uint32_t rounding(const Flow& flow, Side side) {
   return (1U << scale(flow, side)) - 1;
 }
 
-/// True if neither host was advertised a larger window than the other host itself has advertised. Loss by rounding of
-/// the window field is tolerated.
+/// True if no host has got a larger window from the proxy than the other host has advertised. Loss by rounding of the
+/// window field is tolerated.
 bool windows_hold(const Flow& flow) {
   return std::all_of(both_sides.begin(), both_sides.end(), [&](Side side) {
     const Side other = opposite(side);
@@ -57,8 +57,8 @@ bool windows_hold(const Flow& flow) {
   });
 }
 
-/// Returns a pure ACK for the proxy's own leg. It acknowledges what `segment` acknowledges, but at most what the leg
-/// has sent.
+/// Returns the part of a host's segment that the proxy's own leg must process, as a pure ACK. The ACK covers what
+/// `segment` acknowledges, but at most what the leg has sent.
 tcp::Segment acknowledgement_of(const tcp::Segment& segment, const tcp::Endpoint& own) {
   constexpr std::uint8_t all_of_ace = 7;
   tcp::Segment ours = segment;
@@ -71,8 +71,9 @@ tcp::Segment acknowledgement_of(const tcp::Segment& segment, const tcp::Endpoint
   return ours;
 }
 
-/// Sets the handback point in the stream of the host behind `side`: the sequence number up to which the proxy still
-/// delivers data. For data after that point, the host gets the window that the other host has advertised.
+/// Sets the handback point in the stream of the host behind `side`, which is the sequence number up to which the proxy
+/// still delivers data. The window of that host is set to what the other host has advertised, because all later data
+/// passes to the other host.
 void set_seam(Flow& flow, Side side) {
   tcp::Endpoint& endpoint = flow.leg(side).endpoint;
   endpoint.drop_out_of_order();
@@ -87,7 +88,8 @@ std::pair<tcp::AccurateEcn*, tcp::AccurateEcn*> counters_of(const Flow& flow, Si
   return {flow.leg(side).endpoint.accurate_ecn(), flow.leg(opposite(side)).endpoint.accurate_ecn()};
 }
 
-/// Begins to join the counts of ECN marks of each host to the count that was reported to the other host.
+/// Makes each host's own count of ECN marks replace the count that the proxy has reported to the other host. The other
+/// host gets the reported count until the host's own count has reached it.
 void join_marks(const Flow& flow) {
   for (const Side side : both_sides) {
     const auto [host, other] = counters_of(flow, side);

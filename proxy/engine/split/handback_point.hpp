@@ -40,25 +40,28 @@ void advertise_no_more(Flow& flow, Bytes from_ue, Bytes from_server);
 /// least one direction.
 void begin(Flow& flow);
 
-/// Returns by how many bytes the server may be ahead of the UE when the flow becomes an end-to-end connection. A server
-/// that is further ahead, as on a split flow, would send all these bytes into the radio queue.
+/// Returns by how many bytes the server may be ahead of the UE's acknowledgements when the flow becomes an end-to-end
+/// connection. On a split flow the server may be further ahead, but all these bytes would then be sent into the radio
+/// queue.
 [[nodiscard]] Bytes max_for_successor(const Flow& flow);
 /// Sets the handback points, the sequence numbers up to which the proxy delivers data, for a flow that becomes an
 /// end-to-end connection. The window advertised to the server stays unchanged; the end-to-end connection increases it
 /// later.
 void begin_with_successor(Flow& flow);
-/// Increases the window advertised to the server after the UE has acknowledged bytes that the proxy held, until the
-/// proxy holds none. At most `most` bytes may be between the two hosts. Returns the right edge of the window.
+/// Increases the window advertised to the server while the proxy still delivers data that it holds for the UE. The
+/// window opens by the bytes that the UE acknowledges. At most `most` bytes may be between the two hosts. Returns the
+/// right edge of the window.
 tcp::SeqNum make_room(Flow& flow, Bytes most);
 
 /// Returns the state from which a connection is tracked after it was handed back to its hosts: the numbers, window
 /// edges and FINs of each direction at the end of the proxy's bytes. Requires begin().
 [[nodiscard]] KnownConnection known(const flow::FlowKey& key, const Flow& flow);
 
-/// True if the proxy has reported another count of ECN marks to a host than the other host counts (RFC 9768).
+/// True if a host's count of ECN marks (RFC 9768) differs from the count that the proxy has reported to the other host.
 [[nodiscard]] bool marks_differ(const Flow& flow);
-/// Makes the legs send marked ACKs if the counts of marks differ during a handback and no data has passed that could be
-/// marked. Returns true if a leg has something to send now.
+/// Makes a leg send ACKs marked CE if the counts of ECN marks differ during a handback. Does nothing for a host to
+/// which data was forwarded, because it would not count an ACK of the leg. Returns true if a leg has something to send
+/// now.
 [[nodiscard]] bool level_marks(Flow& flow);
 
 /// True if all bytes that the proxy holds, in both directions, have been delivered and acknowledged.
@@ -75,11 +78,11 @@ struct Verdict {
 
   /// true if the payload must be passed to the leg too, because it retransmits acknowledged bytes
   bool whole = false;
-  /// True if the segment's sequence and ACK numbers lie in the windows of the two hosts. Only then does the window in
-  /// the segment apply to later bytes, too.
+  /// True if the segment's sequence and ACK numbers lie in the windows of the two hosts. Only a valid segment
+  /// advertises a window that permits bytes after the handback point.
   bool is_valid = false;
-  tcp::Segment ours;  ///< part of the segment that must be passed to the proxy's leg: what it acknowledges of the bytes
-                      ///< that the proxy has sent
+  /// part of the segment that must be passed to the proxy's leg: the acknowledgement of bytes that the proxy has sent
+  tcp::Segment ours;
 };
 /// Decides how a segment that arrived on `in` is processed while its connection is handed back to its hosts. `edge` is
 /// the rightmost window edge advertised to the host behind `in`. A segment outside the windows is forwarded and changes

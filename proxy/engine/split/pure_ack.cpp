@@ -7,8 +7,8 @@
 namespace sluice::proxy {
 
 /// Opens the window advertised to the server, as the ACK-based controller allows, if this is the UE's only connection.
-/// If the UE has acknowledged everything, the flow no longer counts as moving. Returns false without a change if the
-/// flow must be served instead.
+/// If the UE has acknowledged everything, removes the flow from BearerLoad::moving_flows. Returns false if the flow
+/// must be served instead.
 bool SplitFlows::controller_has_opened_window(Flow& flow, Bearer& bearer, Instant now) {
   if (bearer.flow_count != 1 || &bearer.sibling() != &bearer || UndeliveredAckLimit::waits(flow)) return false;
   if (!flow.share.moving) return false;
@@ -18,9 +18,9 @@ bool SplitFlows::controller_has_opened_window(Flow& flow, Bearer& bearer, Instan
   return true;
 }
 
-/// Opens the window advertised to the other host (the sender of the acknowledged data), if the flow has no other work.
-/// Without a controller, the window opens by the `acked` bytes; the buffer quota is computed when a window is next
-/// advertised. Returns false without a change if the flow must be served instead.
+/// Opens the window advertised to the sender of the data that an ACK on side `in` acknowledges, if the flow has no
+/// other work. Without a rate controller the window opens by the `acked` bytes, and the buffer quota is computed when a
+/// window is next advertised. Returns false if the flow must be served instead.
 template <Side in>
 inline bool SplitFlows::has_opened_window(const ServedFlow& served, std::uint32_t acked) {
   const auto& [flow, id, bearer, now] = served;
@@ -35,7 +35,7 @@ inline bool SplitFlows::has_opened_window(const ServedFlow& served, std::uint32_
 }
 
 /// Completes the processing of a pure ACK of `acked` bytes. If the ACK only opens the window advertised to the other
-/// host, does what a service of the flow would do; otherwise schedules the flow.
+/// host, does the work that a service of the flow would do. Otherwise schedules the flow.
 template <Side in>
 inline void SplitFlows::after_pure_ack(const ServedFlow& served, std::uint32_t acked) {
   const auto& [flow, id, bearer, now] = served;

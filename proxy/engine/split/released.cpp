@@ -19,11 +19,11 @@ std::uint32_t capacity_for(std::uint32_t max_flows) {
   return std::max<std::uint32_t>(max_flows / 4, 16);
 }
 
-/// Maximum time between the transmission of a segment by a host and its first retransmission.
+/// Assumed maximum time between the transmission of a segment by a host and its first retransmission.
 constexpr Duration first_repetition = std::chrono::seconds(10);
 
 /// Returns how long a connection is not split again after its handback to the hosts. `seen` is how often it was handed
-/// back because of segments that a split does not support.
+/// back because of segments that a split does not support. The time doubles with each such handback.
 Duration wait_after(std::uint8_t seen) {
   return seen == 0 ? Duration::zero() : std::chrono::seconds(std::int64_t{1} << (seen - 1));
 }

@@ -37,12 +37,13 @@ struct ServedFlow {
   Instant now;
 };
 
-/// Configuration and ECN counters of a leg whose hosts agree on accurate ECN (RFC 9768).
+/// Configuration and ECN counters of one leg of a connection that uses accurate ECN (RFC 9768).
 struct AccurateLeg {
   tcp::EndpointConfig config;
   tcp::AccurateEcn counters;
 
-  /// Prepares a new connection with the settings of `common`; returns the configuration to open it with.
+  /// Copies the configuration `common` and adds these counters. Returns the result, with which the endpoint of a new
+  /// connection is opened.
   const tcp::EndpointConfig& begin(const tcp::EndpointConfig& common) {
     config = common;
     config.accurate_ecn = &counters;
@@ -104,8 +105,8 @@ class SplitFlows {
   void send_to_radio(Flow& flow, Bearer& bearer, Bytes most, Instant now) {
     emit(flow, bearer, Side::radio, most, Budget::all, now);
   }
-  /// Distributes send budget of the ACK-based controller among the UE's flows. The budget became available while no
-  /// flow was served.
+  /// Distributes send budget of the ACK-based controller among the UE's flows. Called when budget became available
+  /// although no flow was served.
   void use_budget(Bearer& bearer, Instant now);
   /// Requests the release of the flow (its handback to the hosts) for `reason`. With ReleaseReason::none, cancels the
   /// request. See Handback::request_release().
@@ -199,8 +200,8 @@ class SplitFlows {
   void emit(Flow& flow, Bearer& bearer, Side side, Bytes most, Budget budget, Instant now);
   /// Adds `sent` IP bytes, which were just sent to the UE, to the counts of bearer, flow and controllers.
   void count_to_radio(Flow& flow, Bearer& bearer, Bytes sent, Instant now);
-  /// Distributes unused send budget of the ACK-based controller among a few flows of the UE, in round-robin order. The
-  /// next call is triggered by data that these flows send, or by ACKs.
+  /// Distributes unused send budget of the ACK-based controller among a few flows of the UE, in round-robin order. Few
+  /// flows suffice, because the data that they send, or ACKs, cause the next call.
   [[gnu::noinline]] void distribute_budget(Bearer& bearer, Instant now);
   void emit_round_robin(Bearer& bearer, std::uint32_t count, bool short_flow, Instant now);
 
@@ -264,7 +265,8 @@ class SplitFlows {
   [[gnu::noinline]] void pass_news_of_end(const ServedFlow& served);
   /// Updates the flow's values in the sums of its bearer and its reservations in the buffer budget.
   void update_accounting(Flow& flow, Bearer& bearer, StreamEvents events);
-  /// Releases a flow that is idle and at rest, at once or when the counts of ECN marks of both hosts are equal.
+  /// Releases an idle flow of which the proxy holds no bytes: at once, or when both hosts count as many ECN marks as
+  /// were reported.
   [[gnu::cold, gnu::noinline]] void release_idle(Flow& flow, FlowId id, Instant now);
   /// Handles the timer of a flow in TIME-WAIT. Returns false if the caller must serve the flow.
   bool on_time_wait_timer(Flow& flow, FlowId id, Instant now);

@@ -69,8 +69,8 @@ void SplitFlows::count_to_radio(Flow& flow, Bearer& bearer, Bytes sent, Instant 
   flow_controllers_.sent(flow, bearer, sent);
 }
 
-/// Distributes unused send budget among a few flows of the bearer. If a flow waits although no bytes are in flight,
-/// tries all flows, because no ACK would trigger another call.
+/// Distributes unused send budget among a few flows of the bearer. If no bytes are in flight but a flow waits, lets all
+/// flows send, because no ACK would cause another call.
 void SplitFlows::distribute_budget(Bearer& bearer, Instant now) {
   constexpr std::uint32_t max_flows_at_once = 4;
   constexpr std::uint32_t max_looked_at = 32;  // when searching for a short flow
