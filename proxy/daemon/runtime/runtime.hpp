@@ -111,9 +111,8 @@ class Runtime {
   boost::asio::io_context context_{1};
   boost::asio::signal_set signals_;
   std::unique_ptr<RunRecord> run_record_;  ///< null without state.file
-  std::unique_ptr<WatchdogProcess>
-      /// Watchdog process; null without fail_open. Declared before `eal_`, because it must not share devices.
-      watchdog_;
+  /// Watchdog process; null without fail_open. Declared before `eal_`, so that it starts before DPDK opens devices.
+  std::unique_ptr<WatchdogProcess> watchdog_;
   dpdk::Eal eal_;
   packet::PacketPool pool_;
   std::array<std::unique_ptr<dpdk::Port>, 2> ports_;

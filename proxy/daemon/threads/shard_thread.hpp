@@ -111,9 +111,8 @@ class ShardThread {
   Instant next_sample_{};
   Instant next_publication_{};
   std::uint32_t details_published_ = 0;
-  std::uint32_t command_taken_ =
-      /// id of the last command that was received; its result is published once the shard has completed it
-      0;
+  /// id of the last command that was received; its result is published once the shard has completed it
+  std::uint32_t command_taken_ = 0;
   bool order_found_ = false;             ///< true if the last command that named a UE found a connection of that UE
   std::uint32_t command_published_ = 0;  ///< id of the last command whose result was published
   StayingFlows staying_;
