@@ -252,11 +252,12 @@ constexpr std::array fields{
     F{"top", "flows.[].retransmissions", "integer?", "segments retransmitted to the UE"},
 };
 
-/// Commands whose answer has the form of another command's answer.
+/// Pairs of commands. The answer to the first one has the form of the answer to the second one, so its values are
+/// described only there.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 4> same_answers{
     {{"release", "drain"}, {"split-again", "drain"}, {"reload", "mode"}, {"revert", "confirm"}}};
 
-/// Node in the tree of values that an answer can contain. The JSON schema is written from the tree.
+/// Node in the tree of values that an answer can contain. The JSON schema is generated from the tree.
 struct Node {
   std::string_view type;  ///< type of the value at this node; empty if the node is no value
   std::string_view meaning;

@@ -10,9 +10,11 @@ namespace sluice::admin {
 class ByteStream {
  public:
   virtual ~ByteStream() = default;
-  /// Appends available bytes to `out`, at most about `most`. Returns false if the stream has ended.
+  /// Appends available bytes to `out`. `most` is the desired maximum, which a last unit, such as a frame, may exceed.
+  /// Returns false if the stream has ended.
   virtual bool take(std::string& out, std::size_t most) = 0;
-  /// Called when the client has ended the stream. The server still fetches the bytes that are available then by take().
+  /// Called when the client has ended the stream. Afterwards the server calls take() until all bytes that are available
+  /// then are sent.
   virtual void finish() = 0;
 };
 

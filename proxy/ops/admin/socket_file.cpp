@@ -30,7 +30,7 @@ std::string reason() {
   return strerror(errno);
 }
 
-/// Handle of a file that cannot be read or written through it. Symbolic links are not followed.
+/// Handle that refers to a file without access to its contents (O_PATH). Symbolic links are not followed.
 class Handle {
  public:
   explicit Handle(const std::string& path) : descriptor_(open(path.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC)) {}

@@ -39,8 +39,7 @@ std::string cell(const Json& value) {
   return printable(value.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
-/// Returns the number of terminal columns that the text occupies. It is the number of bytes that begin a UTF-8
-/// character.
+/// Returns the number of terminal columns that the text occupies: one for each UTF-8 character.
 std::size_t width(const std::string& text) {
   return static_cast<std::size_t>(
       std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80; }));

@@ -45,7 +45,8 @@ class CaptureStream final : public admin::ByteStream {
     std::shared_ptr<FrameTap> tap;
     std::vector<std::uint8_t> bytes;  ///< bytes that were read from the tap and are not written to the stream yet
   };
-  /// Moves complete frames from the taps to `out`, sorted by time, at most about `most` bytes.
+  /// Moves complete frames from the taps to `out`, sorted by time. Reads at most `most` bytes from the taps, so `out`
+  /// can get more, because the pcapng format adds bytes.
   void drain(std::string& out, std::size_t most);
   /// Appends the statistics blocks that end the capture.
   void end(std::string& out);

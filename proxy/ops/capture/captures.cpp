@@ -13,8 +13,8 @@
 namespace sluice::capture {
 namespace {
 
-/// Maximum number of sets of taps of one shard that still exist. A stalled shard keeps using an old set, whose rings
-/// then stay allocated.
+/// Maximum number of sets of taps (rings for frames) that may exist for one shard when a capture starts. A stalled
+/// shard keeps using an old set, whose rings then stay allocated.
 constexpr std::size_t max_sets = 4 * max_captures;
 
 }  // namespace

@@ -23,7 +23,8 @@ class Captures {
   struct Program {
     std::string name;
     std::array<std::string, 2> devices;  ///< names of the ports' devices, indexed by Side
-    std::vector<TapSlot*> shards;  ///< slot of each shard in which its set of taps is replaced; outlives the captures
+    /// slot of each shard, by which it gets its current set of taps; outlives the captures
+    std::vector<TapSlot*> shards;
     /// makes every shard check soon whether a capture has started or ended
     std::function<void()> wake;
     Clock clock;

@@ -40,8 +40,8 @@ static_assert(proxy::counter_count + proxy::reset_reason_count <= sent_own);
   return decision < proxy::counter_count && proxy::counter_text(decision).name.starts_with("forward_");
 }
 
-/// Returns the decision for the frame that was counted since the counters had the values `before`. Returns nothing if
-/// no frame was counted.
+/// Returns the decision for a frame from the counter that has counted it: the one that exceeds its value in `before`.
+/// Returns nothing if no frame was counted.
 [[nodiscard]] std::optional<Decision> decision_between(const proxy::Counters& before, const proxy::Counters& now);
 
 /// Returns the action of a decision, with the words of the metrics (metrics::metric_name()): "optimised", "forwarded"

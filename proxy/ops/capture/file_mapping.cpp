@@ -57,8 +57,8 @@ class Slot {
   }
   void free() { status_ = with(status_ + generation, State::unused); }
 
-  /// True if `address` is in the mapping whose status was `seen`. A mapping that was created or destroyed since has
-  /// another generation number, so that it cannot have caused the fault.
+  /// True if `address` is in the mapping whose status was `seen`. A mapping that was created or destroyed since then
+  /// has another generation number. The fault was not in that mapping, so the result is false.
   [[nodiscard]] bool covers(std::uintptr_t address, Status seen) const {
     const std::uintptr_t begin = begin_;
     const std::size_t size = size_;

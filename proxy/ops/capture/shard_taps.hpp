@@ -36,12 +36,12 @@ class ShardTaps final : public proxy::PacketObserver {
   void end_burst() { passing_.clear(); }
 
  private:
-  /// Frame received in the current burst, which the proxy may still send.
+  /// Frame that was received in the current burst and may still be sent. The frame is recognized by its buffer.
   struct Passing {
     const rte_mbuf* buffer;
     Decision decision;
   };
-  /// For each tap: how many bytes of a frame it stores, or nothing if it does not select the frame.
+  /// Number of bytes of a frame that each tap stores, indexed by tap; nothing for a tap that does not select the frame.
   using Shares = std::array<std::optional<std::uint16_t>, max_captures + 1>;
   /// Received frame that the shard is currently processing.
   struct Current {

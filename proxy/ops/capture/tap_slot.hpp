@@ -18,8 +18,8 @@ class TapSlot {
   /// The shard no longer accesses earlier sets.
   [[nodiscard]] std::uint64_t taken() const { return taken_.load(std::memory_order_acquire); }
 
-  /// Called by the shard while it uses no set. Returns the set that it must use from now on, or null if the offered set
-  /// has no taps.
+  /// Called by the shard between two bursts, when it uses no set. Returns the set that it must use from now on, or null
+  /// if the offered set has no taps.
   [[nodiscard]] ShardTaps* current() {
     ShardTaps* const wanted = wanted_.load(std::memory_order_acquire);
     if (wanted != in_use_) [[unlikely]] {

@@ -23,9 +23,9 @@ class TraceSlot {
   [[nodiscard]] bool differs(const control::LawTrace* from) const {
     return wanted_.load(std::memory_order_acquire) != from;
   }
-  /// Called by the shard while it uses no log. Returns the log that it must use from now on. First publishes that the
-  /// shard uses the log, then checks that the log is still offered. The control thread does both in the opposite order,
-  /// so that it never frees a log in use.
+  /// Called by the shard while it uses no log. Returns the log that it must use from now on. The shard first publishes
+  /// which log it takes, and then checks that this log is still offered. The control thread first withdraws a log, and
+  /// then checks that no shard has taken it. Therefore it never frees a log in use.
   [[nodiscard]] control::LawTrace* take() {
     control::LawTrace* trace = nullptr;
     do {

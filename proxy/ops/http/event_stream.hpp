@@ -24,10 +24,12 @@ struct EventLimits {
 
 /// Sends server-sent events to several clients. An event is serialized only once. While an event is being sent to a
 /// client, only the newest later event waits. A slow client therefore costs two events and one kernel buffer. A client
-/// that needs longer than `patience` for an event is disconnected. If the maximum number of clients is reached, a new
-/// client replaces the one with the most unread events, if they are at least `unread`. Otherwise, if another address
-/// has more than half of the clients, one client of that address is replaced. Of the clients of an address, those that
-/// read are replaced last. Thread: that of the io_context.
+/// that needs longer than EventLimits::patience for an event is disconnected.
+///
+/// If the maximum number of clients is reached, a new client replaces the one with the most unread events. That client
+/// must have at least EventLimits::unread of them. Otherwise, if another address has more than half of the clients, one
+/// client of that address is replaced. Clients that read their events are replaced last. Thread: that of the
+/// io_context.
 class EventStream {
  public:
   explicit EventStream(boost::asio::io_context& context, EventLimits limits = {})

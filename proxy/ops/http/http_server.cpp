@@ -118,8 +118,8 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
   }
 
   [[nodiscard]] const boost::asio::ip::address& client() const { return client_; }
-  /// Returns the sequence number of the last progress of the connection. A connection makes progress when it starts to
-  /// wait for a request, or when a part of a response was written. Smaller numbers are older.
+  /// Returns the sequence number of the last progress of this connection; a smaller number means earlier progress. A
+  /// connection makes progress when it starts to wait for a request, or when a part of a response was written.
   [[nodiscard]] std::uint64_t turn() const { return turn_; }
 
  private:
@@ -131,7 +131,7 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
   /// Number of empty lines that are ignored before a request line; RFC 9112 section 2.2 requires at least one.
   static constexpr int max_empty_lines = 4;
 
-  /// Reads a request. Ignores up to `most` empty lines before it.
+  /// Reads a request. Ignores up to `most` empty lines in front of the request line.
   void read_behind_empty_lines(int most) {
     constexpr std::string_view empty_line = "\r\n";
     const auto begins = [this] {

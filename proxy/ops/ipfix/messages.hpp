@@ -42,8 +42,8 @@ class MessageWriter {
   /// Returns a message with both templates. It must be sent before the first record and repeatedly later, because
   /// datagrams may be lost. `now_s` is the export time in seconds since 1970.
   [[nodiscard]] Message templates(std::uint32_t now_s) const;
-  /// Adds a record to the current message. If the record does not fit, returns that message and starts a new one with
-  /// the record. `first` and `last` are the start and end time of the record.
+  /// Adds a record to the current message. If the record does not fit, returns the current message without it, and
+  /// starts a new message with the record. `first` and `last` are the start and end time of the connection.
   [[nodiscard]] std::optional<Message> add(const proxy::ConnectionRecord& record, UnixMilliseconds first,
                                            UnixMilliseconds last, std::uint32_t now_s);
   /// Returns the current message, or nothing if it contains no record.

@@ -34,7 +34,7 @@ bool is_placeholder(const std::string& word) {
 }
 
 /// Returns the literal words of a usage text: "drain", "off" and "status" for "drain [off|status]". Words in upper case
-/// are placeholders. For two of them the values are known to the running program.
+/// are placeholders. The running program knows the values of two of them, UE and NAME.
 std::vector<std::string> typed_words(const std::string& usage) {
   std::vector<std::string> words(1);
   for (const char c : usage) {

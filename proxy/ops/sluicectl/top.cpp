@@ -102,8 +102,8 @@ Json rows_of(const Json& before, const Json& now, const char* counter, double se
   return rows;
 }
 
-/// Adds missing rates of bearers. A bearer without rate controller has no byte count, so its rate is the sum of the
-/// rates of its UE's split connections.
+/// Adds the missing rates of bearers to `rows`. A bearer without a rate controller has no byte count. Its rate is
+/// therefore the sum of the rates of its UE's split connections.
 void complete_rates(const Json& bearers, Json& rows, const Json& flow_rows) {
   std::map<std::string, double> by_ue;
   for (const Json& flow : flow_rows) {
@@ -161,8 +161,8 @@ namespace {
 
 constexpr std::array handlings{"controlled", "split", "passed"};  // as in the answer of `traffic`
 
-/// Returns the share of each way of processing in the bytes between two samples. Returns null if there were no bytes,
-/// or if the program does not count them.
+/// Returns how the bytes between two samples were processed: the share of each way (controlled, split, passed). Returns
+/// null if there were no bytes, or if the program does not count them.
 Json shares(const Json& before, const Json& now) {
   if (!before.contains("traffic") || !now.contains("traffic")) return nullptr;
   Json object = Json::object();

@@ -33,9 +33,10 @@ struct ReplayCommand {
   [[nodiscard]] static ReplayCommand take(std::vector<std::string> words);
 };
 
-/// Runs the controllers again with the inputs in the decision log `trace`, and writes a summary to `messages`. Without
-/// changed parameters, writes the first decision that differs to `out` and returns false if there is one. With changed
-/// parameters, writes every decision that differs and returns true. Throws std::runtime_error.
+/// Runs the controllers again with the inputs in the decision log `trace`, and compares their decisions with those in
+/// the log. Writes a summary to `messages`. Without changed parameters, writes the first decision that differs to `out`
+/// and returns false if there is one. With changed parameters, writes every decision that differs and returns true.
+/// Throws std::runtime_error.
 [[nodiscard]] bool replay(std::istream& trace, const ReplayCommand& command, std::ostream& out, std::ostream& messages);
 /// Runs replay() on the file that the command names, and returns its result. Writes to standard output and standard
 /// error.
