@@ -21,7 +21,8 @@ struct Node {
   std::vector<Node> items;     ///< elements of a list
   std::vector<Entry> entries;  ///< entries of a map in the order of the file; each key occurs once
 
-  /// Names of the files that the document includes; only set in the root. Place::file is 1 for the first one.
+  /// Names of the files that the document includes, only set in the root. The first one has the number 1 in
+  /// Place::file.
   std::vector<std::string> included_files{};
 
   /// Returns the map entry with this key, or null if there is none.

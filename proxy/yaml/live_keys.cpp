@@ -3,7 +3,8 @@
 namespace sluice::config {
 namespace {
 
-/// Collects the names of those keys of one map that were declared live. Keys of nested maps are not collected.
+/// Collects the names of those keys of one map that were declared live, that is, changeable while the program is
+/// running. Keys of nested maps are not collected.
 class LiveKeys final : public Section {
  public:
   explicit LiveKeys(std::vector<std::string>& out) : out_(out) {}

@@ -85,7 +85,7 @@ class Printer final : public Section {
   std::string& out_;
   Secrets secrets_;
   std::string indent_;
-  std::string lead_;  ///< text that precedes the next line: "- " before the first key of a list element
+  std::string lead_;  ///< text that the next line begins with: "- " before the first key of a list element
   bool empty_ = true;
 };
 

@@ -83,8 +83,8 @@ template <typename T>
   return to_markdown(key_tables<T>());
 }
 
-/// Returns those top-level keys that were declared live. These keys and all keys below them can be changed while the
-/// program is running.
+/// Returns those top-level keys that were declared live, which means that they and all keys below them can be changed
+/// while the program is running.
 template <typename T>
 [[nodiscard]] std::vector<std::string> live_keys() {
   T value{};
