@@ -53,7 +53,7 @@ struct PortSettings {
 };
 
 /// Selects whether a segment with an unfinished TCP checksum is accepted. A kernel leaves the checksum to an interface
-/// that offers checksum offload, but a virtual interface never computes it.
+/// that offers checksum offload. A virtual interface offers it but never computes the checksum.
 enum class PartialChecksums : std::uint8_t {
   by_driver,  ///< accepted only on a port whose device receives frames from the kernel of this machine
   accept,
@@ -77,7 +77,7 @@ struct ShardsSettings {
   std::uint16_t count = 1;
   dpdk::PollMode poll = dpdk::PollMode::adaptive;
 
-  /// longest sleep of a poll thread if one of its ports cannot wake it
+  /// longest sleep of a poll thread if one of its ports cannot wake the thread when frames arrive
   Duration longest_sleep = dpdk::PollPolicy::default_step;
   dpdk::ThreadPriority priority = dpdk::ThreadPriority::normal;
   std::vector<std::uint16_t> cpus;  ///< processor of each shard's thread; if empty, threads are not pinned
@@ -144,7 +144,7 @@ struct StopSettings {
 struct StateSettings {
   std::optional<std::string> file;  ///< path of the state file; no file if not set
 
-  /// maximum age of a state file that is used; the age counts from the end of the run that wrote the file
+  /// maximum age of a state file that is used, measured from the end of the run that wrote the file
   Duration keep = std::chrono::minutes(10);
 };
 
@@ -198,8 +198,8 @@ struct Config {
   }
 };
 
-/// Payload bytes for which the configured packet buffers suffice. Payload counts if it is held, or if it may still
-/// arrive within an advertised window.
+/// Number of payload bytes for which the configured packet buffers suffice. Bytes count if they are held by the proxy,
+/// or if they may still arrive within an advertised window.
 struct PacketMemory {
   Bytes shard;       ///< bytes of all connections of a shard together
   Bytes ue;          ///< bytes of all connections of one UE together

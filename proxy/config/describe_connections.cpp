@@ -72,8 +72,8 @@ constexpr Choice<UplinkAnswers> uplink_answers[] = {
      "agree"},
     {"ignore", UplinkAnswers::ignore, "the download is forwarded at once"}};
 
-/// Group of `smvs` keys that are used only with certain settings. With other settings these keys are refused, because
-/// they would silently have no effect.
+/// Group of `smvs` keys that have an effect only with certain settings. With other settings the group's keys are
+/// refused.
 struct KeysInUse {
   bool (*used)(const SmvsMode&);
   std::string_view condition;  ///< condition in words, which an error message adds after "this key only when"

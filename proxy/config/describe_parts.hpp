@@ -12,7 +12,7 @@ namespace sluice::proxy {
 void describe_default_mode(config::Section& s, PolicySettings& settings);
 /// Checks that the mode can be applied with the selected interception, and that an observed mode uses feedback.
 void check_interception(config::Section& s, const PolicySettings& settings);
-/// Checks that enough packet buffers remain for payload, because devices hold some from the start.
+/// Checks that enough packet buffers remain for payload after subtraction of those that devices hold from the start.
 void check_memory(config::Section& s, const Config& config);
 /// Returns ShardConfig::accept_partial_checksums for these ports.
 [[nodiscard]] std::array<bool, 2> accepted_partial_checksums(const PortsSettings& ports);
