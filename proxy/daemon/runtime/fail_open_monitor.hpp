@@ -40,7 +40,7 @@ class FailOpenMonitor {
   WatchdogProcess& watchdog_;
   boost::asio::steady_timer timer_;
   std::uint64_t samples_ = 0;  ///< number of samples that the watchdog process had taken at the last maintain()
-  /// number of consecutive calls of maintain() between which the watchdog process took no new sample
+  /// number of consecutive calls of maintain() at which the watchdog process had taken no new sample
   std::uint32_t without_sample_ = 0;
 };
 

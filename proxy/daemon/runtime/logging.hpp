@@ -11,8 +11,8 @@
 
 namespace sluice::proxy {
 
-/// Log of the program. While the object exists, spdlog::info() and similar functions write to it. A thread that logs
-/// never waits for a disk or for the reader of the log (see LogWriter).
+/// Log of the program. While the object exists, spdlog::info() and similar functions write to this log. A thread that
+/// logs never waits for a disk or for the reader of the log (see LogWriter).
 class Logging {
  public:
   /// Opens the log. Throws std::runtime_error if the log file cannot be opened.

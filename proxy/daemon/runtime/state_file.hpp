@@ -22,7 +22,7 @@ struct StateIdentity {
   std::string ports;            ///< names of the ports' devices; a file of a run with other devices is ignored
   std::uint32_t shards = 1;     ///< number of shards of this run; an earlier run may have had a different number
   std::uint32_t max_flows = 1;  ///< maximum number of connections in each shard
-  Duration keep{};              ///< maximum age of a file that is used; the age counts from the end of the earlier run
+  Duration keep{};              ///< maximum age of a file that is used, measured from the end of the earlier run
   std::function<unsigned(const IpAddress& ue)> owner;  ///< returns the index of the shard that a UE belongs to
 };
 
@@ -96,8 +96,8 @@ class StateFile {
   [[nodiscard]] std::span<JournalEntry> crashed_entries() const;
   template <typename Connection>
   void sort_by_shard(std::vector<Connection>& connections) const;
-  /// Returns which part of the sorted list `connections` belongs to `shard`: index of the first connection, and number
-  /// of connections.
+  /// Returns the part of the list `connections`, which is sorted by shard, that belongs to `shard`: index of the first
+  /// connection, and number of connections.
   template <typename Connection>
   [[nodiscard]] std::pair<std::size_t, std::size_t> part_of(std::uint32_t shard,
                                                             const std::vector<Connection>& connections) const;

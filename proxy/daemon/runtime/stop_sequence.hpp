@@ -42,7 +42,7 @@ class StopSequence {
   /// Continues or ends the drain, in which connections are handed back to their hosts. `answer` contains how many
   /// connections are still split.
   void consider(const admin::Answer& answer);
-  /// Logs how many connections are reset because they are still split, then ends them.
+  /// Logs how many connections are still split and will be reset, then ends all of them.
   void state_and_end(const admin::Answer& answer);
   void end_connections();
   /// Keeps forwarding packets for a short time, then completes the stop.

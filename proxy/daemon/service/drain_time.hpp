@@ -7,16 +7,18 @@
 
 namespace sluice::proxy {
 
-/// Decides how long a stop waits for split connections to be handed back to their hosts. Normally it waits for the time
-/// `drain`. Time in which the program or its machine was suspended does not count. The wait is extended, by at most
-/// `drain`, while the number of connections that a stop would break decreases. Reads no clock.
+/// Decides how long a stop waits for split connections to be handed back to their hosts. Normally it waits for the
+/// configured time `drain`. Time in which the program or its machine was suspended does not count. The wait is
+/// extended, by at most `drain`, as long as the number of connections that a stop would break decreases. Reads no
+/// clock.
 class DrainTime {
  public:
   /// Interval at which the shards are asked how many connections are still split.
   static constexpr Duration period = std::chrono::milliseconds(100);
   /// Minimum time by which the interval between two answers must exceed `period` for the program to count as suspended.
   static constexpr Duration tolerance = std::chrono::milliseconds(400);
-  /// Maximum time since the last decrease of the number of connections during which the wait is still extended.
+  /// Maximum time since the number of connections that a stop would break last decreased, for which the wait is still
+  /// extended.
   static constexpr Duration patience = std::chrono::seconds(1);
   /// Number of consecutive requests without an answer after which the shards count as stalled.
   static constexpr unsigned max_unanswered = 3;

@@ -116,7 +116,8 @@ void add_keys(std::vector<Explanation>& out) {
 }
 
 /// True if `word` is a short form of the word that `of` explains. The short form is the part after the last dot or, for
-/// a reason, after the first underscore. Tables show such short forms.
+/// a reason, after the first underscore. The two forms of a metric, with and without _total, are short forms of each
+/// other.
 bool is_short_for(const std::string& word, const Explanation& of) {
   const std::size_t dot = of.word.rfind('.');
   if (dot != std::string::npos && of.word.compare(dot + 1, std::string::npos, word) == 0) return true;

@@ -153,8 +153,8 @@ void add_observed(Exposition& page, const StatusSource& status_source) {
   }
 }
 
-/// Computes how many values of a histogram are below given limits. Each limit must be a boundary between two buckets of
-/// that histogram.
+/// Computes how many values of a histogram are below each of several limits. Each limit must be a boundary between two
+/// buckets of that histogram.
 class Cumulated {
  public:
   explicit Cumulated(const Histogram& values) : values_(values) {}

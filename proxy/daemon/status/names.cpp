@@ -93,7 +93,8 @@ constexpr std::array families = {
            "bytes acknowledged to one host and not yet by the other, in samples of split connections"},
 };
 
-/// Suffixes that metric names of leg counters get, because these counters' own names contain no unit.
+/// Suffix by the name of a leg counter, for its metric: the suffix adds the unit, which the names of these counters do
+/// not contain.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 3> units_of_legs = {
     {{"received", "_frames"}, {"transmitted", "_frames"}, {"retransmitted", "_segments"}}};
 constexpr std::array<std::string_view, 5> ports_count_packets = {"received", "transmitted", "transmit_dropped",

@@ -9,7 +9,8 @@ namespace sluice::proxy {
 /// Detects that no Node-B sends reports although a mode of the proxy needs them. Thread: the control thread.
 class ReportWatch {
  public:
-  /// Time without reports after which the reports count as missing. This time is far above the period of reports.
+  /// Time without reports after which the reports count as missing. This time is far above the interval between
+  /// reports.
   static constexpr Duration limit = std::chrono::seconds(1);
 
   enum class Event : std::uint8_t {
@@ -20,7 +21,7 @@ class ReportWatch {
   /// Returns the event since the last call. `needed` is true if the active policies need reports of Node-Bs. `accepted`
   /// is the number of messages from Node-Bs so far. Must be called about once a second.
   [[nodiscard]] Event look(bool needed, std::uint64_t accepted, Instant now);
-  /// Returns the time since the last report of a Node-B; zero while no reports are needed. After the event
+  /// Returns the time since the last report of a Node-B; zero while no reports are needed. Right after the event
   /// `received_again`, returns how long reports were missing.
   [[nodiscard]] Duration silence() const { return silence_; }
 

@@ -15,8 +15,8 @@ class ShardWatch {
  public:
   /// Age of a shard's newest snapshot above which the shard counts as stalled. It is ten times the publication period.
   static constexpr Duration limit = std::chrono::seconds(1);
-  /// Longest interval between two calls of look() in which stalls are detected. After a longer one, no shard counts as
-  /// stalled, because the whole program was stopped.
+  /// Longest interval between two calls of look() in which stalls are detected. If the interval is longer, the whole
+  /// program was stopped, so that no shard counts as stalled.
   static constexpr Duration longest_pause = std::chrono::seconds(2);
 
   explicit ShardWatch(std::size_t shards) : shards_(shards) {}

@@ -34,8 +34,8 @@ struct ProgramTotals {
 [[nodiscard]] ProgramTotals totals_of(const StatusSource& status_source, Instant now);
 
 /// Totals of the program and of both groups of UEs during the last hour, for the live page. A row contains the rates
-/// and means since the previous row. A row contains no values of single UEs, so its size does not depend on the number
-/// of UEs. Thread: the control thread.
+/// and means since the previous row. No row contains values of single UEs, so the size of a row does not depend on the
+/// number of UEs. Thread: the control thread.
 class TotalsHistory {
  public:
   TotalsHistory();

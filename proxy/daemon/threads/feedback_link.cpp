@@ -145,7 +145,7 @@ bool FeedbackLink::on_report(const feedback::ReportArrival& report) {
   return queued;
 }
 
-/// Schedules a single wake-up of the shard after all reports that are now waiting in the socket are received.
+/// Schedules one call of Shards::wake() for the shard, after all reports that now wait in the socket were received.
 void FeedbackLink::wake_soon(unsigned shard) {
   if (waking_.at(shard)) return;
   waking_.at(shard) = true;

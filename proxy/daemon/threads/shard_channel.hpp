@@ -66,15 +66,14 @@ struct ShardSnapshot {
   std::uint64_t sleeps = 0;            ///< number of times that the poll thread has slept
   std::uint64_t statuses_lost = 0;     ///< status messages lost because the queue to the control thread was full
   std::uint32_t end_to_end_count = 0;  ///< number of end-to-end connections; flow_count includes them
-  /// Numbers of flows and bearers by state; a count of many flows takes several snapshots, so its values can be older
-  /// than this one.
+  /// Numbers of flows and bearers by state. Counting many flows takes several snapshots, so the numbers can be older
+  /// than this snapshot.
   FlowStateCounts flow_states;
   Times times;  ///< duration histograms of both groups of UEs, see GroupTimes
   /// histogram of the bytes acknowledged to one host but not by the other, see Shard::sample_exposure()
   Histogram exposure;
-  std::uint32_t command = 0;  ///< id of the last completed command, after which the shard counted the connections in
-                              ///< `staying`
-  bool order_found = false;   ///< true if the shard had a connection of the UE that the last command was for
+  std::uint32_t command = 0;  ///< id of the last completed command; `staying` was counted after that command
+  bool order_found = false;   ///< true if the shard had a connection of the UE that the last command has named
   bool draining = false;
   StayingFlows staying;
   /// Id of the DetailRequest for which this snapshot contains lists of flows and bearers; 0 if the lists are empty.

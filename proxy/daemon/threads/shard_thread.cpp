@@ -45,8 +45,8 @@ flow::HashKey new_secret() {
   return secret;
 }
 
-/// Returns the configuration with a new secret, from which the shard computes hidden positions of segment boundaries.
-/// By these it detects acknowledgements of data that has not arrived.
+/// Returns the configuration with a new secret, from which the shard computes random segment boundaries. Hosts cannot
+/// predict them. An ACK that ends elsewhere therefore acknowledges data that has not arrived.
 ShardConfig with_secret(ShardConfig shard) {
   shard.tcp.boundary_secret = new_secret().first;
   return shard;

@@ -105,9 +105,11 @@ class ShardThread {
   std::vector<packet::Packet> burst_;
   std::vector<control::feedback::BearerStatus> statuses_;
   Instant next_status_{};
-  /// true if status messages were lost in the last round, so that the next round sends the status of every bearer
+  /// true if status messages were lost in the last round of the poll loop, so that the next round sends the status of
+  /// every bearer
   bool all_statuses_due_ = false;
-  /// time of the next sample of exposure and flow states; a requested snapshot does not delay the sample
+  /// time of the next sample of ACK exposure and flow states, which is independent of snapshots that are published on
+  /// request
   Instant next_sample_{};
   Instant next_publication_{};
   std::uint32_t details_published_ = 0;
