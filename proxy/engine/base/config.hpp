@@ -64,7 +64,8 @@ struct ShardTimeouts {
   /// h.
   Duration stalled = std::chrono::hours(1);
 
-  /// Time that replaces `stalled` for the receiving host, if the sending host has reset the connection or is gone.
+  /// Time after which a connection is reset because a host acknowledges nothing, if the other host has reset the
+  /// connection or is gone. It replaces the longer time timeouts.stalled.
   Duration orphaned = std::chrono::minutes(3);
 
   /// time after which out-of-order segments are dropped if the gap before them is not filled

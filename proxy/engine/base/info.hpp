@@ -56,11 +56,13 @@ struct PassingInfo {
   std::uint16_t server_port = 0;
   std::uint8_t protocol = 0;  ///< number of the IP protocol
   const char* reason = "";    ///< name of the forward_* counter that counted the newest sampled packet of the flow
-  /// Estimated number of bytes of the flow since the time `first`. The estimate is at most `uncertain` bytes too large.
+  /// Estimated number of bytes that the flow has carried since its first sampled packet. The true number is smaller by
+  /// at most `uncertain` bytes.
   std::uint64_t bytes = 0;
-  std::uint64_t uncertain = 0;  ///< part of `bytes` that may belong to another flow, which used this table entry before
-  Instant first{};              ///< time of the first sampled packet
-  Instant last{};               ///< time of the newest sampled packet
+  /// part of the estimated bytes that may belong to another flow, which used this table entry before
+  std::uint64_t uncertain = 0;
+  Instant first{};  ///< time of the first sampled packet
+  Instant last{};   ///< time of the newest sampled packet
 };
 
 /// Compares the decisions of a controller in mode observe, where it limits nothing, with the actual traffic. The window
@@ -181,7 +183,8 @@ struct BearerInfo {
 
   /// window that the observed ACK-based controller computes now; not set if none is observed
   std::optional<Bytes> observed_window{};
-  /// queueing delay that `observed_window` would cause; not set while the rate of the link is unknown
+  /// queueing delay that the window of the observed ACK-based controller would cause; not set while the link's rate is
+  /// unknown
   std::optional<Duration> observed_delay{};
   Rate service_rate;           ///< service rate of the radio queue, according to the last Node-B report
   Rate mean_rate;              ///< mean service rate b̄ of the radio queue
@@ -196,9 +199,9 @@ inline constexpr Duration report_is_fresh_for = std::chrono::seconds(1);
 
 /// Length of a UE's radio queue, as all status displays show it.
 struct RadioQueueView {
-  /// source of `queue`: "reports" or "acknowledgements"; null while the queue is unknown
+  /// source of the queue length: "reports" or "acknowledgements"; null while the length is unknown
   const char* source = nullptr;
-  Bytes queue;                    ///< bytes in the queue; valid if `source` is not null
+  Bytes queue;                    ///< bytes in the queue; valid unless the length is unknown
   std::optional<Duration> delay;  ///< time to empty the queue at its mean rate; not set if queue or rate is unknown
 };
 /// Returns the length of the radio queue according to a recent Node-B report. If there is none, returns the estimate of
