@@ -57,7 +57,7 @@ class AckController {
   /// Numbers of end-to-end connections whose server must wait for the bearer's window before it may send.
   struct EndToEndFlowCount {
     std::uint32_t waiting = 0;
-    std::uint32_t short_flows = 0;  ///< how many of the flows in `waiting` are short
+    std::uint32_t short_flows = 0;  ///< how many of the waiting connections are short flows
   };
   EndToEndFlowCount end_to_end;
   /// number of cross-traffic flows (such as QUIC) whose packets wait for the bearer's window

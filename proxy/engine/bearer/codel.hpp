@@ -10,7 +10,7 @@ namespace sluice::proxy {
 /// Parameters of CoDel (RFC 8289) for one flow of a CrossTrafficQueue.
 struct CodelParameters {
   Duration target;    ///< target sojourn time (RFC 8289), > 0; a longer one indicates a standing queue
-  Duration interval;  ///< time for which the sojourn time must exceed `target` before a packet is dropped; > 0
+  Duration interval;  ///< time for which the sojourn time must exceed the target before a packet is dropped; > 0
 };
 
 /// State machine of CoDel for one flow (RFC 8289 section 5), with the names of the RFC. Reads no clock. The emulator

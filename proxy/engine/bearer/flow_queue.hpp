@@ -13,7 +13,8 @@ namespace sluice::proxy {
 
 /// Properties of a packet that are stored when the packet is queued, so that it need not be parsed again.
 struct QueuedPacket {
-  std::uint32_t slot = 0;      ///< keyed hash of the 5-tuple; modulo `slots` it selects the flow's queue, called a slot
+  /// keyed hash of the 5-tuple; modulo FlowQueue::slots it selects the FIFO of the packet's flow
+  std::uint32_t slot = 0;
   std::uint16_t bytes = 0;     ///< length of the IP packet
   std::uint8_t ip_offset = 0;  ///< offset of the IP header in the frame
   bool keep = false;         ///< true if CoDel must not drop the packet, for example because it belongs to a handshake
@@ -55,13 +56,13 @@ class FlowQueue {
   /// Removes and returns the next packet. The result also states whether CoDel drops or marks the packet. Requires
   /// !empty().
   [[nodiscard]] Popped pop(const CodelParameters& parameters, Instant now);
-  /// Returns the number of IP bytes that wait in the FIFO of the flow to which the packet described by `about` belongs.
+  /// Returns the number of IP bytes of one flow that wait in its FIFO. `about` describes any packet of the flow.
   [[nodiscard]] Bytes bytes_of(const QueuedPacket& about) const { return Bytes(flow_[about.slot % slots].bytes); }
-  /// True if CoDel must not drop the oldest packet of the flow to which the packet described by `about` belongs.
-  /// Requires that bytes of that flow wait.
+  /// True if CoDel must not drop the oldest waiting packet of a flow. `about` describes any packet of the flow, which
+  /// must have waiting bytes.
   [[nodiscard]] bool head_is_kept(const QueuedPacket& about) const;
-  /// Drops the oldest packet of the flow to which the packet described by `about` belongs. Requires that bytes of that
-  /// flow wait.
+  /// Drops the oldest waiting packet of a flow. `about` describes any packet of the flow, which must have waiting
+  /// bytes.
   void drop_oldest(const QueuedPacket& about);
   /// Removes and returns the packet that the round robin selects next. CoDel does not test the packet. Requires
   /// !empty().
