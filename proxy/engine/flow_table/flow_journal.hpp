@@ -27,9 +27,9 @@ struct alignas(64) JournalEntry {
     /// not acknowledged
     exposed = 2
   };
-  /// Bits of the field `options`.
-  static constexpr std::uint32_t timestamps = 1;  ///< bit of `options`: both hosts send TCP timestamps
-  /// bit of `options`: the host on the core side has sent the first SYN
+  /// Bits of JournalEntry::options.
+  static constexpr std::uint32_t timestamps = 1;  ///< bit of JournalEntry::options: both hosts send TCP timestamps
+  /// bit of JournalEntry::options: the host on the core side has sent the first SYN
   static constexpr std::uint32_t core_initiates = 2;
 
   /// Frame headers of packets to a host, copied from packet::HeaderTemplate. Outer headers longer than two VLAN tags
@@ -46,7 +46,7 @@ struct alignas(64) JournalEntry {
 
   /// Options in the SYN of a host; a copy of tcp::SynOptions.
   struct Offer {
-    /// bits of the field `flags`
+    /// bits of Offer::flags, one for each option in the SYN
     static constexpr std::uint8_t window_scaling = 1, sack = 2, timestamps = 4, ecn = 8, accurate_ecn = 16;
     std::uint16_t mss;
     std::uint8_t window_scale;

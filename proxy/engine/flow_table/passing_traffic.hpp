@@ -13,12 +13,13 @@
 
 namespace sluice::proxy {
 
-/// Finds the flows that cause most of the bytes forwarded without control. One frame per `step` of bytes is sampled and
-/// stands for that many bytes. Other frames cost only a subtraction. The step is 1/64 of all bytes so far, between 2
-/// KiB and 64 KiB. A fixed table holds the largest flows (Space-Saving: Metwally, Agrawal, El Abbadi 2005). A hash of
-/// the flow selects a set of eight entries. A new flow replaces the smallest one of its set and inherits its bytes,
-/// which are its uncertainty. A flow with more than an eighth of its set's sampled bytes is always in the table.
-/// Thread: the shard's.
+/// Finds the flows that cause most of the bytes forwarded without control. Bytes are counted in steps: one frame in
+/// each step is sampled and stands for all bytes of the step. Other frames cost only a subtraction. A step is 1/64 of
+/// all bytes so far, between 2 KiB and 64 KiB.
+///
+/// A fixed table holds the largest flows (Space-Saving: Metwally, Agrawal, El Abbadi 2005). A hash of the flow selects
+/// a set of eight entries. A new flow replaces the smallest one of its set and inherits its bytes, which are its
+/// uncertainty. A flow with more than an eighth of its set's sampled bytes is always in the table. Thread: the shard's.
 class PassingTraffic {
  public:
   static constexpr std::size_t capacity = max_passing;
@@ -43,7 +44,8 @@ class PassingTraffic {
   /// Adds the frame that count_bytes() has selected to its flow. `reason` is the counter of the reason why the frame is
   /// forwarded without control.
   [[gnu::cold, gnu::noinline]] void sample(const RxPacket& rx, Counter reason);
-  /// Appends the flows that had a sample within `keep` before `now`, in no order.
+  /// Appends the flows that had a sample in the last minute (PassingTraffic::keep) before `now`, in no particular
+  /// order.
   void describe(std::vector<PassingInfo>& out, Instant now) const;
 
  private:
@@ -55,11 +57,12 @@ class PassingTraffic {
   struct Entry {
     flow::FlowKey key;
     std::uint64_t bytes = 0;  ///< sampled bytes, including those inherited from the flow that used this entry before
-    std::uint64_t inherited = 0;  ///< part of `bytes` that was inherited from the flow that used this entry before
-    Instant first{};              ///< time of the first sample
-    Instant last{};               ///< time of the newest sample
-    Counter reason{};             ///< reason why the newest sampled frame was forwarded without control
-    std::uint8_t protocol = 0;    ///< number of the IP protocol
+    /// part of the sampled bytes that was inherited from the flow that used this entry before
+    std::uint64_t inherited = 0;
+    Instant first{};            ///< time of the first sample
+    Instant last{};             ///< time of the newest sample
+    Counter reason{};           ///< reason why the newest sampled frame was forwarded without control
+    std::uint8_t protocol = 0;  ///< number of the IP protocol
   };
 
   /// Returns the entry of the flow in its set of eight, or else the entry that it replaces: a free one, else that with
