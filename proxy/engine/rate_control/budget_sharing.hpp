@@ -23,15 +23,15 @@ inline constexpr Bytes turn{2 * 1500};
 inline constexpr double short_flow_share = 0.8;
 
 /// Returns the part of `window` for one of the `waiting` flows, of which `short_flows` are short. All short flows get
-/// equal parts, and all other flows get equal parts. A short flow gets at least as much as another one. The flow itself
-/// must be included in the numbers.
+/// equal parts, and all other flows get equal parts. A short flow gets at least as much as a flow that is not short.
+/// The flow itself must be included in the numbers.
 [[nodiscard]] Bytes part_of(Bytes window, std::uint32_t waiting, std::uint32_t short_flows, bool is_short_flow);
 
 /// Numbers of flows that share the window of a bearer: split flows with unsent data, end-to-end flows that the window
 /// limits, and waiting flows of cross traffic.
 struct Competitors {
   std::uint32_t all = 0;
-  std::uint32_t short_flows = 0;  ///< how many of the flows in `all` are short
+  std::uint32_t short_flows = 0;  ///< how many of all competing flows are short
 };
 /// Returns the numbers of flows that share the window of the bearer.
 [[nodiscard]] Competitors competitors_for(const Bearer& bearer);

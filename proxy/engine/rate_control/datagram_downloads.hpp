@@ -12,8 +12,8 @@
 namespace sluice::proxy {
 
 /// Finds flows of datagrams that are downloads: a hundred full-size datagrams to a UE within a second. A keyed hash of
-/// the flow selects its entry in a small table. A flow replaces another one there, so two downloads that share an entry
-/// may not be found. Memory and work per datagram are constant. Thread: the shard's.
+/// the flow selects its entry in a small table. A flow replaces the flow that has used its entry before, so two
+/// downloads that share an entry may not be found. Memory and work per datagram are constant. Thread: the shard's.
 class DatagramDownloads {
  public:
   /// Fewest IP bytes of a full-size datagram. A QUIC client's first datagram has 1200 bytes of payload (RFC 9000

@@ -131,8 +131,9 @@ void ReceiveWindowControl::update_of_server(Flow& flow, Bearer& bearer, Instant 
   record_window_closed(flow, bearer, sliding || room < Bytes(flow.leg(Side::core).endpoint.effective_mss()));
 }
 
-/// Returns the window `room`. If it is less than two segments and was so for `closed_for`, returns two segments (at
-/// most `most`), provided that gets_min_window() allows this.
+/// Returns the window `room`. Returns two segments instead, but at most `most`, under three conditions. The window has
+/// been less than two segments for the time closed_for, gets_min_window() is true, and the proxy holds little unsent
+/// data for the UE.
 Bytes ReceiveWindowControl::grant_min_window(const Flow& flow, const Bearer& bearer, Loop& loop, Bytes room, Bytes most,
                                              Instant now) {
   const Bytes few = few_segments(flow);

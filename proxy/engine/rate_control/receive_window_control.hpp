@@ -64,7 +64,7 @@ class ReceiveWindowControl {
   struct Loop {
     explicit Loop(const control::ReceiveWindowLoop& law) : balance(law) {}
     control::ReceiveWindowLoop balance;
-    /// index of the sliding-mode controller in `sliding_`; no_id if another kind is used
+    /// index of the sliding-mode controller (Sliding); no_id if another kind of controller is used
     std::uint32_t sliding = no_id;
     Instant open_at{};  ///< last time at which the window advertised to the server was open
   };
