@@ -78,7 +78,7 @@ class LegOutput final : public tcp::Output {
   [[nodiscard]] packet::Packet frame_for(packet::Packet* payload, const tcp::Segment& segment);
 
   Flow& flow_;
-  Leg& leg_;  ///< leg of the flow on `side_`
+  Leg& leg_;  ///< leg of the flow whose segments this object writes
   Side side_;
   Bearer* bearer_;  ///< bearer that counts the bytes sent to the UE; null on the core side, or if no bearer counts them
   Bytes cut_through_bytes_{};

@@ -13,7 +13,8 @@ class StallTimeout {
 
   /// Resets the flow if one of its hosts has acknowledged nothing for timeouts.stalled. If a reset is pending,
   /// timeouts.orphaned applies instead. Drops out-of-order data older than timeouts.out_of_order. Called when the
-  /// flow's timer expires. A host that does not answer at all ends its leg earlier (tcp.max_retransmissions).
+  /// flow's timer expires. A leg whose host sends no segments at all ends earlier, after tcp.max_retransmissions
+  /// retransmissions.
   void end(Flow& flow, Instant now);
   /// Sets the flow's timer for dropping its out-of-order data, because a TCP endpoint sets no timer for a gap alone.
   void watch_holes(Flow& flow, FlowId id);
