@@ -78,7 +78,7 @@ class EndToEndAckControl {
     std::uint16_t payload = 1;  ///< payload bytes of the largest packet seen
     std::uint16_t packet = 1;   ///< IP bytes of the largest packet seen
     std::uint16_t offered = 0;  ///< window field of the UE's newest ACK
-    bool timed = false;         ///< true if `newest_ts` contains the timestamp of an ACK
+    bool timed = false;         ///< true if an ACK with a timestamp was received, so that newest_ts is valid
     /// true if the flow is included in the number of end-to-end flows that wait for the window
     bool waits = false;
     /// true if the flow is included in the number of short end-to-end flows that wait for the window

@@ -89,7 +89,8 @@ struct EndToEndFlow {
   /// arrival time of the newest segment of the handshake; valid only during the handshake
   Instant handshake{};
   Duration round_trip{};  ///< round-trip time of the handshake; zero while unknown
-  Duration core_trip{};   ///< part of `round_trip` between the proxy and the server; zero while unknown
+  /// part of the handshake's round-trip time between the proxy and the server; zero while unknown
+  Duration core_trip{};
   BearerId bearer = no_id;
   EndToEndId holding_next = no_id;  ///< next flow in the bearer's list of flows with delayed ACKs
   EndToEndId holding_previous = no_id;

@@ -20,8 +20,8 @@ struct TrackedHost {
   tcp::SeqNum acked;  ///< newest acknowledgement number that the host has sent
   /// rightmost window edge that the host has advertised, or that the proxy has advertised in its name
   tcp::SeqNum edge;
-  std::uint32_t window = 0;    ///< window that the host advertises, in bytes after `acked`
-  std::uint32_t ts_value = 0;  ///< newest timestamp of the host; valid if `timed` is true
+  std::uint32_t window = 0;    ///< window that the host advertises, in bytes after its newest acknowledgement number
+  std::uint32_t ts_value = 0;  ///< TSval of the host's newest segment; valid if the host has sent timestamps
   std::uint32_t rtt = 0;       ///< round-trip time between the proxy and the host in tick::us; 0 while unknown
   bool timed = false;
   bool seen = false;       ///< true if a segment of the host was seen since the tracking started
