@@ -28,7 +28,8 @@ class CrashedConnections {
   CrashedConnections(std::vector<CrashedConnection> crashed_connections, std::span<JournalEntry> entries,
                      const flow::HashKey& secret, Duration keep);
 
-  /// Probes the hosts of the next crashed connections. After the time `keep`, removes all connections.
+  /// Probes the hosts of the next crashed connections. Removes all connections when the time for which they are kept is
+  /// over.
   void advance(Instant now, const ShardContext& shard);
   /// Returns when advance() must be called next; `never` if there are no more connections.
   [[nodiscard]] Instant next_deadline() const { return size() == 0 ? never : next_; }

@@ -8,9 +8,9 @@
 
 namespace sluice::proxy {
 
-/// Receive path for connections that change between split and end to end: connections that are being handed back to
-/// their hosts, connections that were, and end-to-end connections that are to be split later. Also handles segments
-/// that a split does not support. Thread: the shard's.
+/// Receive path for connections that change between split and end to end. These are connections that are being handed
+/// back to their hosts, connections after their handback, and end-to-end connections that are to be split later. Also
+/// handles segments that a split does not support. Thread: the shard's.
 class HandbackRouter {
  public:
   /// Stores references to its arguments, which must outlive the object.

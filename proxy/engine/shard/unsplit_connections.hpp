@@ -14,8 +14,8 @@ namespace sluice::proxy {
 
 /// Stores the reason why each connection is not split although its handshake was seen. Later segments are counted under
 /// that reason. The key of a connection selects a set of four entries. If the set is full, the least recently used
-/// entry is replaced. An entry that is not used for the time `keep` is invalid. All memory is allocated at
-/// construction. Thread: the shard's.
+/// entry is replaced. An entry becomes invalid if it is not used for the time given to the constructor. All memory is
+/// allocated at construction. Thread: the shard's.
 class UnsplitConnections {
  public:
   /// Allocates at least `capacity` entries.
