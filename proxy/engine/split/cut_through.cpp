@@ -41,9 +41,9 @@ inline std::size_t SplitFlows::coalesce(const Leg& to, std::span<const packet::P
 }
 
 /// Updates the state after data was forwarded to a UE whose ACKs are the controller's input. Returns true if the flow
-/// need not be served. That requires that the UE has no other flow and that the flow's timer is set. The data must
-/// change neither the window advertised to the server nor the bearer's sums. If an ACK to the server is due, it is
-/// scheduled.
+/// need not be served. That requires that the UE has no other flow, and that neither the window advertised to the
+/// server nor the bearer's sums change. The flow's timer must be set, too. If an ACK to the server is due, only this
+/// ACK is scheduled.
 inline bool SplitFlows::rests_after_passing(const ServedFlow& served) {
   const auto& [flow, id, bearer, now] = served;
   budget_sharing_.record_passed(flow, id, bearer);

@@ -71,9 +71,9 @@ tcp::Segment acknowledgement_of(const tcp::Segment& segment, const tcp::Endpoint
   return ours;
 }
 
-/// Sets the handback point in the stream of the host behind `side`, which is the sequence number up to which the proxy
-/// still delivers data. The window of that host is set to what the other host has advertised, because all later data
-/// passes to the other host.
+/// Sets the handback point in the stream from the host behind `side`: the sequence number up to which the proxy still
+/// delivers data. From now on this host is advertised the other host's window, because all later data passes to the
+/// other host.
 void set_seam(Flow& flow, Side side) {
   tcp::Endpoint& endpoint = flow.leg(side).endpoint;
   endpoint.drop_out_of_order();

@@ -74,7 +74,7 @@ tcp::SeqNum make_room(Flow& flow, Bytes most);
 /// Decision about a segment of a connection that is being handed back to its hosts.
 struct Verdict {
   bool forward = false;  ///< true if the segment is forwarded unchanged
-  bool feed = false;     ///< true if the part `ours` of the segment must be passed to the proxy's leg
+  bool feed = false;     ///< true if the proxy's leg must process the part of the segment that Verdict::ours contains
 
   /// true if the payload must be passed to the leg too, because it retransmits acknowledged bytes
   bool whole = false;
@@ -91,9 +91,9 @@ struct Verdict {
 /// Records that a segment which arrived on `in` has advertised its window to the other host. The segment must be valid
 /// and be forwarded.
 void record_advertised(Flow& flow, Side in, const tcp::Segment& segment);
-/// Records what a segment that arrived on `in` acknowledges to the other host. The proxy's retransmissions to that host
-/// then carry this acknowledgement number. The segment must be valid and be forwarded. `edge` is the rightmost window
-/// edge that was advertised to the other host. An acknowledgement beyond it has no effect.
+/// Records the acknowledgement number of a valid segment that arrived on `in` and is forwarded to the other host. The
+/// proxy's retransmissions to that host then carry this number. `edge` is the rightmost window edge that was advertised
+/// to that host. A number beyond it has no effect.
 void record_acknowledged(Flow& flow, Side in, const tcp::Segment& segment, tcp::SeqNum edge);
 
 }  // namespace sluice::proxy::handback

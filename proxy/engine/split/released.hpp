@@ -20,8 +20,8 @@ struct ReleasedFlow {
   TrackedConnection connection;
   /// serial number of the connection; if it differs, the entry was reused for another connection
   std::uint32_t ticket = 0;
-  bool recovered = false;              ///< true if an earlier run of the program had split the connection
-  bool wanted = false;                 ///< true if the connection may be split again after the time `not_before`
+  bool recovered = false;  ///< true if an earlier run of the program had split the connection
+  bool wanted = false;     ///< true if the connection may be split again as soon as the time not_before has come
   std::uint8_t unsplittable_seen = 0;  ///< number of handbacks to the hosts because of segments that a split does not
                                        ///< support
   ReleaseReason reason = ReleaseReason::released_earlier_run;
@@ -51,9 +51,10 @@ class Released {
   /// are known and no unseen data can be in flight; see record_data(). Returns how many other connections were evicted
   /// because the table was full.
   [[nodiscard]] std::uint32_t add(const RecoveredConnection& connection, const RunGap& gap);
-  /// Records that data of the connection was forwarded at `now`. Data that was lost while no proxy was running is
-  /// retransmitted after at most twice the time since its last transmission (RFC 6298 section 5.5). If no data has
-  /// passed for that time, nothing was lost.
+  /// Records that data of the connection was forwarded at `now`, and delays its next split if an earlier run had split
+  /// it. The data may be a retransmission of data that was lost while no proxy was running. Another retransmission
+  /// follows after at most twice the time since the first transmission (RFC 6298 section 5.5). If no data passes for
+  /// that time, nothing was lost.
   void record_data(std::uint32_t id, Instant now);
   /// Handles a segment that a split does not support. If its numbers are plausible for a connection in the table, the
   /// delay before that connection is split again restarts.
@@ -63,7 +64,7 @@ class Released {
   /// Removes a connection from the table.
   void forget(std::uint32_t id);
   /// Allows connections that were handed back to their hosts to be split again: those of one UE, or of all UEs. Returns
-  /// true if there is at least one. Scans the whole table.
+  /// true if there is at least one such connection. Scans the whole table.
   bool want(const std::optional<IpAddress>& ue);
   /// True if a connection of the UE is in the table. Scans the whole table.
   [[nodiscard]] bool has(const IpAddress& ue);

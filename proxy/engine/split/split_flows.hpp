@@ -121,9 +121,8 @@ class SplitFlows {
   /// other one, the hosts continue without the proxy. Otherwise both hosts get a RST. Returns false if no buffer was
   /// free for the RST.
   [[nodiscard, gnu::cold, gnu::noinline]] bool end_now(Flow& flow, FlowId id, Instant now);
-  /// Removes the flow and frees everything that belongs to it. If an end-to-end connection replaces the flow after its
-  /// handback to the hosts (Flow::successor), that connection continues. If both hosts have closed the connection, it
-  /// is closed too.
+  /// Removes the flow and frees everything that belongs to it. An end-to-end connection that replaces the flow after
+  /// its handback to the hosts (Flow::successor) continues, unless both hosts have closed the connection.
   [[gnu::noinline]] void close(FlowId id, Instant now);
 
  private:
