@@ -16,8 +16,8 @@ class FileMapping {
   static constexpr std::size_t most = 16;
 
   /// Maps the first `size` bytes of the file `descriptor` for reading and writing; the caller keeps the descriptor. If
-  /// `populate` is true, loads every page first. Throws std::runtime_error if the file cannot be mapped, or if there
-  /// are `most` mappings.
+  /// `populate` is true, loads every page first. Throws std::runtime_error if the file cannot be mapped, or if the
+  /// maximum number of mappings exists.
   FileMapping(int descriptor, std::size_t size, bool populate);
   ~FileMapping();
   FileMapping(const FileMapping&) = delete;

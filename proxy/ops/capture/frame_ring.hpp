@@ -14,9 +14,9 @@ namespace sluice::capture {
 /// off is not read later. Thread: the shard's.
 class FrameRing final : public FrameSink {
  public:
-  /// Creates a ring in `memory`, which must be zeroed and outlive the ring. It contains at least one slot of
-  /// slot_bytes_for(snap_length). If `payload` is true, up to `snap_length` bytes of each frame are stored, else only
-  /// headers.
+  /// Creates a ring in `memory`, which must be zeroed and outlive the ring. The memory must have space for at least one
+  /// slot of slot_bytes_for(snap_length). If `payload` is true, up to `snap_length` bytes of each frame are stored,
+  /// else only headers.
   FrameRing(std::span<std::byte> memory, std::uint32_t snap_length, bool payload);
 
   [[nodiscard]] bool takes(const Frame& frame) override;
@@ -27,7 +27,7 @@ class FrameRing final : public FrameSink {
   std::span<std::byte> memory_;
   std::uint32_t snap_length_;
   bool payload_;
-  std::size_t next_ = 0;  ///< offset in `memory_` of the slot for the next frame
+  std::size_t next_ = 0;  ///< offset of the slot for the next frame from the start of the ring
   std::uint64_t count_ = 0;
 };
 

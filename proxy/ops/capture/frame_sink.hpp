@@ -19,8 +19,8 @@ class FrameSink {
   [[nodiscard]] virtual bool takes(const Frame& frame) = 0;
   /// Returns how many bytes of the frame are to be stored.
   [[nodiscard]] virtual std::size_t shown_bytes(const Frame& frame) const = 0;
-  /// Stores the first bytes of a frame for which takes() has returned true. Called when the decision is known.
-  /// `captured` in the header is not set yet.
+  /// Stores `beginning`, the first bytes of a frame for which takes() has returned true. Called when the decision is
+  /// known. FrameHeader::captured is not set in `frame`; the stored header must contain the size of `beginning` there.
   virtual void put(const FrameHeader& frame, std::span<const std::uint8_t> beginning) = 0;
 };
 

@@ -27,9 +27,8 @@ struct EventLimits {
 /// that needs longer than EventLimits::patience for an event is disconnected.
 ///
 /// If the maximum number of clients is reached, a new client replaces the one with the most unread events. That client
-/// must have at least EventLimits::unread of them. Otherwise, if another address has more than half of the clients, one
-/// client of that address is replaced. Clients that read their events are replaced last. Thread: that of the
-/// io_context.
+/// must have at least EventLimits::unread of them, or its address must be another one that has more than half of the
+/// clients. Otherwise the new client is rejected. Thread: that of the io_context.
 class EventStream {
  public:
   explicit EventStream(boost::asio::io_context& context, EventLimits limits = {})

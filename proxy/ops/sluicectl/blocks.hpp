@@ -10,7 +10,8 @@ namespace sluice::sluicectl {
 /// Counts of frames in a capture, derived from its pcapng blocks.
 struct CaptureTotals {
   std::uint64_t frames = 0;
-  /// true if the statistics blocks were received, which contain the values of `lost` and `looked_at`
+  /// true if the statistics blocks at the end of the stream were received; the counts `lost` and `looked_at` are valid
+  /// only then
   bool complete = false;
   std::uint64_t lost = 0;       ///< number of frames that were lost because the program's ring was full
   std::uint64_t looked_at = 0;  ///< number of frames that the program received and sent during the capture

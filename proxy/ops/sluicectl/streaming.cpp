@@ -118,7 +118,8 @@ std::string Connection::next() {
   return std::exchange(input_, {});
 }
 
-/// Appends further received bytes to `input_`. Returns false at the end of the stream.
+/// Receives further bytes of the stream and appends them to those that next() has not returned yet. Returns false at
+/// the end of the stream.
 bool Connection::read_more() {
   std::array<char, 1U << 16U> bytes;
   while (true) {
