@@ -47,7 +47,7 @@ struct DocumentLimits {
 };
 
 /// Reads one YAML document into a tree. Refuses syntax errors, a second document, anchors, aliases, explicit tags, and
-/// keys that are no text or occur twice. Also refuses sizes above `limits`. Errors are appended to `errors`. The tree
+/// keys that are not text or occur twice. Also refuses sizes above `limits`. Errors are appended to `errors`. The tree
 /// contains what could be read, or is an empty map.
 [[nodiscard]] Node parse_document(std::string_view text, const std::string& file, std::vector<Error>& errors,
                                   const DocumentLimits& limits = {});

@@ -32,7 +32,7 @@ struct Error {
 /// Result of loading a file: the value, or all errors that were found.
 template <typename T>
 struct Loaded {
-  std::optional<T> value;       ///< value that was read; set if and only if `errors` is empty
+  std::optional<T> value;       ///< value that was read; set if and only if there are no errors
   std::vector<Error> errors;    ///< errors in the order in which they are in the file
   std::vector<Error> warnings;  ///< settings that are valid but probably not what the user intended
 

@@ -22,7 +22,8 @@ struct Reading {
   const std::string& file;
   std::vector<Error>& errors;
   std::vector<Error>& warnings;
-  std::size_t broken_rules = 0;  ///< number of errors that check() has reported; they are included in `errors`
+  /// number of errors that check() has reported, which are also in the list of all errors
+  std::size_t broken_rules = 0;
 
   /// Returns the number of errors that check() has not reported: missing, unknown and malformed keys.
   [[nodiscard]] std::size_t misread() const { return errors.size() - broken_rules; }
@@ -218,7 +219,7 @@ class Reader final : public Section {
   std::size_t misread_before_;
   std::vector<std::string> declared_;
 
-  /// variable of each key in `declared_`, in the same order
+  /// variable of each declared key, in the order of declaration
   std::vector<const void*> variables_;
   /// condition, in words, under which the keys that are being declared would apply; empty if they do apply
   std::string inactive_;
