@@ -76,7 +76,8 @@ constexpr Choice<UplinkAnswers> uplink_answers[] = {
 /// refused.
 struct KeysInUse {
   bool (*used)(const SmvsMode&);
-  std::string_view condition;  ///< condition in words, which an error message adds after "this key only when"
+  /// condition in words, such as "smvs.law or smvs.without_reports is acks"; the error about a refused key contains it
+  std::string_view condition;
 };
 constexpr KeysInUse law_parameters{[](const SmvsMode& smvs) { return smvs.law != ControllerLocation::nodeb; },
                                    "smvs.law is proxy or acks (nodeb: in the Node-B's file)"};

@@ -36,7 +36,7 @@ struct FeedbackConfig {
   std::uint64_t sender = 1;
   std::vector<KeyConfig> keys;
 
-  /// id of the key that signs the datagrams sent by this program; if not set, the first key of `keys`
+  /// id of the key that signs the datagrams sent by this program; if not set, the first configured key
   std::optional<std::uint32_t> send_key;
   Bytes max_datagram{static_cast<std::int64_t>(control::feedback::default_max_datagram)};
 
