@@ -162,8 +162,8 @@ void StateFile::read_left(const Descriptor& file, Instant now) {
   }
 }
 
-/// Creates the file of this run under a temporary name. When the file is complete, it is renamed and so replaces the
-/// earlier file. If this run is killed before, the earlier file remains; if it is killed later, the new one does.
+/// Creates the file of this run under a temporary name. Only the complete file is renamed, so that it replaces the file
+/// of the earlier run. If this run is killed before it has renamed the file, the file of the earlier run remains.
 void StateFile::begin_anew(Instant now) {
   const std::string fresh = path_ + ".new";
   make_folder_of(path_);

@@ -46,7 +46,8 @@ class StateFile {
   /// Those connections of an earlier run for which one shard is responsible.
   struct Inherited {
     std::span<const CrashedConnection> crashed_connections;
-    std::span<JournalEntry> entries;  ///< journal entries of `crashed_connections`, in the same order
+    /// journal entries of the connections in `crashed_connections`, the other member, in the same order
+    std::span<JournalEntry> entries;
     std::span<const RecoveredConnection> recovered;
   };
 

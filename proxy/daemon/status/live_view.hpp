@@ -17,7 +17,8 @@ struct ModeOffer {
   Mode mode{};
   std::string why_not;  ///< rule that the configuration would break in this mode; empty if the mode is allowed
 };
-/// Returns every mode with its text, and whether the configuration allows it. This is the answer to `sluicectl modes`.
+/// Returns every mode with its text, and whether the configuration allows the mode. The command `sluicectl modes` shows
+/// the result.
 [[nodiscard]] admin::Json to_json(const std::vector<ModeOffer>& modes);
 
 /// Values that the live page needs and that StatusSource does not contain.

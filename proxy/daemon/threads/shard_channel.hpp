@@ -72,8 +72,9 @@ struct ShardSnapshot {
   Times times;  ///< duration histograms of both groups of UEs, see GroupTimes
   /// histogram of the bytes acknowledged to one host but not by the other, see Shard::sample_exposure()
   Histogram exposure;
-  std::uint32_t command = 0;  ///< id of the last completed command; `staying` was counted after that command
-  bool order_found = false;   ///< true if the shard had a connection of the UE that the last command has named
+  /// id of the last completed command, after which the shard has counted the connections that are still split
+  std::uint32_t command = 0;
+  bool order_found = false;  ///< true if the shard had a connection of the UE that the last command has named
   bool draining = false;
   StayingFlows staying;
   /// Id of the DetailRequest for which this snapshot contains lists of flows and bearers; 0 if the lists are empty.
