@@ -79,11 +79,12 @@ class AllowanceLaw {
   void fit(ProxyController& controller, Duration period);
 
   /// Returns the allowance (bytes to send) in the Node-B report. If the report has none, returns its mean service rate
-  /// × `period`.
+  /// × `period`. `in_flight` and `reference_factor` have no effect.
   [[nodiscard]] Bytes granted(NodeBController& controller, const ReportArrival& report, Bytes in_flight,
                               Duration period, double reference_factor);
   /// Runs one controller step with the measurements in a Node-B report, and returns the resulting allowance (bytes to
-  /// send).
+  /// send). `in_flight` is the number of IP bytes between the proxy and the radio queue. `reference_factor` multiplies
+  /// the target queue length.
   [[nodiscard]] Bytes granted(ProxyController& controller, const ReportArrival& report, Bytes in_flight,
                               Duration period, double reference_factor);
   /// Ends the recording of this controller in the decision log, because the controller is about to be destroyed or

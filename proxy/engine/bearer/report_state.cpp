@@ -6,7 +6,7 @@ namespace sluice::proxy {
 
 /// Replaces a missing Node-B report: grants the bytes that the link carries in one period at the mean rate. A
 /// controller step would grant about as much. The next report corrects the error, because it accounts for the bytes
-/// sent meanwhile.
+/// sent meanwhile. `waits` is true if there is data to send.
 void ReportState::extrapolate_missing_report(Rate mean_rate, bool waits) {
   const ReportArrival& last = reports.last();
   extrapolator.extrapolate(last.period);

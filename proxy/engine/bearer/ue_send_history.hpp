@@ -42,9 +42,10 @@ class UeSendHistory {
     return true;
   }
   /// Records `bytes` for a UE without a history in the pool. Stores them in this object if no older packet is in flight
-  /// to the Node-B, else creates a history.
+  /// to the Node-B, else creates a history. `place` contains the pool and the parameters of a new history.
   void start_history(Instant now, Bytes bytes, const RecentSendsPool& place);
-  /// Returns the estimator of the bytes in flight to the Node-B. Creates it on first use.
+  /// Returns the estimator of the bytes in flight to the Node-B. Creates it on first use, in the pool that `place`
+  /// contains.
   [[nodiscard]] control::InFlight& in_flight(const RecentSendsPool& place) {
     return (recent_ ? *recent_ : begin(place)).bytes;
   }
