@@ -42,7 +42,8 @@ class BufferPoolBudget {
 
   /// Returns the whole budget of one shard in bytes, for a pool of `buffers` buffers.
   [[nodiscard]] static Bytes whole(const ShardLimits& limits, std::uint32_t buffers);
-  /// Returns the bytes that one direction of a connection may hold and advertise if there is no other connection.
+  /// Returns the bytes that one direction of a connection may hold and advertise if there is no other connection and
+  /// the pool has `buffers` buffers.
   [[nodiscard]] static Bytes largest(const ShardLimits& limits, std::uint32_t buffers);
 
   /// Reads the number of free buffers in the pool if that is due, and expires old reservations of windows. Returns true

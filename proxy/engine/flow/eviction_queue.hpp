@@ -22,8 +22,9 @@ class EvictionQueue {
     std::uint32_t ticket = 0;  ///< serial number of the object; if it differs, the id was reused for another object
   };
 
-  /// Adds an object to the FIFO. If the FIFO was full, returns its oldest entry, and the caller must evict that object.
-  /// Otherwise the id of the returned entry is no_id.
+  /// Adds the object with this id to the FIFO. `ticket` is its serial number, which shows later whether the id was
+  /// reused. If the FIFO was full, returns its oldest entry, and the caller must evict that object. Otherwise the id of
+  /// the returned entry is no_id.
   Entry push(std::uint32_t id, std::uint32_t ticket) {
     const Entry oldest = size_ == entries_.size() ? pop() : Entry{};
     entries_[wrapped(first_ + size_)] = {id, ticket};
