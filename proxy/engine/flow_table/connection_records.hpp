@@ -58,7 +58,7 @@ class ConnectionRecords {
     if (on()) [[unlikely]]
       of(table, id) = {.first = now};
   }
-  /// Counts segments of the connection that arrived on `in`.
+  /// Counts segments of the connection that arrived on `in`; `bytes` is their total IP length.
   void count(Table table, std::uint32_t id, Side in, std::uint64_t bytes, std::uint64_t packets = 1) {
     if (on()) [[unlikely]] {
       of(table, id).bytes[static_cast<std::size_t>(in)] += bytes;

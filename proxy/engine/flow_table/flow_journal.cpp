@@ -25,7 +25,8 @@ JournalEntry::Headers headers_to_entry(const packet::HeaderTemplate& header) {
   return out;
 }
 
-/// Reads frame headers from a journal entry; returns nothing if a field is out of range.
+/// Reads frame headers from a journal entry; returns nothing if a field is out of range. `v4` is true for an IPv4
+/// connection.
 std::optional<packet::HeaderTemplate> read_headers(const JournalEntry::Headers& entry, bool v4) {
   constexpr std::uint32_t largest_label = (1U << 20U) - 1;
   if (entry.outer_length > entry.outer.size()) return std::nullopt;
