@@ -20,7 +20,8 @@ inline constexpr std::int64_t min_window_segments = 2;
 /// retransmissions; "acknowledged" then means no longer in flight. Thread: the shard's.
 class ControlledFlow {
  public:
-  /// Creates the controller with the values in `start`. The next byte to be sent has position 0.
+  /// Creates the controller of the connection `whose` with the values in `start`. The next byte to be sent has position
+  /// 0.
   ControlledFlow(const Bearer& bearer, const flow::FlowKey& whose, const control::LawStart& start);
 
   /// Records that data up to position `end` was sent to the UE. bearer.sent() must already include it.
@@ -38,9 +39,9 @@ class ControlledFlow {
   /// Returns how many bytes after position `ack` may be in flight according to the controller.
   [[nodiscard]] Bytes window(Bearer& bearer, Bytes ack, Instant now);
   /// Starts or restarts the controller on a connection that already carries data. `window` is the flow's share of the
-  /// bytes that fit on the path without queueing.
+  /// bytes that fit on the path without queueing. `queue` is the present state of the radio queue.
   void seed(const Bearer& bearer, Bytes window, const control::QueueView& queue);
-  /// Records a measured round-trip time. The controller uses the minimum.
+  /// Records a measured round-trip time of the flow. The controller uses the minimum of all.
   void measured(Duration round_trip);
   /// Subtracts the flow from the number of flows that share the radio queue.
   void leave(Bearer& bearer);

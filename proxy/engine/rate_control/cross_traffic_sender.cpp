@@ -73,8 +73,8 @@ bool is_window_full(const Bearer& bearer, Instant now) {
   return controller.flight() + bearer.settings().smvs.acks.segment > controller.law().window(now);
 }
 
-/// True if packets with this hash use the FIFO of the download whose answers are counted. Two flows may share a FIFO,
-/// so the packet may belong to another flow.
+/// True if packets with the hash `slot` use the FIFO of the download whose answers are counted. Two flows may share a
+/// FIFO, so such a packet may belong to another flow.
 bool shares_clocked_fifo(const CrossTrafficQueue& cross, std::uint32_t slot) {
   return cross.clock && slot % FlowQueue::slots == cross.clocked_slot % FlowQueue::slots;
 }

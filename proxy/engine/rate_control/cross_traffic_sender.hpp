@@ -44,8 +44,9 @@ class CrossTrafficSender {
     report,  ///< a Node-B report has arrived and given the bearer a new grant (bytes to send)
     other    ///< a packet or an ACK has arrived, or a timer has expired
   };
-  /// Sends as much cross traffic as the bearer's window or grant allows. If no controller knows the length of the radio
-  /// queue any more, forwards all of it. Requires bearer.has_cross_traffic_queue().
+  /// Sends as much cross traffic as the bearer's window or grant allows. `occasion` is the event because of which more
+  /// may be allowed now. If no controller knows the length of the radio queue any more, forwards all of it. Requires
+  /// bearer.has_cross_traffic_queue().
   void serve(Bearer& bearer, Occasion occasion, Instant now);
   /// Forwards all waiting packets of the bearer, because nothing limits them any more.
   void flush(Bearer& bearer, Instant now);

@@ -147,7 +147,8 @@ Bytes ReceiveWindowControl::grant_min_window(const Flow& flow, const Bearer& bea
 }
 
 /// Creates the controller of the window advertised to the server (the second control loop). Returns null while the
-/// connection has carried little data, because its first window suffices until then.
+/// connection has carried little data, because its first window suffices until then. `held` is the number of bytes for
+/// the UE that the proxy holds.
 ReceiveWindowControl::Loop* ReceiveWindowControl::make_loop(Flow& flow, const Bearer& bearer, Bytes held) {
   const control::SecondLoopParameters& parameters = bearer.settings().smvs.receive_window;
   const Bytes received = flow.sent_from(Side::core, flow.leg(Side::core).endpoint.rcv_nxt());

@@ -100,12 +100,13 @@ class ReceiveWindowControl {
   /// `held` is the number of bytes from that host that the proxy holds; `limit` is the quota of these bytes.
   void open_window_without_law(Flow& flow, Side in, Bytes limit, Bytes held) const;
   /// Returns the connection's second control loop, which computes the window advertised to the server. Creates it once
-  /// the connection has carried enough data; returns null before.
+  /// the connection has carried enough data; returns null before. `held` is the number of bytes for the UE that the
+  /// proxy holds.
   [[nodiscard]] Loop* loop_of(Flow& flow, const Bearer& bearer, Bytes held) {
     return flow.window_loop != no_id ? &loops_[flow.window_loop] : make_loop(flow, bearer, held);
   }
   /// Creates the second control loop, which computes the window advertised to the server, if the connection has carried
-  /// enough data. Otherwise returns null.
+  /// enough data. Otherwise returns null. `held` is the number of bytes for the UE that the proxy holds.
   [[nodiscard, gnu::noinline]] Loop* make_loop(Flow& flow, const Bearer& bearer, Bytes held);
   /// Returns the window to advertise to the server, computed by the sliding-mode controller.
   [[nodiscard, gnu::noinline]] Bytes slide(const Flow& flow, const Bearer& bearer, Sliding& sliding, Instant now) const;
