@@ -79,6 +79,7 @@ void pass_ends(Flow& flow);
 [[nodiscard]] bool has_news_of_end(const Flow& flow);
 
 /// Advertises a window of `room` bytes after RCV.NXT to the host behind `in`. Never moves the right edge to the left.
+/// `updates` selects how large a change must be to be sent in a separate ACK.
 inline void open_window(Flow& flow, Side in, Bytes room, tcp::WindowUpdates updates = tcp::WindowUpdates::sparing) {
   tcp::Endpoint& endpoint = flow.leg(in).endpoint;
   room = greater(room, Bytes{});

@@ -25,7 +25,8 @@ bool RelayBufferQuota::look(Instant now) {
 }
 
 /// Returns the quota of the direction whose data arrives on `in`: the maximum bytes that it may hold and have
-/// advertised. While memory is plentiful, every direction gets the largest default quota.
+/// advertised. The direction holds `held` bytes now. While memory is plentiful, every direction gets the largest
+/// default quota.
 Bytes RelayBufferQuota::limit(Flow& flow, const Bearer& bearer, Side in, Bytes held, Instant now) {
   const Bytes shown = need_of(flow, bearer, in, now);
   if (shown <= quota_cap_ && budget_.is_ample(quota_cap_, bearer.load.reserved)) return quota_cap_;

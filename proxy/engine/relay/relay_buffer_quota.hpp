@@ -39,7 +39,8 @@ class RelayBufferQuota {
   [[nodiscard]] bool limit_is_fresh(const Flow& flow, Side in, Instant now) const {
     return flow.demands != no_id && demand_of(flow, in).is_fresh(now);
   }
-  /// Returns the measured demand of the direction whose data arrives on `in`, limited by the buffer budget.
+  /// Returns the measured demand of the direction whose data arrives on `in`, limited by the buffer budget. The
+  /// direction holds `held` bytes now.
   [[nodiscard]] Bytes need(Flow& flow, const Bearer& bearer, Side in, Bytes held, Instant now);
   /// Returns the quota of one direction of a new connection, whose demand is not measured yet.
   [[nodiscard]] Bytes first_limit(const Bearer& bearer) const;

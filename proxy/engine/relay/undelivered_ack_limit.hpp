@@ -28,6 +28,7 @@ class UndeliveredAckLimit {
   /// Starts or stops withholding ACKs on both legs, as caps() requires.
   void hold(Flow& flow) const;
   /// Advertises a window of `room` bytes to the host behind `in`, but not more than the proxy may acknowledge.
+  /// `updates` selects how large a change must be to be sent in a separate ACK.
   void open_window(Flow& flow, Side in, Bytes room, tcp::WindowUpdates updates = tcp::WindowUpdates::sparing) const {
     relay::open_window(flow, in, configured() ? lesser(room, capped_room(flow, in)) : room, updates);
   }
