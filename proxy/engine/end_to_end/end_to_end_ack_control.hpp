@@ -66,7 +66,8 @@ class EndToEndAckControl {
     [[nodiscard]] Bytes on_wire(Bytes amount) const;
     /// Returns the number of payload bytes in `wire` IP bytes, in packets as large as the largest one seen.
     [[nodiscard]] Bytes payload_of(Bytes wire) const;
-    /// Returns the time by which the UE delayed an ACK with timestamp `ts_value`; negative if unknown.
+    /// Returns the time by which the UE delayed an ACK with timestamp `ts_value`; negative if unknown. `round_trip` is
+    /// the round trip that the ACK has measured; zero if unknown.
     [[nodiscard]] Duration ack_delay(Instant now, std::uint32_t ts_value, const control::DelayBasedController& law,
                                      Duration round_trip);
 

@@ -138,7 +138,7 @@ class EndToEndFlows {
   [[gnu::cold, gnu::noinline]] void receive_syn_or_reset(EndToEndFlow& flow, EndToEndId id, Side in,
                                                          packet::Packet&& packet, const packet::Parsed& parsed,
                                                          Instant now);
-  /// Completes the handshake if the segment is the initiator's ACK of the SYN-ACK.
+  /// Completes the handshake if the segment with these `numbers` is the initiator's ACK of the SYN-ACK.
   [[gnu::cold, gnu::noinline]] void track_handshake(EndToEndFlow& flow, Side in, const SegmentNumbers& numbers,
                                                     Instant now);
   /// Passes the record of a connection that ends to the receiver of such records.
@@ -151,10 +151,11 @@ class EndToEndFlows {
   /// Updates the state of the direction in which a segment carries data.
   void receive_data(EndToEndFlow& flow, EndToEndId id, Side in, const packet::Parsed& parsed,
                     const SegmentNumbers& numbers, Instant now);
-  /// Passes a data segment to the UE's ACK-based controller.
+  /// Passes a data segment whose payload ends at position `end` to the UE's ACK-based controller.
   [[gnu::noinline]] void watch_data(EndToEndFlow& flow, EndToEndId id, const packet::Parsed& parsed, Bytes end,
                                     Instant now);
-  /// Processes the acknowledgement in a segment, then forwards or delays the segment.
+  /// Processes the acknowledgement of position `ack` in a segment, then forwards or delays the segment. `in_need` is
+  /// true if packet buffers are low, so that the segment must not be delayed.
   void receive_ack(EndToEndFlow& flow, EndToEndId id, Side in, packet::Packet&& packet, const packet::Parsed& parsed,
                    Bytes ack, bool in_need, Instant now);
   /// Forwards a segment. Counts a segment to the UE in the bearer, with the `ip_length` bytes that it occupies in the

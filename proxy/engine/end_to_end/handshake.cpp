@@ -31,7 +31,8 @@ bool leaves_ecn_unclear(const Flow& flow, const tcp::Segment& syn_ack) {
   return syn_ack.syn.accurate_ecn && (seen.ecn_unclear || tcp::has_reserved_ace(syn_ack.flags));
 }
 
-/// Tracks a segment that the responder of a handshake (the host that receives the SYN) has sent.
+/// Tracks a segment that the responder of a handshake (the host that receives the SYN) has sent. `splittable` is true
+/// if the proxy supports all options of the segment. Returns what the segment means for the handshake.
 Step follow_responder(Flow& flow, const tcp::Segment& segment, bool splittable, Instant now) {
   const tcp::SeqNum expected_ack = flow.handshake.initiator_isn + 1;
   if (segment.flags.rst()) return segment.flags.ack() && segment.ack == expected_ack ? Step::refused : Step::unrelated;
@@ -65,8 +66,8 @@ Step follow_responder(Flow& flow, const tcp::Segment& segment, bool splittable, 
   return Step::answered;
 }
 
-/// Tracks a segment that the initiator of a handshake (the host that sends the SYN) has sent. Returns what the segment
-/// means for the handshake.
+/// Tracks a segment that the initiator of a handshake (the host that sends the SYN) has sent. `splittable` is true if
+/// the proxy supports all options of the segment. Returns what the segment means for the handshake.
 Step follow_initiator(Flow& flow, const tcp::Segment& segment, bool splittable, Instant now) {
   const tcp::SeqNum next = flow.handshake.initiator_isn + 1;
   if (segment.flags.rst()) return segment.seq == next ? Step::refused : Step::unrelated;
