@@ -34,8 +34,8 @@ void send(const CrashedConnection& crashed, Side out, const tcp::Segment& segmen
 }
 
 /// Returns a probe that the host behind `side` must answer, because its sequence number is old. If the numbers have
-/// wrapped around, an old number may look new. Every second probe therefore uses a number from the opposite half of the
-/// sequence space.
+/// wrapped around, an old number may look new. Every second probe is therefore sent with `from_the_other_half`, and
+/// then has a number from the opposite half of the sequence space.
 tcp::Segment challenge(const CrashedConnection& crashed, Side side, bool from_the_other_half) {
   constexpr std::uint32_t half = 1U << 31U;
   tcp::Segment segment;

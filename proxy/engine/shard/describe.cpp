@@ -36,7 +36,8 @@ struct SplitTotals {
   Bytes sendable;
 };
 
-/// Adds up the windows and the held bytes of the split connections of a bearer.
+/// Returns the sums over the split connections of a bearer. Also adds their congestion windows and the bytes that they
+/// hold and have in flight to `info`.
 SplitTotals describe_split(Registry& registry, const Bearer& bearer, BearerInfo& info) {
   SplitTotals totals;
   FlowId id = bearer.first_flow;

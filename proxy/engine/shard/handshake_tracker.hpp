@@ -22,8 +22,8 @@ class HandshakeTracker {
   HandshakeTracker(const ShardContext& shard, SplitFlows& flows, EndToEndFlows& end_to_end, Forwarder& forwarder,
                    const flow::HashKey& secret);
 
-  /// Starts or ends a drain, in which split connections are handed back to their hosts. No connection is split during a
-  /// drain.
+  /// Starts a drain, or ends it if `on` is false. In a drain, split connections are handed back to their hosts, and no
+  /// connection is split.
   void drain(bool on) { draining_ = on; }
   [[nodiscard]] bool draining() const { return draining_; }
   /// True if new connections may be split: no drain is in progress (in which all connections are handed back to their

@@ -94,7 +94,8 @@ class Shard {
   /// its hosts cannot notice that. Returns false if the UE has no connection: neither one that the shard processes nor
   /// a released one.
   bool release(const std::optional<IpAddress>& ue, Instant now);
-  /// Starts or ends a drain, in which all split connections are handed back to their hosts and no new ones are split.
+  /// Starts a drain, or ends it if `on` is false. In a drain, all split connections are handed back to their hosts, and
+  /// no new ones are split.
   void drain(bool on);
   /// Requests that connections which were handed back to their hosts are split again, each as soon as it is idle. `ue`
   /// selects one UE; if not set, the request applies to all UEs. After a handback because of idleness, scarce buffers

@@ -18,7 +18,7 @@ namespace sluice::proxy {
 /// allocated at construction. Thread: the shard's.
 class UnsplitConnections {
  public:
-  /// Allocates at least `capacity` entries.
+  /// Allocates at least `capacity` entries. An entry that is not used for the time `keep` becomes invalid.
   UnsplitConnections(std::uint32_t capacity, Duration keep);
 
   /// Records the reason why the connection with this key is not split. `tag` is the hash tag of the key.
