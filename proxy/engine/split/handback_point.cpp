@@ -223,7 +223,8 @@ KnownConnection known(const flow::FlowKey& key, const Flow& flow) {
 namespace {
 
 /// True if the segment's numbers match those of its host. The segment must lie in the window advertised to the host,
-/// and its ACK in the window of the host. The ACK is not checked if all bytes that the proxy sent are acknowledged.
+/// whose right edge is `edge`, and its ACK in the window of the host. The ACK is not checked if all bytes that the
+/// proxy sent are acknowledged.
 bool is_plausible(const Flow& flow, Side in, const tcp::Segment& segment, tcp::SeqNum edge) {
   const tcp::Endpoint& own = flow.leg(in).endpoint;
   const bool ours_is_left = own.snd_una() != own.snd_nxt();

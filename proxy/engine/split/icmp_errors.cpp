@@ -13,8 +13,8 @@ flow::FlowKey key_of(Side in, const packet::IcmpError& error, const packet::Pars
   return {error.src, error.dst, error.src_port, error.dst_port, parsed.networks};
 }
 
-/// Returns the path MTU that the ICMP error contains. If it contains none, returns the next plateau of RFC 1191.
-/// Returns 0 if the value is not plausible.
+/// Returns the path MTU that the ICMP error contains. If an ICMP error of IPv4 contains none, returns the next plateau
+/// of RFC 1191. Returns 0 if the value is not plausible for this IP version.
 std::uint32_t plausible_mtu(const packet::IcmpError& error, std::uint8_t ip_version) {
   const bool unspecified = error.mtu == 0 && ip_version == 4;
   const std::uint32_t mtu = unspecified ? packet::plateau_below(error.ip_length) : error.mtu;

@@ -106,8 +106,8 @@ std::uint32_t Released::add(const flow::FlowKey& key, const Flow& flow, Instant 
   return forgotten;
 }
 
-/// Evicts the connection that was handed back to its hosts first. Returns false if that connection has ended or was
-/// split again.
+/// Evicts the connection that the FIFO entry `oldest` identifies, which was handed back to its hosts first. Returns
+/// false if that connection has ended or was split again.
 bool Released::forget(const EvictionQueue::Entry& oldest) {
   if (oldest.id == no_id || !flows_.contains(oldest.id) || flows_[oldest.id].ticket != oldest.ticket) return false;
   forget(oldest.id);

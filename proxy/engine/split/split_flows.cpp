@@ -255,7 +255,8 @@ void SplitFlows::use_budget(Bearer& bearer, Instant now) {
   serve_pending(now);
 }
 
-/// Updates the flow's values in the sums of its bearer and in the buffer budget.
+/// Updates the flow's values in the sums of its bearer and its reservations in the buffer budget. `events` are the
+/// events since the last update.
 void SplitFlows::update_accounting(Flow& flow, Bearer& bearer, StreamEvents events) {
   const tcp::Endpoint& radio = flow.leg(Side::radio).endpoint;
   const bool moving = flow.window_loop != no_id && radio.held() > Bytes{};

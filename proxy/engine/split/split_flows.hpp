@@ -233,8 +233,8 @@ class SplitFlows {
     if (bearer.has_cross_traffic_queue()) [[unlikely]]
       shard_.registry.wake_cross_traffic(bearer.id);
   }
-  /// Writes to the flow's journal entry whether bytes are acknowledged to one host and not by the other. Also stores
-  /// this in the flow.
+  /// Writes to the flow's journal entry, and stores in the flow, whether it is `exposed`: bytes are acknowledged to one
+  /// host and not by the other.
   [[gnu::noinline]] void write_journal(Flow& flow, FlowId id, bool exposed);
   /// Serves all scheduled flows, including flows that are scheduled during the call.
   [[gnu::flatten, gnu::noinline]] void serve_all_pending(Instant now);
@@ -262,7 +262,8 @@ class SplitFlows {
   void emit_with_ends(const ServedFlow& served);
   /// Forwards the abnormal end (reset or timeout) of one leg to the other leg, which sends a RST.
   [[gnu::noinline]] void pass_news_of_end(const ServedFlow& served);
-  /// Updates the flow's values in the sums of its bearer and its reservations in the buffer budget.
+  /// Updates the flow's values in the sums of its bearer and its reservations in the buffer budget. `events` are the
+  /// events since the last update.
   void update_accounting(Flow& flow, Bearer& bearer, StreamEvents events);
   /// Releases an idle flow of which the proxy holds no bytes: at once, or when both hosts count as many ECN marks as
   /// were reported.
