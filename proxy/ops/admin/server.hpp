@@ -33,9 +33,9 @@ class Server {
   /// Function that reports a problem to the operator.
   using Warn = std::function<void(const std::string&)>;
 
-  /// Binds the socket and listens on it. Removes an existing socket file if no program listens on it; any other
-  /// existing file is an error. If accept() fails because file descriptors are missing, clients wait, one warning is
-  /// reported, and accept() is repeated. Throws std::runtime_error with the reason and advice.
+  /// Binds the socket at `place` and listens on it. Removes an existing socket file if no program listens on it; any
+  /// other existing file is an error. If accept() fails because file descriptors are missing, clients wait, one warning
+  /// is passed to `warn`, and accept() is repeated. Throws std::runtime_error with the reason and advice.
   Server(boost::asio::io_context& context, SocketPlace place, CommandTable commands, ServerLimits limits = {},
          Warn warn = {});
   /// Closes every connection and removes the socket file.

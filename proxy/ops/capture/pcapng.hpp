@@ -17,7 +17,8 @@ namespace sluice::capture::pcapng {
 /// `snap_length` is 0 if the captured length differs from frame to frame.
 void begin(std::string& out, std::string_view program, std::span<const std::string> devices, std::uint32_t snap_length);
 
-/// Appends a captured frame with its direction. If `comment` is not empty, the frame gets it as comment.
+/// Appends a captured frame with its direction. `bytes` are the stored bytes of the frame, and `time` is its time in ns
+/// since 1970. If `comment` is not empty, the frame gets it as comment.
 void add_frame(std::string& out, const FrameHeader& frame, std::uint64_t time, std::span<const std::uint8_t> bytes,
                std::string_view comment);
 

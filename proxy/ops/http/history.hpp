@@ -18,8 +18,8 @@ class History {
   /// Creates an empty history of `capacity` rows. `columns` are the names of the values in a row.
   explicit History(std::vector<std::string_view> columns, std::size_t capacity = one_hour);
 
-  /// Adds a row. If the ring is full, it replaces the oldest row. `values` contains one value for each column; NaN
-  /// stands for an unknown value.
+  /// Adds a row for the time `time_s`, in seconds. If the ring is full, the row replaces the oldest one. `values`
+  /// contains one value for each column; NaN stands for an unknown value.
   void add(double time_s, std::span<const float> values);
 
   [[nodiscard]] std::size_t size() const { return size_; }
