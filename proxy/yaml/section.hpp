@@ -129,7 +129,8 @@ class Section {
           describe(below, value ? *value : fresh);
         });
   }
-  /// Declares a key whose value is a list of maps. `size` is the allowed number of elements.
+  /// Declares a key whose value is a list of maps, which are stored in `values`. `size` is the allowed number of
+  /// elements.
   template <typename T>
   void sections(std::string_view key, std::vector<T>& values, const Range<std::size_t>& size, std::string_view help) {
     section_list(take(key, help), {size.min, size.max, values.size(), [&values] { values.clear(); },

@@ -17,11 +17,12 @@ namespace sluice::config {
 enum class Secrets { hide, show };
 
 namespace detail {
-/// Reads the root map of a YAML document into the variables of the keys that `body` declares. Errors are appended in
-/// the order of the file.
+/// Reads the root map of a YAML document into the variables of the keys that `body` declares. Errors and warnings are
+/// appended to `errors` and `warnings` in the order of the file.
 void read(std::string_view text, const std::string& file, const DocumentLimits& limits,
           const std::function<void(Section&)>& body, std::vector<Error>& errors, std::vector<Error>& warnings);
 /// Reads a tree, which may have been modified after parsing, into the variables of the keys that `body` declares.
+/// Errors and warnings are appended to `errors` and `warnings`.
 void read(const Node& root, const std::string& file, const std::function<void(Section&)>& body,
           std::vector<Error>& errors, std::vector<Error>& warnings);
 [[nodiscard]] std::string print(const std::function<void(Section&)>& body, Secrets secrets);
