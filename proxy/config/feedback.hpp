@@ -47,8 +47,8 @@ struct FeedbackConfig {
   control::feedback::CellRange largest;  ///< upper limits of the values that an accepted report may contain
   bool allow_readable_secrets = false;
 
-  /// Returns the epoch of a feedback session that starts now, and stores it in epoch_file if that is set. Throws
-  /// std::runtime_error if the file cannot be read or written.
+  /// Returns the epoch of a feedback session that starts now, and stores it in epoch_file if that is set.
+  /// `wall_clock_ns` is the time since 1970. Throws std::runtime_error if the file cannot be read or written.
   [[nodiscard]] std::uint64_t session_epoch(std::uint64_t wall_clock_ns) const;
   /// Returns the configured keys in the form that a feedback session needs.
   [[nodiscard]] std::vector<control::feedback::Key> session_keys() const;
