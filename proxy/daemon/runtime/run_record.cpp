@@ -49,8 +49,9 @@ std::optional<std::string> word_from(std::istream& stream) {
   return plain ? std::optional(word) : std::nullopt;
 }
 
-/// Returns how the run with this invocation id ended according to the service manager. Returns nothing if the manager
-/// recorded nothing about this run.
+/// Returns how the run with this invocation id ended, as the service manager recorded it in `file`. `stalled` is text
+/// about a stalled thread, which is added if the run was killed. Returns nothing if the manager recorded nothing about
+/// this run.
 std::optional<LastRun> from_manager(const std::string& file, const std::array<char, 40>& invocation,
                                     const std::string& stalled) {
   std::ifstream stream(file);

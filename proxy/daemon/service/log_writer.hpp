@@ -21,14 +21,17 @@ class LogWriter {
   static constexpr std::size_t max_waiting = std::size_t{1} << 20U;
 
   /// Starts writing to a duplicate of `descriptor`. The flags of the open file are not changed, because other processes
-  /// may share them. If `descriptor` is closed, every line is lost.
+  /// may share them. If `descriptor` is closed, every line is lost. `loss_line` formats the line that reports lost
+  /// lines.
   LogWriter(int descriptor, LossLine loss_line);
-  /// Opens the file `path` for appending and starts writing to it. Throws std::system_error on failure.
+  /// Opens the file `path` for appending and starts writing to it. `loss_line` formats the line that reports lost
+  /// lines. Throws std::system_error on failure.
   LogWriter(const std::string& path, LossLine loss_line);
   /// Tag type that selects the constructor for a syslog daemon.
   struct ToSyslog {};
   /// Starts writing to the datagram socket of a syslog daemon, such as /dev/log, one datagram per line. If the daemon
-  /// is absent, each further line tries to connect again. Lines are lost until it is back.
+  /// is absent, each further line tries to connect again, and lines are lost until then. `loss_line` formats the line
+  /// that reports lost lines.
   LogWriter(ToSyslog, const std::string& socket, LossLine loss_line);
   /// Waits at most one second until all lines are written. Lines that remain are lost; the thread then stays in its
   /// system call until the process ends.

@@ -19,7 +19,8 @@ struct CounterDescription {
 [[nodiscard]] std::vector<CounterDescription> counter_descriptions();
 
 /// Returns a counter that belongs to no shard, with its value and text. `pattern` is its name in the table of texts, in
-/// which `*` stands for `port`. Throws std::logic_error if the table does not contain `pattern`.
+/// which `*` stands for `port`. `detail` describes the newest counted event, for the log. Throws std::logic_error if
+/// the table does not contain `pattern`.
 [[nodiscard]] NamedCounter counter_of(std::string_view pattern, std::uint64_t value, std::string_view port = {},
                                       std::string detail = {});
 
