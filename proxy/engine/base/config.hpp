@@ -65,7 +65,7 @@ struct ShardTimeouts {
   Duration stalled = std::chrono::hours(1);
 
   /// Time after which a connection is reset because a host acknowledges nothing, if the other host has reset the
-  /// connection or is gone. It replaces the longer time timeouts.stalled.
+  /// connection or is gone. It applies instead of timeouts.stalled.
   Duration orphaned = std::chrono::minutes(3);
 
   /// time after which out-of-order segments are dropped if the gap before them is not filled
