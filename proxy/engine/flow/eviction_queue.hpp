@@ -8,9 +8,9 @@
 namespace sluice::proxy {
 
 /// FIFO of objects in the order of their creation, to evict the oldest. If the FIFO is full, a new object evicts the
-/// oldest one. A SYN flood therefore occupies a limited part of the flow table, and evicts no established connection.
-/// Memory is allocated at construction. The entry of an object that has ended remains in the FIFO until it is the
-/// oldest.
+/// oldest one. With a FIFO of handshakes, a SYN flood therefore occupies a limited part of the flow table, and evicts
+/// no established connection. Memory is allocated at construction. The entry of an object that has ended remains in the
+/// FIFO until it is the oldest.
 class EvictionQueue {
  public:
   /// Allocates `capacity` entries, at least one.
@@ -19,7 +19,8 @@ class EvictionQueue {
   /// Entry of one object in the FIFO.
   struct Entry {
     std::uint32_t id = no_id;
-    std::uint32_t ticket = 0;  ///< serial number of the object; if it differs, the id was reused for another object
+    /// serial number of the object; if the object with this id now has another number, the id was reused
+    std::uint32_t ticket = 0;
   };
 
   /// Adds the object with this id to the FIFO. `ticket` is its serial number, which shows later whether the id was

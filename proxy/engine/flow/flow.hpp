@@ -103,7 +103,7 @@ struct Handshake {
   std::uint32_t initiator_rtt = 0;
   /// round-trip time between the proxy and the responder in tick::us; zero while unknown
   std::uint32_t responder_rtt = 0;
-  /// serial number of the handshake; if it differs, the flow id was reused for another handshake
+  /// serial number of the handshake; an EvictionQueue entry with another one is about an earlier handshake with this id
   std::uint32_t ticket = 0;
   std::uint32_t responder_ts = 0;      ///< TSval of the SYN-ACK (RFC 7323); 0 without the option
   std::uint16_t responder_window = 0;  ///< window field of the SYN-ACK, which is never scaled
