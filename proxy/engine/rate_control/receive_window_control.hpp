@@ -112,7 +112,8 @@ class ReceiveWindowControl {
   [[nodiscard, gnu::noinline]] Bytes slide(const Flow& flow, const Bearer& bearer, Sliding& sliding, Instant now) const;
   /// Returns the window to advertise to the server, computed by control::ReceiveWindowLoop, the balance controller.
   [[nodiscard]] Bytes balance_window(const Flow& flow, const Bearer& bearer, control::ReceiveWindowLoop& loop) const;
-  /// Runs one step of control::ReceiveWindowLoop and records it in the decision log.
+  /// Runs one step of control::ReceiveWindowLoop with the observation `seen`, and records it in the decision log.
+  /// Returns by how many bytes the window may grow.
   [[nodiscard, gnu::cold, gnu::noinline]] Bytes traced_advance(const Flow& flow, const Bearer& bearer,
                                                                control::ReceiveWindowLoop& loop,
                                                                const control::ReceiveWindowObservation& seen) const;
