@@ -40,7 +40,8 @@ struct DataWay {
   Bytes acked;  ///< position that the receiver has acknowledged, even if the proxy still delays the ACK
 };
 
-/// Smallest MSS in bytes that controllers use, because they count in segments. A host may announce a smaller one.
+/// Minimum MSS in bytes with which controllers compute, even if a host announces a smaller one. Controllers count
+/// windows in segments.
 inline constexpr std::uint16_t min_segment = 88;
 
 /// Sequence number, window and options of a host's SYN or SYN-ACK.
@@ -138,8 +139,9 @@ struct EndToEndFlow {
   [[nodiscard]] bool is_refused_by(Side in, const tcp::Segment& reset) const;
   /// Starts to track both directions of a connection. `known` contains its window scales and sequence numbers.
   void begin(const KnownConnection& known);
-  /// Makes the advertised window grow only gradually from position `ack` on. The growth starts from the window already
-  /// advertised, but at least from `at_least` and ten segments. A smaller window might never grow.
+  /// Makes the advertised window grow only gradually from position `ack` on, for the reason `why`. The growth starts
+  /// from the window already advertised, but at least from `at_least` and ten segments, because a smaller window might
+  /// never grow.
   void begin_opening(Opening why, Bytes ack, Bytes at_least);
   /// True during the handshake, which may remain incomplete.
   [[nodiscard]] bool half_open() const { return phase == EndToEndPhase::syn || phase == EndToEndPhase::syn_ack; }
