@@ -366,8 +366,8 @@ void ReportDispatcher::serve_flow_windows(Bearer& bearer, Instant now) {
   flows_.serve_pending(now);
 }
 
-/// Appends the status of each UE whose bearers have changed since the last call, or with `all` of every UE. A UE with
-/// several bearers gets one common status. The statuses are for a message to the Node-B.
+/// Appends the status of each UE whose bearers have changed since the last call, or of every UE if `all` is true. A UE
+/// with several bearers gets one common status. The statuses are for a message to the Node-B.
 void ReportDispatcher::collect_status(std::vector<control::feedback::BearerStatus>& out, bool all) {
   if (all) {
     shard_.registry.take_changed([](const Bearer&, BearerId) {});
