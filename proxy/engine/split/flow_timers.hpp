@@ -38,8 +38,8 @@ class FlowTimers {
   void rearm(Flow& flow, FlowId id, Instant now) {
     registry_.timers().reschedule(flow, id, when(flow, next_deadline(flow), now));
   }
-  /// True if the expired timer must only be set to a later time: no timer of a leg is due, and elapsed time alone
-  /// changes nothing. Such a timer expires if the deadline has moved since the timer was set.
+  /// True if a flow whose timer has expired early, before any TCP timer of a leg, need not be served. The timer is then
+  /// only set again. A timer expires early if the deadline has moved since the timer was set.
   [[nodiscard]] bool may_be_put_off(const Flow& flow, Instant now) const;
 
  private:

@@ -18,7 +18,8 @@ namespace sluice::proxy {
 struct ReleasedFlow {
   flow::FlowKey key;
   TrackedConnection connection;
-  /// serial number of the connection; if it differs, the entry was reused for another connection
+  /// serial number of the connection; an EvictionQueue entry with another one is about an earlier connection with this
+  /// id
   std::uint32_t ticket = 0;
   bool recovered = false;  ///< true if an earlier run of the program had split the connection
   bool wanted = false;     ///< true if the connection may be split again as soon as the time not_before has come
