@@ -21,8 +21,8 @@ class FailOpenBridge {
   /// remedy.
   explicit FailOpenBridge(Interfaces interfaces);
 
-  /// Stops the bridge from forwarding, so that only this process forwards frames. Frames that arrived earlier were
-  /// forwarded by the bridge. Throws std::runtime_error.
+  /// Stops the bridge from forwarding, so that only this process forwards frames. Frames that arrived before the call
+  /// were forwarded by the bridge. Throws std::runtime_error.
   void shut() { filter_.shut(); }
   /// Makes the bridge forward every frame. This process must no longer forward any.
   void open() { filter_.open(); }

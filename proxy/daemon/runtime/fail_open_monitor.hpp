@@ -22,8 +22,8 @@ class FailOpenMonitor {
   FailOpenMonitor(const FailOpenMonitor&) = delete;
   FailOpenMonitor& operator=(const FailOpenMonitor&) = delete;
 
-  /// Makes the program the only forwarder of frames. Frames that arrived earlier were forwarded by the bridge. Throws
-  /// std::runtime_error.
+  /// Makes the program the only forwarder of frames. Frames that arrived before the call were forwarded by the bridge.
+  /// Throws std::runtime_error.
   void take_over();
   /// Increases the control thread's counter, which shows the watchdog process that the thread makes progress.
   void show_progress();
