@@ -41,7 +41,7 @@ class DeliveryLedger {
     count_ = 0;
     return std::exchange(total_, Bytes{});
   }
-  /// Returns the time at which the oldest recorded bytes were sent. Requires total() > 0.
+  /// Returns the time at which the oldest entry's last bytes were sent. Requires total() > 0.
   [[nodiscard]] Instant oldest() const { return entries_[oldest_].last; }
   /// Returns the number of bytes that were sent and are not known to be delivered yet.
   [[nodiscard]] Bytes total() const { return total_; }
