@@ -19,7 +19,7 @@ namespace {
 /// UE's delay is the queueing delay that its flows have in common plus its maximum ACK delay.
 constexpr Duration queued_elsewhere = std::chrono::milliseconds(20);
 /// Factor in the limit of the bytes in flight of a flow whose bottleneck is not the radio link. The limit is factor ×
-/// rate of the flow × (minimum RTT + queued_elsewhere) + segments_elsewhere.
+/// rate of the flow × (minimum RTT + queued_elsewhere), plus segments_elsewhere full segments.
 constexpr double gain_elsewhere = 1.25;
 constexpr std::int64_t segments_elsewhere = 2;
 

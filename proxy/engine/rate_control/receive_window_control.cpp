@@ -40,8 +40,8 @@ Bytes advertise_to(const Flow& flow, Side in, Bytes most) {
 }
 
 /// Returns from which size on a change of the window towards the server is advertised by a separate ACK. Under the
-/// ACK-based controller that size may be large without loss of throughput. With Node-B reports, a large one costs up to
-/// 0.7 % of the link if the server is 120 ms away. A size of two segments costs 0.1 %.
+/// ACK-based controller that size may be large without loss of throughput. With Node-B reports, a large size costs up
+/// to 0.7 % of the throughput if the server is 120 ms away. A size of two segments costs 0.1 %.
 tcp::WindowUpdates updates_of(const Bearer& bearer) {
   return bearer.rate_control().is_ack_based() ? tcp::WindowUpdates::prompt_for_its_size : tcp::WindowUpdates::prompt;
 }
