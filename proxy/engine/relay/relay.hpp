@@ -34,7 +34,7 @@ inline void record_progress(Flow& flow, Side out, Instant now) {
 }
 
 /// Returns how long the host behind `out` has acknowledged none of the data held for it; zero if none is held. The
-/// resolution is 0.25 s. The maximum is 4.9 hours, which exceeds every configurable limit.
+/// resolution is 0.27 s. The maximum is 4.9 hours, which exceeds every configurable limit.
 [[nodiscard]] Duration stall_time(const Flow& flow, Side out, Instant now);
 
 /// True if a host has got an ACK, or gets one with the next segment, for data that the other host has not acknowledged.
