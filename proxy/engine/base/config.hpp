@@ -55,7 +55,7 @@ struct ShardLimits {
 
 /// Times after which a connection without progress is ended, handed back to its hosts, or removed.
 struct ShardTimeouts {
-  Duration handshake = std::chrono::seconds(75);  ///< time for a handshake to complete
+  Duration handshake = std::chrono::seconds(75);  ///< time after which an incomplete handshake is discarded
 
   /// Time without packets after which a split connection that holds no bytes is handed back to its hosts. From then on
   /// its packets are forwarded unchanged.

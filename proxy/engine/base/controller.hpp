@@ -50,7 +50,7 @@ enum class Controller : std::uint8_t {
 #undef X
 };
 
-/// Word of a controller in status displays.
+/// Controller, and the word that status displays show for what limits sending under it.
 struct ControllerText {
   Controller controller;
   const char* word;
