@@ -106,8 +106,9 @@ class AckController {
 
   /// Sum of the ACKs that were not passed to the controller yet. On a fast link, several ACKs form one sample.
   struct AckSum {
-    Bytes delivered;        ///< zero: there are none
-    double squares = 0;     ///< sum of the squares of the ACKs' bytes
+    Bytes delivered;  ///< zero: there are none
+    /// sum of the squared byte counts of these ACKs; divided by their bytes, it is the ACK stretch
+    double squares = 0;
     Bytes in_flight;        ///< bytes in flight after the newest of these ACKs
     Instant newest_at{};    ///< time of the newest of these ACKs
     Duration round_trip{};  ///< newest round trip that these ACKs have measured; zero if none has measured one
