@@ -113,7 +113,8 @@ class BufferPoolBudget {
   [[nodiscard]] Bytes free() const { return Bytes(spare_ * payload_per_buffer - reserved_); }
   /// Moves a window reservation to the current epoch, and changes it to `bytes`.
   [[gnu::noinline]] void update_reservation(Reservation& reservation, std::uint32_t bytes);
-  /// Expires all window reservations whose epoch is too old.
+  /// Advances to the epoch with this number, and expires the window reservations of the epochs that are then more than
+  /// two seconds old.
   void let_age(std::uint16_t epoch);
 
   const packet::PacketPool& pool_;
@@ -121,7 +122,7 @@ class BufferPoolBudget {
   std::uint32_t left_by_ports_;  ///< number of buffers that the ports cannot occupy
   /// number of buffers, part of left_by_ports_, that are kept free for receiving and forwarding
   std::uint32_t pool_reserve_;
-  std::int64_t half_pool_reserve_;  ///< half of this shard's part of pool_reserve_
+  std::int64_t half_pool_reserve_;  ///< half of this shard's part of the pool's reserve, in buffers
   std::int64_t low_watermark_;      ///< number of buffers left in the budget at or below which is_low() is true
   Bytes reserved_for_demand_;       ///< bytes of the budget that only directions with a measured demand may use
   Bytes of_one_ue_;                 ///< bytes of the budget that the connections of one UE may use together
