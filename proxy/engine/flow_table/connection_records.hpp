@@ -51,7 +51,7 @@ class ConnectionRecords {
 
   /// Starts to count. Records are passed to `sink`, which must outlive this object. Call it before the first packet.
   void begin(ConnectionSink& sink) { sink_ = &sink; }
-  /// True if connections are counted.
+  /// True if the bytes and segments of connections are counted.
   [[nodiscard]] bool on() const { return sink_ != nullptr; }
   /// Starts the record of a connection that begins.
   void open(Table table, std::uint32_t id, Instant now) {
