@@ -108,7 +108,7 @@ enum class UplinkAnswers : std::uint8_t {
   ignore  ///< answers are not counted, and the download is forwarded at once
 };
 
-/// Settings of mode smvs and of its ACK-based alternative.
+/// Settings of mode smvs: of the sliding-mode controller, and of the ACK-based controller that can replace it.
 struct SmvsMode {
   ControllerLocation law = ControllerLocation::nodeb;
   control::SmvsParameters parameters;
@@ -125,7 +125,7 @@ struct SmvsMode {
   double short_flow_reference = 0.5;
 };
 
-/// Selects how the proxy intercepts connections.
+/// Selects whether the proxy splits connections, or leaves them end to end and rewrites their ACKs.
 enum class Intercept : std::uint8_t {
   /// a mode that supports split connections splits them; in other modes connections stay end to end and their ACKs are
   /// rewritten
