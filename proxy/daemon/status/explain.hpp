@@ -27,16 +27,17 @@ struct Explanation {
 /// that suggests the most similar word.
 [[nodiscard]] admin::Answer explain(const std::vector<Explanation>& all, const std::string& word);
 
-/// Section of the reference that explains all words.
+/// Section of the reference in which words of the program, such as counters and reasons, are explained.
 struct WordSection {
   std::string_view kind;
   std::string_view title;
   std::string_view text;
 };
-/// Returns the sections of the reference of words. Configuration keys are left out, because they have a separate
-/// reference.
+/// Returns the sections of the reference of words that the program explains. Configuration keys are left out, because
+/// they have a separate reference.
 [[nodiscard]] std::span<const WordSection> word_sections();
-/// Returns the reference of all words as Markdown. `sluice --help-words` prints it.
+/// Returns the reference of all words that the program explains, such as counters and reasons, as Markdown. `sluice
+/// --help-words` prints it.
 [[nodiscard]] std::string word_reference();
 
 }  // namespace sluice::proxy

@@ -13,7 +13,7 @@ namespace sluice::proxy {
 
 /// Totals of the whole program at one time. All values are cumulative, except `connections` and `bearers`.
 struct ProgramTotals {
-  /// Values of one group of UEs.
+  /// Totals of one group of UEs, which is the control group or all other UEs.
   struct Group {
     GroupTotals queues;
     std::uint64_t rtt_samples = 0;
