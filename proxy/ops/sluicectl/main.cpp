@@ -35,7 +35,7 @@ namespace {
 constexpr int exit_refused = 1;
 constexpr int exit_usage = 2;
 
-/// Commands that sluicectl implements itself with answers of the running proxy.
+/// Commands that sluicectl implements itself, by means of other commands that the running proxy answers.
 constexpr std::array own_verbs{
     sluice::admin::Verb{
         "top", "[--by rate|queue|delay] [--interval SECONDS] [--count N]",
