@@ -35,7 +35,8 @@ namespace {
 constexpr int exit_refused = 1;
 constexpr int exit_usage = 2;
 
-/// Commands that sluicectl implements itself, by means of other commands that the running proxy answers.
+/// Commands that sluicectl implements itself. `top` and `watch` send other commands to the running proxy, and `replay`
+/// reads a file.
 constexpr std::array own_verbs{
     sluice::admin::Verb{
         "top", "[--by rate|queue|delay] [--interval SECONDS] [--count N]",
