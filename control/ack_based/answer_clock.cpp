@@ -13,91 +13,111 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-/// Time without an answer after which the radio queue counts as empty, if answers are still expected. It exceeds the
-/// 25 ms by which a QUIC receiver may delay an acknowledgement (RFC 9000 section 18.2).
+/// Time without an answer from the UE after which its radio queue counts as empty, while answers to sent datagrams are
+/// still missing. It exceeds the 25 ms by which a QUIC receiver may delay an acknowledgement (RFC 9000 section 18.2).
 constexpr Duration expected_silence = milliseconds(30);
-/// Shorter time for this purpose, if all expected answers have come.
+/// Time without an answer from the UE after which its radio queue counts as empty, if no expected answer is missing.
 constexpr Duration unexpected_silence = milliseconds(4);
-/// Number of usual times between two answers that are added to both.
+/// Factor of the mean time between two answers. The product is added to `expected_silence` and `unexpected_silence`.
 constexpr int silent_gaps = 4;
-/// Time without an answer after which a window that is full is probed, because the count may be wrong.
+/// Shortest time without an answer after which a hold (nothing of the flow is sent) begins although the window is full.
+/// The number of bytes in flight may then be wrong.
 constexpr Duration min_stall = milliseconds(250);
-/// Assumed round trip while it is unknown.
+/// Assumed round trip without a queue until it is measured. A probe (datagrams sent after a hold) waits for its answer
+/// by this time longer, doubled for each earlier probe without an answer.
 constexpr Duration unknown_base = milliseconds(50);
-/// Longest hold. A longer one is of no use, because an outage of the link hides what the hold would show.
+/// Longest hold (time in which nothing of the flow is sent), in addition to the base delay. A longer hold has no use,
+/// because answers that continue for this time come from a link that stalls.
 constexpr Duration max_hold = milliseconds(300);
-/// Longest hold while answers show a queue that the count does not contain, or while k is unknown.
+/// Longest hold, in addition to the base delay, in two cases. More answers come than for the datagrams counted in
+/// flight, or the number of datagrams per answer is unknown.
 constexpr Duration max_long_hold = seconds(2);
-/// Number of tries that a hold counts for which found no silence, because it has cost the most time.
+/// Number of attempts for which a hold counts that has not emptied the radio queue, because such a hold costs the most
+/// time.
 constexpr std::uint8_t tries_of_long_hold = 3;
-/// Time between two holds while k is unknown, after it became known, while it is known, and while the numbers agree
-/// badly.
+/// Times between two holds (nothing of the flow is sent): while the number of datagrams per answer is unknown, after it
+/// has become known, and later. `bad_interval` applies while fewer answers are expected than come.
 constexpr Duration learning_interval = milliseconds(300);
 constexpr Duration first_interval = seconds(1);
 constexpr Duration counting_interval = seconds(10);
-/// Time between two holds while k is a mean, so that errors of the count stay small.
+/// Time between two holds while the number of datagrams per answer is a mean and no whole number. It is short, so that
+/// errors of the count stay small.
 constexpr Duration mean_interval = milliseconds(1500);
 constexpr Duration bad_interval = seconds(3);
-/// Least time between two holds that answers cause which come too early.
+/// Shortest time between two holds (nothing of the flow is sent) that begin because answers come too early.
 constexpr Duration least_interval = seconds(2);
-/// Number of answers too early for any datagram after which a hold begins.
+/// Number of answers that come too early for every datagram in flight, after which a hold (nothing of the flow is sent)
+/// begins.
 constexpr std::uint32_t max_beyond = 4;
-/// Least part of the base delay after which an answer may acknowledge a datagram.
+/// Smallest age of a datagram that an answer may acknowledge, as a share of the base delay (round trip without a
+/// queue).
 constexpr double least_age = 0.75;
-/// Least part of the base delay after which an answer may belong to a probe.
+/// Smallest age of a probe (datagrams sent after a hold) that an answer may acknowledge, as a share of the base delay.
 constexpr double least_probe_age = 0.6;
-/// Largest exponent by which times double after probes without an answer.
+/// Largest n of the factor 2^n that lengthens waiting times after n successive probes (datagrams sent after a hold)
+/// without an answer.
 constexpr int max_backoff = 4;
-/// Number of probes in sequence with an answer that is too early, after which the base delay is wrong.
+/// Number of successive probes that are answered before the base delay, after which the base delay is measured again,
+/// because the path has become shorter. A probe is a few datagrams sent after a hold.
 constexpr std::uint8_t max_early_probes = 3;
-/// Number of datagrams of a probe while k is unknown, so that most receivers answer before their timer.
+/// Number of datagrams of a probe (sent after a hold) while the number of datagrams per answer is unknown. With this
+/// number most receivers answer at once, and not by their timer.
 constexpr std::uint32_t first_probe = 10;
-/// Number of holds after which k must be known.
+/// Number of holds (nothing of the flow is sent) after which the clock gives up if the number of datagrams per answer
+/// is still unknown.
 constexpr std::uint8_t max_tries = 8;
-/// Number of times that k is sought again after the numbers no longer agree.
+/// Number of times that the clock seeks the number of datagrams per answer again before it gives up. It does so when
+/// the answers no longer fit that number.
 constexpr std::uint8_t max_restarts = 3;
-/// Bounds of a ratio divided by the whole number with which it agrees: above, and below for k up to 2 and for larger k.
+/// Bounds within which a measured number of datagrams per answer counts as a whole number, as factors of the whole
+/// number. They are the upper bound, and the lower bounds for whole numbers up to 2 and above 2.
 constexpr double above_whole = 1.015;
 constexpr double below_few = 0.95;
 constexpr double below_many = 0.98;
-/// Number of ratios from which their sum is used.
+/// Number of holds from which on the number of datagrams per answer is also computed from the sums over all holds.
 constexpr std::uint8_t holds_of_sum = 3;
-/// Largest ratio divided by the smallest one, up to which their mean is k.
+/// Largest ratio of the highest to the lowest measured number of datagrams per answer at which their mean is used.
 constexpr double max_spread = 1.12;
-/// Factor of a mean ratio. A count that lags behind leaves the link idle, and one that leads only makes the queue
-/// longer until the next hold.
+/// Factor of a mean number of datagrams per answer. It is above 1, because the link is idle if too few datagrams count
+/// as delivered. If too many do, the queue only becomes longer until the next hold.
 constexpr double mean_bias = 1.02;
-/// Weight of the earlier sums in a mean ratio, at each hold.
+/// Weight that earlier datagrams and answers keep at each hold, in the mean number of datagrams per answer.
 constexpr double sum_memory = 0.7;
-/// Bound of the mean difference between ratios and a mean k, as a part of k. Above it the number varies too much.
+/// Largest mean deviation of the measured numbers of datagrams per answer from the mean number in use, as a share of
+/// it. Above this the clock gives up, because the number varies too much.
 constexpr double max_deviation = 0.07;
-/// Part by which a ratio must exceed a whole k to count as larger. Then k is the smaller one of two such ratios,
-/// because a count that lags behind leaves the link idle.
+/// Share by which a measured number of datagrams per answer must exceed the whole number in use to count as larger.
+/// After two such measurements in sequence the larger one is used, because the link is idle if too few datagrams count
+/// as delivered.
 constexpr double max_above_whole = 0.004;
 constexpr std::uint8_t max_frequent_holds = 20;
-/// Largest k, and time between two answers from which they may be those of a timer if k exceeds 2.
+/// Largest number of datagrams per answer that is accepted. Above 2, it is also refused if the mean time between two
+/// answers is `least_timer` or more. A timer of the receiver may cause such answers.
 constexpr double most_per_answer = 16;
 constexpr Duration least_timer = milliseconds(20);
-/// Fewest answers from which a ratio is computed.
+/// Fewest answers between two holds from which the number of datagrams per answer is computed.
 constexpr std::uint64_t min_answers = 8;
-/// The numbers are checked over at least this time and this number of answers.
+/// Shortest time, and smallest number of answers, over which the expected and the received answers are compared.
 constexpr Duration check_time = seconds(2);
 constexpr std::uint32_t check_answers = 256;
-/// Bounds of the number of expected answers divided by the number of those that came. A receiver that answers many
-/// datagrams at once makes a larger error when its timer answers, so its lower bound is `min_agreement_of_many`.
+/// Bounds of the number of expected answers divided by the number of received ones; beyond them the number of datagrams
+/// per answer is sought again. A receiver that acknowledges more than two datagrams per answer makes a larger error
+/// when its timer answers. Its lower bound is therefore `min_agreement_of_many`.
 constexpr double max_agreement = 1.06;
 constexpr double min_agreement = 0.87;
 constexpr double min_agreement_of_many = 0.95;
 constexpr double good_agreement = 0.97;
-/// Tolerance for the sums of fractions.
+/// Tolerance for rounding errors in sums of fractions of datagrams.
 constexpr double fraction_tolerance = 1e-6;
 
-/// True if a ratio agrees with a whole number. It may be smaller because of early answers, but not larger.
+/// True if `ratio`, a measured number of datagrams per answer, agrees with the whole number `whole`. It may be smaller,
+/// because receivers answer datagrams behind a loss early, but hardly larger.
 bool is_close(double ratio, double whole) {
   return ratio <= above_whole * whole && ratio >= (whole <= 2 ? below_few : below_many) * whole;
 }
 
-/// Finds the largest whole number with which at least two of the ratios agree. If there is none, returns false.
+/// Sets `found` to the largest whole number with which at least two of `ratios` agree. These are measured numbers of
+/// datagrams per answer. Returns false and leaves `found` unchanged if there is no such number.
 bool agree_on_whole(std::span<const double> ratios, double& found) {
   double best = 0;
   for (const double ratio : ratios) {
@@ -131,7 +151,8 @@ void AnswerClock::append(Instant now, Bytes bytes) {
   in_flight_ += bytes;
 }
 
-/// Removes up to `datagrams` of the oldest run, and returns their bytes. Requires a run.
+/// Removes up to `datagrams` datagrams of the oldest run from those in flight, and returns their bytes. A run is a
+/// group of datagrams sent within a short time. Requires that there is one.
 Bytes AnswerClock::remove_oldest(std::uint32_t datagrams) {
   Run& run = oldest();
   const std::uint32_t removed = std::min(datagrams, run.datagrams);
@@ -147,12 +168,12 @@ Bytes AnswerClock::remove_oldest(std::uint32_t datagrams) {
   return Bytes(bytes);
 }
 
-/// Removes the datagrams that were sent before `until`.
+/// Removes the datagrams that were sent before `until` from those in flight, because they have been delivered.
 void AnswerClock::remove_before(Instant until) {
   while (run_count_ > 0 && oldest().last < until) static_cast<void>(remove_oldest(oldest().datagrams));
 }
 
-/// Ends the count, because k is unknown from now on.
+/// Ends the count of bytes in flight, because the number of datagrams per answer is unknown from now on.
 void AnswerClock::forget_count() {
   known_ = false;
   run_count_ = 0;
@@ -180,7 +201,7 @@ void AnswerClock::on_sent(Instant now, Bytes bytes) {
   last_sent_ = now;
 }
 
-/// Begins a hold, in which the radio queue empties.
+/// Begins a hold: nothing of the flow is sent until the radio queue is empty.
 void AnswerClock::begin_hold(Instant now) {
   phase_ = Phase::holding;
   held_since_ = now;
@@ -190,7 +211,8 @@ void AnswerClock::begin_hold(Instant now) {
   held_expected_ = static_cast<std::uint64_t>(static_cast<double>(datagrams) / per_answer_);
 }
 
-/// Ends a hold that has shown nothing.
+/// Ends a hold or a probe that had no result. Gives up if the number of datagrams per answer is still unknown after too
+/// many holds.
 void AnswerClock::resume(Instant now) {
   phase_ = Phase::counting;
   probed_at_ = Instant{};
@@ -204,7 +226,8 @@ void AnswerClock::give_up() {
   forget_count();
 }
 
-/// Seeks k again, because the numbers no longer agree. Gives up if that has happened often.
+/// Seeks the number of datagrams per answer again, because the answers no longer fit it. Gives up if this has happened
+/// often.
 void AnswerClock::restart_learning(Instant now) {
   if (restarts_++ >= max_restarts) return give_up();
   forget_count();
@@ -217,7 +240,8 @@ void AnswerClock::restart_learning(Instant now) {
   next_hold_ = now;
 }
 
-/// Compares the answers that the model expects with those that came.
+/// Compares the number of answers that are expected for the sent datagrams with the number received. If they differ too
+/// much, seeks the number of datagrams per answer again, or gives up.
 void AnswerClock::check_numbers(Instant now) {
   if (!known_ || window_answers_ < check_answers || now - window_began_ < check_time) return;
   if (window_began_ != Instant{}) {
@@ -230,8 +254,8 @@ void AnswerClock::check_numbers(Instant now) {
   window_expected_ = window_answers_ = 0;
 }
 
-/// Adds the round trip of a probe. The base delay is the second shortest of the last ones, because an answer to an
-/// older datagram may look like that to the probe.
+/// Adds the round trip of a probe to the last ones. The base delay is the second shortest of them, because the shortest
+/// may belong to an answer to a datagram before the probe.
 void AnswerClock::record_base_delay(Duration round_trip) {
   probe_round_trips_[base_next_] = round_trip;
   base_next_ = static_cast<std::uint8_t>((base_next_ + 1) % probe_round_trips_.size());
@@ -244,7 +268,8 @@ void AnswerClock::record_base_delay(Duration round_trip) {
   }
 }
 
-/// Updates k from the ratio since the last synchronization, and the time of the next hold.
+/// Updates the number of datagrams per answer from the datagrams and answers since the last synchronization, which is
+/// an instant with nothing in flight. Sets the time of the next hold.
 void AnswerClock::learn(Instant now) {
   const bool was_known = known_;
   if (synchronized_ && answers_ >= min_answers && answers_ >= 10 * early_) {
@@ -274,7 +299,8 @@ void AnswerClock::learn(Instant now) {
   beyond_ = 0;
 }
 
-/// Seeks k: a whole number with which ratios agree, or else the mean of ratios that differ little.
+/// Seeks the number of datagrams per answer by one more measurement: `datagrams` sent and `answers` received. The
+/// result is a whole number with which measurements agree, or else the mean of measurements that differ little.
 void AnswerClock::seek(double datagrams, double answers) {
   ratios_[ratio_next_] = datagrams / answers;
   ratio_next_ = static_cast<std::uint8_t>((ratio_next_ + 1) % ratios);
@@ -297,7 +323,8 @@ void AnswerClock::seek(double datagrams, double answers) {
   known_ = known_ && (per_answer_ <= 2 || (per_answer_ <= most_per_answer && answer_gap_ < least_timer));
 }
 
-/// Corrects k by a ratio. Ratios above a whole k show that k is a mean, because early answers only lower a ratio.
+/// Corrects the known number of datagrams per answer by one more measurement: `datagrams` sent and `answers` received.
+/// Measurements above a whole number show that the number is a mean, because early answers only lower a measurement.
 void AnswerClock::follow(double datagrams, double answers) {
   if (is_whole_) {
     const double ratio = datagrams / answers;
@@ -315,7 +342,8 @@ void AnswerClock::follow(double datagrams, double answers) {
   per_answer_ = std::max(summed_datagrams_ / summed_answers_ * mean_bias, 1.0);
 }
 
-/// Handles the first answer to a probe: everything that was sent earlier has been delivered.
+/// Handles the first answer to a probe (datagrams sent after a hold). It shows that everything sent before the probe
+/// has been delivered. Returns what the answer acknowledges.
 AnswerClock::Delivery AnswerClock::synchronize(Instant now) {
   const Duration round_trip = now - probed_at_;
   const std::uint64_t probe = sent_since_probe_;
@@ -339,7 +367,8 @@ AnswerClock::Delivery AnswerClock::synchronize(Instant now) {
   return delivery;
 }
 
-/// Counts k datagrams as delivered, or those up to the next one behind a drop.
+/// Counts the datagrams of one answer as delivered: the known number per answer, or those up to the next datagram
+/// behind a drop.
 AnswerClock::Delivery AnswerClock::count(Instant now) {
   Delivery delivery;
   if (!known_) return delivery;
@@ -388,13 +417,14 @@ AnswerClock::Delivery AnswerClock::on_answer(Instant now, bool waits) {
   return delivery;
 }
 
-/// Returns the time without an answer after which the radio queue counts as empty.
+/// Returns the time without an answer from the UE after which its radio queue counts as empty.
 Duration AnswerClock::silence() const {
   const bool expects = !known_ || run_count_ > 1 || (run_count_ == 1 && runs_[oldest_run_].datagrams >= per_answer_);
   return std::min((expects ? expected_silence : unexpected_silence) + silent_gaps * answer_gap_, max_hold / 2);
 }
 
-/// Returns the time without an answer after which a full window is probed.
+/// Returns the time without an answer after which a hold (nothing of the flow is sent) begins although the window is
+/// full.
 Duration AnswerClock::stall() const {
   return std::max(min_stall * (1 << backoff_), silence() + base_);
 }

@@ -31,13 +31,13 @@ constexpr Duration max_aggregation = milliseconds(10);
 constexpr double steady_gain = 1.1;
 constexpr double steady_share = 0.1;
 /// Window at which the refill after a queue drain ends on a steady link, as a multiple of model_window(). It is above
-/// 1, because ACKs of the next round trip still cover data sent before the path was full.
+/// 1, because model_window() is too small then: ACKs still cover data that was sent before the path was full.
 constexpr double steady_refill = 2;
 /// Share of a steady link's target queue that must exist before the smaller window of a steady link is used. If the
 /// queue is shorter, the sender limits the rate, and the link need not be steady.
 constexpr double standing_share = 0.5;
-/// Divisor at the end of a paced refill: the window grows by the delivered bytes divided by this number. In this number
-/// of round trips the queue would grow by the capacity of the whole path.
+/// Divisor near the end of a paced refill: the window grows by the delivered bytes divided by this number. If it went
+/// on, the queue would grow by the capacity of the whole path in this number of round trips.
 constexpr std::int64_t queue_round_trips = 4;
 /// Longest queue with which a link counts as steady, as a multiple of the target queue of a varying link. A longer
 /// queue contains data of other senders.
@@ -335,8 +335,8 @@ void DelayBasedController::update_base_delay(const AckSample& ack_sample) {
   }
 }
 
-/// Begins a drain, which empties the queue. Bytes that other UEs sent before their own drains leave a shared queue
-/// within one round trip. For it, the shorter of the mean and the newest round trip is used.
+/// Begins a drain, which empties the queue. Other UEs that share the queue drain it too, and their earlier bytes leave
+/// it within one round trip. The shorter of the mean and the newest round trip counts as this time.
 void DelayBasedController::begin_drain(const AckSample& ack_sample) {
   const Duration srtt = this->srtt();
   min_rtt_.begin_drain(ack_sample.now,

@@ -65,7 +65,8 @@ class DeliveryEstimator {
   void update_byte_mean(double& mean, double value, double bytes) const;
   [[nodiscard]] double counted_gap(double gap, double bytes) const;
   void measure(Instant now, double bytes);
-  /// Returns the mean delivery rate in bytes/s without its lower bound; zero while too little was observed.
+  /// Returns the mean delivery rate in bytes/s, without the lower bound that application-limited samples set. Zero
+  /// while too little was observed.
   [[nodiscard]] double plain_mean() const;
 
   double memory_s_;  ///< time constant of the mean rate, s

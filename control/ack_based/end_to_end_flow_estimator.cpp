@@ -16,12 +16,12 @@ constexpr Duration control_loop_memory = std::chrono::seconds(10);
 /// Distance in µs up to which the data between two marks (recorded positions with their times) counts as sent at one
 /// time.
 constexpr std::int32_t mark_resolution = 2000;
-/// Extra delay after which a sender still counts as limited by the window, because the sender may be busy. It is this
-/// time and a part of the control loop delay. With a larger part a sender whose own window is smaller would count, too.
+/// Extra time, beyond the control loop delay, within which a sender must use a new window to count as limited by it.
+/// The sender may be busy, so it gets this time and a part of the control loop delay. With a larger part, a sender that
+/// is limited by its own smaller window would count too.
 constexpr Duration response_slack = std::chrono::milliseconds(5);
 constexpr std::int64_t response_slack_part = 8;
-/// Time after which the window no longer counts as the sender's limit, if the sender has used no new window at once in
-/// that time.
+/// If the sender has used no new window in time for this duration, the window no longer counts as the sender's limit.
 constexpr Duration limited_for = std::chrono::milliseconds(500);
 
 std::uint32_t low_bits(Bytes position) {

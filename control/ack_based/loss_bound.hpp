@@ -85,6 +85,7 @@ class LossBound {
   double earlier_rate_ = 0;   ///< delivery rate of the round before the last one in bytes/s
   Instant round_began_{};
   bool predates_reduction_ = false;  ///< true if the data of this round was sent before the last reduction of the bound
+
   // Each ACK reads the members from here on.
   double w_max_ = 0;          ///< W_max of CUBIC: bytes in flight when losses lowered the bound; zero: no bound
   double excess_ = 0;         ///< bytes lost beyond the tolerated loss, ≥ 0

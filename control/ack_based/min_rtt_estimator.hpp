@@ -52,11 +52,11 @@ class MinRttEstimator {
   void raise(Duration value);
   /// True from raise(), which accepts a longer base delay, until clamp().
   [[nodiscard]] bool was_raised() const { return before_raise_ > Duration::zero(); }
-  /// Subtracts `excess`, which is transmission time, from the base delay that raise() has set. The result is not below
-  /// the base delay before raise().
+  /// Subtracts `excess` from the base delay that raise() has set. `excess` is the transmission time of packets that
+  /// waited behind each other in slow start. The result is not below the base delay before raise().
   void clamp(Duration excess);
   /// Records that the path has become longer in one step. For a minute every slot of 5 s then has a routine drain. Such
-  /// a path often becomes shorter again soon, and a queue hides that without a drain.
+  /// a path often becomes shorter again soon, and only an empty queue shows the shorter round trip.
   void mark_changed(Instant now) { changed_at_ = now; }
   /// Discards the base delay and the results of all queue drains, because the path may have changed.
   void forget();

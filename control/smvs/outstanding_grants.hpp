@@ -23,9 +23,9 @@ class OutstandingGrants {
  public:
   explicit OutstandingGrants(Duration one_way_delay) : round_trip_(2 * one_way_delay) {}
 
-  /// Records an allowance that the Node-B sends to the proxy. `sequence` is the value of Session::next_sequence()
-  /// before the reports of this step are sent. It identifies the allowance even if a later datagram of the step
-  /// contains it. At most 64 allowances are kept. `now` never decreases.
+  /// Records an allowance that the Node-B sends to the proxy. `sequence` identifies the allowance in the proxy's
+  /// status: it is the value of Session::next_sequence() before the reports of this step are sent. A later datagram of
+  /// the step may contain the allowance. At most 64 allowances are kept. `now` never decreases.
   void granted(Instant now, std::uint64_t sequence, Bytes allowance);
   /// Records an authenticated status message of the proxy about this UE. `arrived` is the current count of all bytes
   /// that have reached the UE's queue. A status that arrives after a newer one is ignored.

@@ -62,8 +62,8 @@ struct ReceiveWindowState {
 /// the radio + radio queue − b̄·2τp − the target q0 of the radio queue.
 ///
 /// This is eq. 35 with δ·Ts = 1, where a step is the time between two calls. The bytes sent in a step are part of ŝ.
-/// The window only advances, so only one sign of sgn is used. A controller of the proxy's buffer alone would detect a
-/// slower link only when the buffer is full.
+/// The window can only advance, so sgn(ŝ) of that equation is needed for negative ŝ only. A controller of the proxy's
+/// buffer alone would detect a slower link only when the buffer is full.
 ///
 /// A radio link can slow down and speed up again before the server reacts. The data in the proxy's buffer must last for
 /// that time. So q0 is computed for at least half of the highest rate of the last seconds, if that rate is known.

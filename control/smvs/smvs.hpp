@@ -164,7 +164,7 @@ class Smvs {
   std::size_t next_command_ = 0;
   std::size_t commands_used_ = 0;
   std::optional<SmvsObservation> last_;
-  Instant busy_until_{};  ///< time of the last observation that was not idle
+  Instant busy_until_{};  ///< time of the last observation with arrived bytes or with bytes in the queue
   double mean_ = 0;       ///< b̄ in bytes/s
   bool mean_known_ = false;
   double fraction_ = 0;  ///< fraction of a byte that rounding left over; the next step's allowance includes it

@@ -16,9 +16,9 @@ namespace {
 /// Largest ν, the number of packets over which a flow's rate is measured. Fewer packets are enough at any rate.
 constexpr std::size_t max_rate_packets = 65'536;
 constexpr double min_round_trip_s = 0.001;
-/// Smallest window in segments. A receiver acknowledges every second segment (RFC 9293 section 3.8.6.3), and rounding
-/// of the window field leaves two segments whole. With a smaller window a flow may stop sending. It then gets no ACKs,
-/// so its window would stay closed.
+/// Smallest window in segments. A receiver may delay the ACK of a single segment (RFC 9293 section 3.8.6.3). With a
+/// smaller window a flow may therefore stop sending, get no ACKs, and keep its closed window. Two segments remain whole
+/// when the window field is rounded.
 constexpr int fewest_segments = 2;
 
 double min_window(const ClampWindowParameters& parameters) {

@@ -44,9 +44,7 @@ struct ClampWindowState {
 /// Window agent of CLAMP for one flow (Andrew, Hanly & Mukhtar, TMC 2008, sections 4.2 and 4.3). The paper places it in
 /// the receiver, but it works at any point that the flow's data passes. Reads no clock; thread: its flow's.
 ///
-/// In the following, w is the window, Δw its change, d̂ the round trip, and μ̂ the flow's rate, measured over ν
-/// packets.
-///
+/// In this comment, w is the window, Δw its change, d̂ the round trip, and μ̂ the flow's rate, measured over ν packets.
 ///
 /// Interpretation of the paper, whose available copy has lost the symbols of the clipping: Δw is clipped to +10 kB. The
 /// sum of μ̂ has ν + 1 terms over ν intervals, as in the paper's example μ̂(t₂) = (s₁ + s₂)/(t₂ − t₁). In slow start
