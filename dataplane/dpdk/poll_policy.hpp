@@ -88,7 +88,7 @@ class PollPolicy {
 
   PollMode mode_;
   bool blind_ports_ = false;  ///< true if the kernel cannot signal packets on some port
-  bool drowsy_ = false;       ///< copy of the flag that this thread sleeps, for the poll thread's own use
+  bool drowsy_ = false;       ///< true if this thread has announced that it sleeps; read by the poll thread only
   Duration step_;
   Duration least_spin_;
   Duration spin_;  ///< present spin, least_spin_ to longest_spin

@@ -83,8 +83,8 @@ class TimerWheel {
   static constexpr unsigned digit_bits = 6, slots = 1U << digit_bits, level_count = 11;
   static constexpr std::uint32_t head_mark = 0x80000000U;
 
-  /// Timer of one id in the list of its slot. A link is 1 + id of a node, or head_mark + the number of a slot; 0 is
-  /// none.
+  /// Timer of one id, as an entry of the doubly linked list of its slot. A link refers to an entry by 1 + id, or to the
+  /// slot itself by head_mark + its number; 0 refers to nothing.
   struct Node {
     std::uint32_t next_plus = 0;
     /// Previous node of the slot's list, or the slot if this node is the first; 0 if the timer is not set.

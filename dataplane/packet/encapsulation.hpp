@@ -128,8 +128,8 @@ void write_lengths(std::span<std::uint8_t> outer, Encapsulation kind, std::uint1
   return (known.length == ethernet_length && !some_tunnel_over_ip) || same_shims(known, frame);
 }
 
-/// Returns how many bytes of outer headers behind the Ethernet header do not count against the MTU of a port.
-/// `counted`: LinkLimit::tags_count.
+/// Returns how many bytes of outer headers behind the Ethernet header do not count against the MTU of a port. `counted`
+/// is true if VLAN tags count, except one outer 802.1Q tag (LinkLimit::tags_count).
 [[nodiscard]] std::size_t bytes_beyond_mtu(std::span<const std::uint8_t> frame, bool counted) noexcept;
 
 }  // namespace sluice::packet

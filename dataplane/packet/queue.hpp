@@ -21,7 +21,7 @@ class Cursor {
   [[nodiscard]] PacketNote& note() const noexcept { return *static_cast<PacketNote*>(rte_mbuf_to_priv(buffer_)); }
   [[nodiscard]] Cursor next() const noexcept { return Cursor(note().next); }
 
-  /// Returns the position as a number, to be kept in a scratch field of a note; zero for nothing.
+  /// Returns the position as a number, which can be stored in a scratch field of a PacketNote; zero for nothing.
   [[nodiscard]] std::uint64_t bits() const noexcept { return reinterpret_cast<std::uint64_t>(buffer_); }
   [[nodiscard]] static Cursor from_bits(std::uint64_t bits) noexcept {
     return Cursor(reinterpret_cast<rte_mbuf*>(bits));

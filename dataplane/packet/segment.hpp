@@ -82,7 +82,8 @@ struct SynOptions {
   bool accurate_ecn : 1 = false;
   constexpr bool operator==(const SynOptions&) const = default;
 
-  /// Bits of the options that a host must have sent and received to use them, for difference() and offered().
+  /// Bits of the options that take effect only if both hosts send them in their SYNs; used by offered() and
+  /// difference().
   enum Agreed : std::uint8_t { agreed_scale = 1, agreed_sack = 2, agreed_timestamps = 4, agreed_ecn = 8 };
   /// Returns the bits of those options that this SYN offers, or this SYN-ACK agrees to. Accurate ECN is not included.
   [[nodiscard]] constexpr std::uint8_t offered() const {

@@ -122,8 +122,9 @@ std::uint8_t AccurateEcn::gap_to(std::uint8_t ace) const {
                                     : std::uint8_t{0};
 }
 
-/// True if the segment was sent before the last one that pass() has processed. `step` is the number of marks that it
-/// would add. Of two segments that nothing else distinguishes, the one that would add most of a cycle is older.
+/// True if the segment is older than the newest one that pass() has processed. `step` is by how much its ACE field
+/// exceeds that of the newest one, modulo 8. If neither acknowledgement number nor timestamp shows the order, a step of
+/// more than half the cycle means that the segment is older.
 bool AccurateEcn::is_stale(const Segment& segment, unsigned step) const {
   constexpr unsigned half = wrap / 2;
   if (!any_passed_) return false;
@@ -182,9 +183,9 @@ void Sender::emit_accurate_answer(Instant now, Output& output) {
   if (!ack_is_due()) state->answered();
 }
 
-/// Sends pure ACKs that are marked CE, so that the peer counts them. A segment below SND.UNA follows, because the peer
-/// must answer it; the answer contains the new count. Segments of the peer that arrive within an RTO may have been sent
-/// before, so they do not show that a mark was lost.
+/// Sends pure ACKs that are marked CE, so that the peer counts them. A segment below SND.UNA follows, which the peer
+/// must answer; the answer contains its new count. Segments of the peer that arrive within an RTO may be older than the
+/// marks. They do not show that a mark was lost.
 void Sender::emit_marked_acks(AccurateEcn& state, Instant now, Output& output) {
   while (state.owes_mark()) {
     Segment segment = header(acceptable_seq());
@@ -198,8 +199,8 @@ void Sender::emit_marked_acks(AccurateEcn& state, Instant now, Output& output) {
 }
 
 /// Counts the ECN mark of an acceptable segment, with or without data, new or retransmitted. Decides whether an ACK
-/// must leave at once (RFC 9768 section 3.2.2.5.1). While acknowledgements are withheld, only the limit of seven marks
-/// triggers an ACK, because that ACK looks like a duplicate.
+/// must leave at once (RFC 9768 section 3.2.2.5.1). While the owner withholds acknowledgements, an ACK for the marks
+/// alone looks like a duplicate ACK. Only the limit of seven unreported marks then triggers one.
 void Receiver::count_mark(const Segment& segment) {
   constexpr std::uint8_t with_data = 2, without_data = 3;
   AccurateEcn* const state = accurate_ecn();

@@ -7,8 +7,8 @@
 
 namespace sluice::tcp {
 
-/// ECN feedback of a handshake that two other hosts have completed, as it concerns one of the two endpoints that then
-/// split the connection.
+/// ECN feedback in a handshake that two hosts have completed, for an endpoint that then splits their connection. The
+/// endpoint acts in the name of one of them (its host), and the other one is its peer.
 struct AdoptedFeedback {
   std::uint8_t received = 5;      ///< count of CE packets that this endpoint's host reports to the peer
   std::uint8_t acknowledged = 5;  ///< count of CE packets that the peer reports
@@ -88,27 +88,30 @@ class AccurateEcn {
 
   // --- handback: the peer's counts reach another host, to which other counts were reported before
 
-  /// Begins to join the peer's counts to `reported`, the count that was last reported to the other host. From now on
-  /// the other host gets the result of pass(). It remains `reported` until the peer's count has reached that value.
+  /// Begins to raise the peer's count of CE packets to `reported`, the count that the other host last received in the
+  /// peer's name. Until the peer has reached it, pass() returns `reported`.
   void join(std::uint8_t reported);
   /// True if the peer's count has not reached the value that was reported to the other host.
   [[nodiscard]] bool joining() const { return gap_ != 0; }
-  /// Returns the ACE field with which a segment of the peer is forwarded to the other host. Also updates the state from
-  /// a segment that is not forwarded. `of_own_data` is true if data of this endpoint was in flight before the segment
-  /// arrived. Marks that the peer counts until then were set on that data, and are hidden from the other host.
+  /// Returns the ACE field with which a segment of the peer is forwarded to the other host. Called also for segments
+  /// that are not forwarded. `of_own_data` is true if data of this endpoint was in flight before the segment arrived.
+  /// The peer may have counted marks on that data, which are hidden from the other host.
   std::uint8_t pass(const Segment& segment, bool of_own_data, Instant now);
-  /// True if a further ECN-capable packet to the peer should be marked CE, so that the peer's count reaches that value.
+  /// True if a further ECN-capable packet to the peer should be marked CE. The peer's count then reaches the value that
+  /// was reported to the other host.
   [[nodiscard]] bool owes_mark() const { return gap_ > own_; }
   /// Records that a packet to the peer, which ends at `end`, was marked CE for owes_mark(). If no ACK of the packet is
   /// expected, an answer before `settled` does not show that the mark is lost.
   void mark_own(SeqNum end, Instant settled = Instant());
-  /// Ends the join: from now on the peer's own counts pass. The other host may see marks that did not happen, once.
+  /// Ends what join() has begun: from now on the peer's own counts are forwarded. The other host may once see marks
+  /// that did not happen.
   void end_join() {
     gap_ = 0;
     join_ended_ = true;
   }
-  /// Records that data passed to the peer that is ECN-capable or not. After many packets that are not, more than a
-  /// window of retransmissions, the join ends, because the sender uses no ECN-capable packets.
+  /// Records a data packet that was forwarded to the peer. `capable` is true if it was ECN-capable, so that it could be
+  /// marked. After 1000 packets in a row that were not, end_join() is called, because the sender uses no ECN-capable
+  /// packets.
   void pass_data(bool capable) {
     constexpr std::uint16_t most = 1000;
     incapable_ = static_cast<std::uint16_t>(capable ? 0 : incapable_ + 1);
@@ -130,7 +133,7 @@ class AccurateEcn {
   [[nodiscard]] std::uint8_t gap_to(std::uint8_t ace) const;
   [[nodiscard]] bool is_stale(const Segment& segment, unsigned step) const;
 
-  bool join_ended_ = false;  ///< true after end_join(), until join()
+  bool join_ended_ = false;  ///< true after end_join(), until the next join()
   bool agreed_ = false;
   bool intact_ = true;
   bool zeroed_ = false;  ///< true if the path clears the peer's ACE field, so that its counts mean nothing
@@ -148,13 +151,13 @@ class AccurateEcn {
   std::uint8_t reported_ = 0;    ///< count that was last reported to the other host, modulo 8
   std::uint8_t gap_ = 0;         ///< marks of the peer that are still hidden from the other host
   std::uint8_t passed_ = 0;      ///< newest ACE field of the peer that pass() has processed
-  std::uint8_t own_ = 0;         ///< marks of mark_own() that may still arrive
+  std::uint8_t own_ = 0;         ///< number of marks set by the proxy (mark_own()) that may still arrive at the peer
   std::uint16_t incapable_ = 0;  ///< number of consecutive data packets that passed and were not ECN-capable
-  std::uint8_t hidden_ = 0;      ///< marks of mark_own() that marked() does not return
+  std::uint8_t hidden_ = 0;      ///< number of marks set by the proxy (mark_own()) that marked() must not return
   bool any_passed_ = false;      ///< true if the two fields below are valid
   SeqNum passed_ack_;            ///< newest acknowledgement number that pass() has processed
   std::uint32_t passed_ts_ = 0;
-  SeqNum own_end_;  ///< end of the newest packet of mark_own()
+  SeqNum own_end_;  ///< end of the newest packet that the proxy has marked (mark_own())
   Instant settled_{};
 };
 

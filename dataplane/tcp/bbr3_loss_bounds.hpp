@@ -18,10 +18,10 @@ class LossBounds {
   /// BBR.Headroom: share of the long-term bound of bytes in flight that is left to other flows.
   static constexpr double headroom = 0.15;
 
-  /// Records a loss; returns true if it is the first of this round.
+  /// Records a loss; returns true if it is the first of this round. `delivered` is DeliveryRate::delivered().
   bool record_loss(std::uint32_t delivered);
-  /// Adds a delivery-rate sample (UpdateLatestDeliverySignals()). round_started() then states whether a round began
-  /// with this sample.
+  /// Adds a delivery-rate sample (UpdateLatestDeliverySignals()). `delivered` is DeliveryRate::delivered().
+  /// round_started() then states whether a round began with this sample.
   void begin(const RateSample& sample, std::uint32_t delivered);
   /// Reduces each short-term limit to the share beta at the end of a round with losses (UpdateCongestionSignals()). No
   /// limit falls below what was delivered in that round. Limits without a value start from `bandwidth` and `cwnd`.

@@ -79,7 +79,7 @@ void Sender::stop_sending() {
   bits_.probe_due = bits_.reset_due = bits_.split_due = bits_.fin_due_again = bits_.tail_due = false;
 }
 
-/// Processes the peer's FIN, all data before which has been received.
+/// Processes the peer's FIN. Called when all data before the FIN has been received.
 void Receiver::receive_fin(Instant now) {
   drop_out_of_order();
   rcv_.nxt = later(rcv_.nxt, fin_seq_) + 1;

@@ -58,9 +58,8 @@ void Endpoint::cut_through(const Segment& segment, packet::Packet&& frame, Insta
 }
 
 /// Counts received data that another endpoint forwards, so that this endpoint does not queue it. `last` is the number
-/// of bytes in the last segment, and `before` the number in all segments before it. The bytes count against the receive
-/// window. The bytes of the last segment are subtracted after the decision whether a window update is due, as in
-/// splice_from().
+/// of bytes in the last segment, and `before` the number in all segments before it. These bytes use up the receive
+/// room. Whether a window update is due is decided before the last segment is counted, as in splice_from().
 inline void Receiver::let_pass(std::uint32_t before, std::uint32_t last) {
   if (bits_.window_updates == WindowUpdates::sparing || bits_.ack_now) [[likely]] {
     room_ -= std::min(room_, before + last);

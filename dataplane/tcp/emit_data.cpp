@@ -24,9 +24,9 @@ bool Sender::finds_something_to_send() const {
   return may_send_new() || may_split();
 }
 
-/// True if a retransmission is permitted now: the packet fits the peer's current window. A part of the oldest segment
-/// may exceed the window. With a zero window a packet may be sent only if it is smaller than the unit of the window
-/// scale (RFC 7323 section 2.4). on_refusal() probes a closed window.
+/// True if a retransmission is permitted now: the packet fits cwnd and the peer's current window. Only the oldest
+/// segment may extend beyond the window. With a zero window, a packet may be sent only if it is smaller than the unit
+/// of the window scale (RFC 7323 section 2.4). on_refusal() probes a closed window.
 bool Sender::may_retransmit(packet::Cursor position) const {
   const packet::PacketNote& note = position.note();
   const bool oldest = position == queue().front();

@@ -101,9 +101,9 @@ void Sender::send_keepalive() {
   leave_fast_path();
 }
 
-/// True if a part of the next packet may be sent although the window ends inside that packet. Either the window is at
-/// least half of its largest value so far, or it has been small for too long. The caller ensures that nothing is in
-/// flight.
+/// True if a part of the next packet may be sent although the window ends inside that packet. The window is then at
+/// least half of its largest value so far, or the persist timer has expired while it was smaller. The caller ensures
+/// that nothing is in flight.
 bool Sender::small_window_will_do() const {
   if (!queue().unsent() || snd_.wnd == 0) return false;
   return queue().unsent().note().payload_len > snd_.wnd && (bits_.split_due || snd_.wnd >= snd_.max_wnd / 2);

@@ -101,7 +101,8 @@ class SendQueue {
   /// True if one of the sent packets ends at sequence number `ack`, or if all of them end before it. To limit its work,
   /// the search stops after a number of packets (max_steps); the result is then true.
   [[nodiscard]] bool ends_packet(SeqNum ack) const;
-  /// Removes everything before `ack`. Sets rtt, small and misplaced of `event`; the caller sets acked.
+  /// Removes everything before `ack`. Sets the members rtt, small and misplaced of `event`; the caller sets the member
+  /// acked.
   void acknowledge(SeqNum ack, AckEvent& event);
 
   // --- scoreboard updates of one acknowledgement on a connection with a RecoveryState; record_delivered() precedes

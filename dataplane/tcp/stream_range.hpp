@@ -25,8 +25,8 @@ namespace sluice::tcp {
   return end(at.note());
 }
 
-/// Returns the time of the packet's last transmission, in a form that gives the order of transmissions. The nanoseconds
-/// below one tick contain the order of retransmissions in that tick, as SendQueue::resent() stores it.
+/// Returns the time of the packet's last transmission in a form that shows the order of transmissions. Within one tick,
+/// retransmissions are ordered by the nanoseconds of their send time, which SendQueue::resent() sets for that purpose.
 [[nodiscard]] inline Transmission transmission_of(const packet::PacketNote& note) {
   const auto below = static_cast<std::uint16_t>(note.sent.time_since_epoch().count() & 1023);
   const bool once = note.transmissions <= 1;
