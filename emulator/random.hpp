@@ -62,7 +62,7 @@ class Random {
   Pair normal_pair();
 
   std::array<std::uint64_t, 4> state_;
-  double spare_normal_ = 0;  ///< second number of the last normal pair, if that pair was used only once
+  double spare_normal_ = 0;  ///< second number of the last normal pair, if normal() has returned only the first
   bool has_spare_ = false;
 };
 

@@ -92,7 +92,7 @@ class CodelControl {
   bool dropping_ = false;         ///< true in the dropping state
   Instant drop_next_{};           ///< time of the next drop
   std::uint32_t count_ = 0;       ///< number of drops in this dropping state
-  std::uint32_t last_count_ = 0;  ///< value of the counter of drops when this dropping state began
+  std::uint32_t last_count_ = 0;  ///< value of `count_` when the latest dropping state began
 };
 
 /// A FIFO queue under CoDel (RFC 8289).

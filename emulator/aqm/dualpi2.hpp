@@ -46,9 +46,11 @@ class DualPi2Control {
   /// Runs the updates of the probability that are due by `now`. The queues must not have changed since the last call.
   /// `oldest` is the arrival time of the oldest packet of both queues, `now` if they are empty.
   void follow(Instant oldest, Instant now);
-  /// Decides about a packet of the L queue whose queueing delay is `waited`; `behind` bytes remain in that queue.
+  /// Decides whether a packet of the L queue is sent unchanged, marked or dropped. Its queueing delay is `waited`, and
+  /// `behind` bytes remain in the queue behind it.
   [[nodiscard]] Verdict judge_scalable(Duration waited, Bytes behind);
-  /// Decides about a packet of the classic queue.
+  /// Decides whether a packet of the classic queue is sent unchanged, marked or dropped. `ecn_capable` is true if the
+  /// packet may be marked instead of dropped.
   [[nodiscard]] Verdict judge_classic(bool ecn_capable);
   /// Returns the base probability p', from which the probabilities of both queues are computed.
   [[nodiscard]] double base() const { return base_; }
@@ -56,7 +58,7 @@ class DualPi2Control {
  private:
   /// Adds a probability to `sum`. Returns true if the sum then exceeds 1, after subtracting 1 from it.
   [[nodiscard]] static bool recur(double& sum, double likelihood);
-  /// Runs one update of the PI controller.
+  /// Runs one update of the PI controller. `delay` is the longest time for which a packet of the two queues has waited.
   void update(Duration delay);
 
   DualPi2Parameters parameters_;
@@ -117,7 +119,7 @@ class DualPi2Queues {
   [[nodiscard]] const DualPi2Control& control() const { return control_; }
 
  private:
-  /// One of the two queues.
+  /// The L queue or the classic queue, with the sum of the packet sizes in it.
   struct Line {
     Ring<Item> queue;
     Bytes bytes;
@@ -125,8 +127,8 @@ class DualPi2Queues {
   };
 
   /// True if at most two packets wait, including `next`. Such a queue is not congested, as in PIE (RFC 8033 section
-  /// 4.1). Without this test, the probability that an outage has raised would drop each retransmission after the
-  /// outage.
+  /// 4.1). An outage raises the drop probability. Without this test, each retransmission after the outage would be
+  /// dropped with that high probability.
   [[nodiscard]] bool is_small(const Item& next) const {
     return scalable_.bytes + classic_.bytes + size_of(next) <= max_packet_ * 2;
   }

@@ -61,7 +61,8 @@ void PieQueue::follow(Instant now) {
   }
 }
 
-/// Updates the probability (RFC 8033 sections 4.2, 5.3 and 5.4) and the burst allowance (section 4.4).
+/// Updates the drop probability (RFC 8033 sections 4.2, 5.3 and 5.4) and the burst allowance (section 4.4). `delay` is
+/// the present queueing delay.
 void PieQueue::update(Duration delay) {
   double change =
       parameters_.alpha * to_seconds(delay - parameters_.target) + parameters_.beta * to_seconds(delay - before_);

@@ -22,8 +22,9 @@ struct PieParameters {
 };
 
 /// PIE (RFC 8033): drops arriving packets with a probability that a PI controller computes from the queueing delay. The
-/// delay is the waiting time of the oldest packet (section 5.2 leaves the choice open). Drops are spaced by the sum
-/// over arriving packets of their drop probabilities (section 5.5).
+/// delay is the waiting time of the oldest packet (section 5.2 leaves the choice open). The drop probabilities of the
+/// packets since the last drop are added up. The sum determines how soon the next drop may come and when it must come
+/// (section 5.5).
 class PieQueue final : public QueueDiscipline {
  public:
   /// Creates an empty queue. Throws std::invalid_argument if a parameter is out of its range.

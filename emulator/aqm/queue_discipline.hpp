@@ -64,12 +64,13 @@ class QueueDiscipline {
     ++packets_;
     bytes_ += line_size(packet);
   }
-  /// Counts an arriving packet that is dropped without entering the queue.
+  /// Counts an arriving packet that is dropped without entering the queue. `why` selects the counter of this kind of
+  /// drops.
   void refused(std::uint64_t DisciplineCounters::*why) {
     ++counters_.arrived;
     ++(counters_.*why);
   }
-  /// Counts the drop of a queued packet.
+  /// Counts the drop of a queued packet. `why` selects the counter of this kind of drops.
   void dropped(const Queued& queued, std::uint64_t DisciplineCounters::*why) {
     gone(queued);
     ++(counters_.*why);

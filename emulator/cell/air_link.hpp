@@ -110,7 +110,8 @@ class AirLink final : public EventTarget {
   /// Calls arrived() or lost() of the user for each packet, in order, that RLC has delivered or given up. Sets the
   /// timers.
   void settle(Instant now);
-  /// Schedules an event for the stall timer of reordering, unless one is scheduled for its expiry or earlier.
+  /// Schedules an event for the expiry of the stall timer of reordering, unless an event at that time or earlier is
+  /// scheduled.
   void arm();
 
   EventLoop& loop_;

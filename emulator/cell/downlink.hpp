@@ -80,6 +80,7 @@ class Downlink final : private AirLinkUser, private DrxUser {
   [[nodiscard]] std::uint64_t next_useful(std::uint64_t from);
   // The following functions are inline because they are called for every UE in every TTI.
   /// Returns what the scheduler must know about this UE in `tti`, except for the SNR (Candidate::quality_db).
+  /// `is_backlogged` is the result of backlogged() for this TTI.
   [[nodiscard]] Candidate candidate(std::uint64_t tti, bool is_backlogged) {
     const LinkGrant& grant = channel_->at(tti);
     return {ue_, is_backlogged, grant.capacity, 0, grant.cqi, queue_.short_head()};

@@ -96,7 +96,8 @@ class QueueLedger {
   /// Counts a packet that left the queue and is permanently lost on the air.
   void lost(Bytes length);
   /// Counts a packet of `length` bytes that is forwarded to another Node-B. `unsent` is the number of its bytes that
-  /// were not transmitted here. `air` is the number of bytes on the air that this Node-B does not send because of that.
+  /// were not transmitted here. `air` is the number of bytes on the air that this Node-B does not send, because it
+  /// forwards the packet.
   void forwarded(Bytes length, Bytes unsent, Bytes air);
 
   /// Returns the queued IP bytes not yet transmitted.

@@ -57,7 +57,7 @@ struct Backlog {
   /// Number of queues whose next packet is of a short flow; queues that do not classify flows are not counted.
   std::uint64_t short_heads = 0;
 
-  /// Adds the backlog of one queue.
+  /// Adds the backlog of one queue. `short_head` is true if the next packet of this queue is of a short flow.
   void add(Bytes queue_air, double queue_frames, bool short_head) {
     air += queue_air;
     frames += queue_frames;

@@ -81,14 +81,14 @@ struct ReporterConfig {
 /// Sends the Node-B's reports on its radio queues to the proxy. All UEs are reported every Ts (`period`) and when the
 /// proxy requests it. A single UE is also reported when its service rate changes sharply.
 ///
-/// If so configured, the reporter runs the SMVS controller, which computes the bytes that the proxy may send. The
-/// proxy's status messages provide the bytes in flight for that. The reporter also computes CLAMP's price at every
-/// arrival, and GWA's window: the free buffer divided by the number of flows.
+/// If so configured, the reporter runs the SMVS controller, which computes the bytes that the proxy may send (the
+/// allowance). The controller needs the bytes in flight, which the proxy's status messages contain. The reporter also
+/// computes CLAMP's price at every arrival, and GWA's window: the free buffer divided by the number of flows.
 ///
 /// A UE that goes to another Node-B is reported in state handover; bytes forwarded to that Node-B still count as
-/// queued. Its allowance is 0 if its packets would be lost. After at least one such report, its reports stop. A UE that
-/// comes from another Node-B is reported from then on, with new counters and a new controller. Thread: the event
-/// loop's.
+/// queued. Its allowance is 0 if the handover forwards no packets. After at least one such report, its reports stop. A
+/// UE that comes from another Node-B is reported from then on, with new counters and a new controller. Thread: the
+/// event loop's.
 class Reporter final : public EventTarget, private ArrivalObserver, private PresenceObserver {
  public:
   /// Creates a reporter that is stopped. All UEs of the cell must be added before. Throws std::invalid_argument if the

@@ -116,7 +116,7 @@ inline void Sectors::allocate(Scheduler& scheduler, std::uint64_t tti, Instant n
 }
 
 /// Distributes `units` resource blocks of a TTI. Each chosen UE first gets at most an even share. The blocks left over
-/// go to UEs that need more.
+/// go to UEs that need more than this share.
 void Sectors::allocate_blocks(Scheduler& scheduler, std::uint64_t tti, Instant now, std::uint32_t units) {
   const std::size_t first = allocations_.size();
   const std::uint32_t share = std::max(1U, units / resources_.sharers);

@@ -18,8 +18,8 @@ namespace sluice::emulator {
 struct CellResources {
   std::uint32_t blocks = 1;  ///< resource blocks of a TTI, > 0; 1: a TTI belongs to one UE (time multiplexing)
 
-  /// Number of UEs that get an even share of the blocks of a TTI, > 0. Blocks that one of these UEs does not need are
-  /// given to UEs that need more.
+  /// Number of UEs that get an even share of the blocks of a TTI, > 0. If one of these UEs does not need its whole
+  /// share, the rest is given to UEs that need more than their share.
   std::uint32_t sharers = 1;
   /// True if a packet keeps the air from its first to its last byte, at the rate of its first TTI (as in ns-2). If its
   /// last TTI has space left, the UE's next packet begins in it, but does not keep the air yet. Requires one block and
@@ -92,8 +92,9 @@ class Sectors {
     // avoids the division for a TTI that is not shared, because dividing is slow
     return resources_.blocks == 1 ? all * units : all * units / resources_.blocks;
   }
-  /// Adds an allocation. It is built in place, because copying an object just after it was written stalls the
-  /// processor.
+  /// Adds the allocation of `units` resource blocks to a UE. `needed` is the number of blocks that would empty its
+  /// queue, and `capacity` the bytes of the whole TTI. The object is built in place, because copying an object just
+  /// after it was written stalls the processor.
   void give(UeIndex ue, std::uint32_t needed, std::uint32_t units, Bytes capacity) {
     Allocation& allocation = allocations_.emplace_back();
     allocation.ue = ue;

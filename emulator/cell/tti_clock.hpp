@@ -46,7 +46,7 @@ class TtiClock final : public EventTarget {
   [[nodiscard]] std::uint64_t passed(Instant now) const;
 
   /// Requests that TTI `tti` runs next; it must not have run yet. If an earlier TTI is already requested, that TTI runs
-  /// instead. Its result then determines which TTI is next.
+  /// instead. TtiUser::run_tti() then returns which TTI is next.
   void wake_at(std::uint64_t tti);
   /// Runs TTI number `tag`, unless an earlier TTI was requested instead. The event loop calls it.
   void on_event(std::uint64_t tag, Instant now) override;

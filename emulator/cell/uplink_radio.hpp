@@ -38,7 +38,7 @@ class UplinkRadio final : public Element, public EventTarget {
 
   /// Puts a packet into the queue of the UE that sends it.
   void receive(packet::Packet packet, Instant now) override;
-  /// Runs a TTI of one UE; `tag` is its number. The event loop calls it.
+  /// Runs a TTI of one UE; `tag` is the number of the UE. The event loop calls it.
   void on_event(std::uint64_t tag, Instant now) override;
 
   [[nodiscard]] std::size_t ues() const { return uplinks_.size(); }

@@ -63,7 +63,7 @@ void UplinkScheduler::choose(std::span<const Bytes> capacities) {
 }
 
 /// Distributes `units` resource blocks of a TTI. Each chosen UE first gets at most an even share. The blocks left over
-/// go to UEs that need more.
+/// go to UEs that need more than this share.
 void UplinkScheduler::share(std::uint32_t units) {
   if (sharers_.empty()) return;
   const std::uint32_t even = std::max(1U, units / static_cast<std::uint32_t>(sharers_.size()));

@@ -127,7 +127,8 @@ class UplinkUe final : private AirLinkUser {
 
   /// First TTI in which an RLC retransmission is ready and the UE must send a scheduling request for it.
   std::uint64_t rlc_retx_at_ = not_set;
-  /// Latest time for which RLC has announced a retransmission; a scheduling request was planned for it.
+  /// Latest time for which RLC has announced a retransmission; a scheduling request for this retransmission was
+  /// planned.
   Instant sr_trigger_time_{};
 };
 

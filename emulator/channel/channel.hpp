@@ -23,7 +23,7 @@ struct LinkGrant {
 
 /// Radio quality in one TTI: chip-level SNRs in dB, 0 for a channel without radio.
 struct RadioQuality {
-  double reported_db = 0;  ///< SNR that determined the capacity (HSDPA: as old as the CQI)
+  double reported_db = 0;  ///< SNR that determined the capacity; an earlier one if the CQI has a delay
   double present_db = 0;   ///< SNR in this TTI, which determines whether the block is received
 };
 
@@ -79,7 +79,8 @@ class Channel {
     if (tti > next_ || current_ == newest_) return advance(tti);
     take(current_ + 1);
   }
-  /// Advances to TTI `tti` if other TTIs lie between, or if the grant of `tti` is not computed yet.
+  /// Advances to TTI `tti` if there are TTIs between the current one and `tti`, or if the grant of `tti` is not
+  /// computed yet.
   void advance(std::uint64_t tti);
   /// Makes `grant`, the grant of the first TTI that was not read yet, the current grant. Counts the bytes that the
   /// grant offers.

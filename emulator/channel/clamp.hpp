@@ -60,7 +60,7 @@ class ClampChannel final : public SteppedChannel {
  private:
   /// Returns the bits that a slot can carry at a linear SNR (Shannon).
   [[nodiscard]] double shannon_bits(double snr) const;
-  /// Adapts the rate margin to the outcome of a slot.
+  /// Adapts the rate margin to the outcome of a slot. `received` is true if the slot's bits were received.
   void adapt(bool received);
 
   ClampParameters parameters_;

@@ -34,7 +34,8 @@ struct HsdpaParameters {
 };
 
 /// Returns the SNR in dB: P − L − 10·log10(10^((intra−L)/10) + 10^(inter/10)). P is the transmitted power in dBm, and L
-/// (`path_loss_db`) the path loss in dB, with fading, shadowing and antenna gain.
+/// (`path_loss_db`) the path loss in dB, with fading, shadowing and antenna gain. The terms intra and inter are the
+/// parameters intra_cell_dbm and inter_cell_dbm.
 [[nodiscard]] double hsdpa_snr_db(const HsdpaParameters& parameters, double path_loss_db);
 /// Returns the path loss in dB at the UE's distance: 137.4 + 35.2·log10(d/km) − antenna gain.
 [[nodiscard]] double hsdpa_path_loss_db(const HsdpaParameters& parameters);

@@ -21,8 +21,9 @@ class AckStretcher {
 
   /// True if the stretcher withholds ACKs, because it sends one ACK for more than two segments.
   [[nodiscard]] bool stretches() const { return every_ > 2; }
-  /// Reports that everything before `next` was received. Returns true if an ACK is due. Either as many segments of
-  /// `full` bytes are unacknowledged as one ACK covers, or the oldest of them has waited for the longest delay.
+  /// Reports that everything before `next` was received. Returns true if an ACK is due. This is so if at least as many
+  /// bytes are unacknowledged as one ACK covers, with segments of `full` bytes. It is also so if the oldest of these
+  /// bytes has waited for the longest delay.
   [[nodiscard]] bool came(tcp::SeqNum next, std::uint32_t full, Instant now);
   /// Returns true if `segment` is an ACK to drop, because a later ACK covers it. Otherwise sets the timestamp that the
   /// segment echoes.

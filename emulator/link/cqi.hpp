@@ -62,8 +62,8 @@ template <std::size_t count>
 }
 
 /// Decides whether a block is received if its SNR is known with a limited error. A table has an upper and a lower bound
-/// of the block error rate. Nearly every random number lies outside these bounds and decides by itself, so the formula
-/// of the exact rate is rarely computed.
+/// of the block error rate. Nearly every random number lies outside these bounds, so that it decides without the exact
+/// rate. The formula of the exact rate is therefore rarely computed.
 class Receptions {
  public:
   /// Computes the table. `error_db` must be above 0 and larger than the rounding error of an SNR.
@@ -89,11 +89,11 @@ class Receptions {
   /// that the constructor was given.
   struct Line {
     double slope = 0;  ///< table positions per dB
-    /// Position for an SNR of 0 dB whose true value is lower by the largest error; the error rate there is an upper
-    /// bound.
+    /// Table position for a given SNR of 0 dB if the true SNR is lower by the largest error. The error rate at this
+    /// position is an upper bound.
     double lowest = 0;
-    /// Added to `lowest`, this gives the position for a true value that is higher by the largest error. The error rate
-    /// there is a lower bound.
+    /// Distance from `lowest` to the table position for a given SNR of 0 dB if the true SNR is higher by the largest
+    /// error. The error rate at that position is a lower bound.
     double further = 0;
   };
   /// Returns the error rate at a position of the table. Positions outside `least` … `most` are replaced by the nearest

@@ -15,11 +15,11 @@ struct WlanShare {
   double packets_per_ack = 1;   ///< packets per ACK of the downloads (bd), ≥ 1
 };
 
-/// Returns the throughput of the upload divided by that of one download (Pilosof, Ramjee, Raz, Shavitt and Sinha,
-/// INFOCOM 2003, section IV). The members of WlanShare state the symbols. The access point's buffer is an M/M/1/K queue
-/// with ρ = a + n/R, because it is served as often as an uploading station. The upload has its full window, and the
-/// downloads follow the square-root law. The equation is solved for R, which is the result. The result is 1 if all
-/// windows fit into the buffer. Throws std::invalid_argument if a parameter is out of its range.
+/// Returns R, the throughput of the upload divided by that of one download (Pilosof, Ramjee, Raz, Shavitt and Sinha,
+/// INFOCOM 2003, section IV). The members of WlanShare state the other symbols. The access point's buffer is an M/M/1/K
+/// queue with ρ = a + n/R, because it is served as often as an uploading station. The upload has its full window, and
+/// the downloads follow the square-root law. The equation is solved for R. R is 1 if all windows fit into the buffer.
+/// Throws std::invalid_argument if a parameter is out of its range.
 ///
 /// The available copy of the paper lacks this section's formulas, so these are an interpretation. For B ≤ w all packets
 /// are assumed to be lost with equal probability P: R = w·√(2·P·bd/3). For larger B the upload's ACKs take at most w

@@ -14,8 +14,8 @@
 
 namespace sluice::emulator {
 
-/// Change of the delay of a line. From the time `at` on, which is counted from the construction of the line, the delay
-/// is longer than configured by the time `extra`. A later step replaces the earlier one.
+/// Change of the delay of a line. From `at` on, the delay is longer than the configured delay by `extra`. The time `at`
+/// counts from the construction of the line. A later step replaces the earlier one.
 struct DelayStep {
   Duration at{};
   Duration extra{};  ///< additional delay, >= 0
@@ -28,8 +28,8 @@ struct DelayLineConfig {
   /// Largest sum of the packets that wait for the line; the packet being sent does not count; 0: unlimited.
   Bytes buffer;
 
-  /// Largest random deviation of a packet's delay, by which it is longer or shorter than the propagation delay;
-  /// uniformly drawn, 0 … propagation delay. Packets never overtake each other.
+  /// Largest random deviation of a packet's delay from the propagation delay, in both directions; 0 … propagation
+  /// delay. The deviation is uniformly distributed. Packets never overtake each other.
   Duration jitter{};
   std::vector<DelayStep> steps = {};  ///< changes of the delay in time order; they do not reorder packets
 };

@@ -9,8 +9,8 @@
 
 namespace sluice::emulator {
 
-/// Sends packets with certain source addresses to elements of their own, and all other packets to another element. The
-/// search is linear, because there are few addresses.
+/// Forwards packets by their source address: those of an address set by add() to the element of this address, and all
+/// other packets to one default element. The search is linear, because there are few addresses.
 class SourceSwitch final : public Element {
  public:
   /// Creates a switch without addresses; `otherwise` receives all other packets and must outlive it.

@@ -87,7 +87,7 @@ struct TraceOptions {
 [[nodiscard]] std::optional<Plan> read_plan(const std::string& file, unsigned seeds);
 /// Returns the mode with this name. If there is none it prints the valid names and returns nothing.
 [[nodiscard]] std::optional<RunMode> parse_mode(const std::string& word);
-/// Returns the width of the terminal at standard output in columns, or a usual width if standard output is no terminal.
+/// Returns the width of the terminal at standard output in columns; 160 if standard output is no terminal.
 [[nodiscard]] std::size_t terminal_width();
 /// Returns a trace library that searches `folders` and then the folder of the scenario `file`.
 [[nodiscard]] TraceLibrary trace_library(const std::string& file, const std::vector<std::string>& folders);

@@ -36,7 +36,8 @@ bool restrict_modes(Plan& plan, const std::vector<std::string>& modes) {
   return false;
 }
 
-/// Returns the additional columns: those that the scenario requests, then those with a paper's values.
+/// Returns the columns that a report shows in addition to its standard ones: those that the scenario requests, then
+/// those with a paper's values.
 std::vector<ExtraColumn> extra_columns(const Scenario& scenario) {
   std::vector<ExtraColumn> columns;
   const auto add = [&columns](const ExtraColumn& column) {

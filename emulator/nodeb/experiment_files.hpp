@@ -35,7 +35,8 @@ struct LoadedExperiment {
 [[nodiscard]] ExperimentOutcome run_with_bar(const Plan& plan, TraceLibrary& traces, unsigned workers,
                                              const RunStore& store = {});
 
-/// Returns the table of results for a terminal, with the paper's values and notes.
+/// Returns the table of results for a terminal. If the plan repeats a paper, the paper's values and notes on them are
+/// included.
 [[nodiscard]] std::string table_of(const Plan& plan, const std::vector<RunResult>& results);
 
 /// Writes tables and report to the folder `out`. Returns the names of the files.

@@ -286,7 +286,8 @@ inline constexpr std::array key_table = std::to_array<ColumnText>({
 /// Returns a run's value in a column, or nothing if it has none.
 [[nodiscard]] std::optional<double> column_value(const RunResult& result, std::string_view column);
 
-/// A column of results.csv that a report's table shows in addition to the usual ones, with a unit of its own.
+/// A column of results.csv that a report's table shows in addition to the columns of every report, with a unit of its
+/// own.
 struct ExtraColumn {
   std::string column;
   std::string unit;  ///< unit in the heading; may be empty

@@ -34,7 +34,8 @@ double interval_of(const ResultGroup& group, const std::string& column) {
   return group.seeds > 1 && at != group.ci.end() ? at->second : 0;
 }
 
-/// Returns the quantity for a column of the results, divided by the scale of `extra`.
+/// Returns the quantity for a column of the results, divided by the scale of `extra`. If `log` is true, its axis is
+/// logarithmic.
 Quantity quantity_of(const ExtraColumn& extra, std::string title, bool log = false) {
   Quantity quantity{extra.column, std::move(title), extra.unit, log, {}, {}, {}};
   quantity.value = [extra](const ResultGroup& g) -> std::optional<double> {

@@ -18,8 +18,8 @@ namespace sluice::emulator {
 /// Number of colours of lines: m0 … m8 of report_style.hpp.
 inline constexpr std::size_t line_colours = 9;
 
-/// Assigns a colour to every mode, the same in all plots of a report. The usual modes have fixed colours in all
-/// reports.
+/// Assigns a colour to every mode, the same in all plots of a report. The most common modes (array `usual`) have the
+/// same colours in all reports.
 class ModeColours {
  public:
   explicit ModeColours(const std::vector<ResultGroup>& groups) {
@@ -40,8 +40,8 @@ class ModeColours {
  private:
   static constexpr std::array<std::string_view, 4> usual = {"none", "i-tcp", "smvs", "bypass"};
 
-  /// Assigns fixed colours to the usual modes. Every other mode gets the next colour that no mode of the report has.
-  /// Modes share a colour only if there are more modes than colours.
+  /// Assigns fixed colours to the modes in `usual`. Every other mode gets the next colour that no mode of the report
+  /// has. Modes share a colour only if there are more modes than colours.
   void assign_colours() {
     constexpr std::size_t unassigned = line_colours;
     colours_.assign(modes_.size(), unassigned);

@@ -34,7 +34,8 @@ inline constexpr std::string_view mode_key = "mode";
 /// True if all values of the groups in a key column (mode or swept column) are numbers.
 [[nodiscard]] bool is_numeric(const std::vector<const ResultGroup*>& groups, std::string_view column);
 
-/// Returns the offset of line number `line` from the middle of a category of width 1.
+/// Returns the offset of a line's points from the middle of a category of width 1. `line` is the number of the line,
+/// and `lines` how many lines share the category.
 [[nodiscard]] double place_beside(std::size_t line, std::size_t lines);
 
 /// Returns the name of the line that a group belongs to: its values in these columns. A numeric value is preceded by

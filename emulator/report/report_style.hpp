@@ -4,9 +4,8 @@
 
 namespace sluice::emulator {
 
-/// Style sheet of reports, with one colour per line (classes m0 … m8) for light and dark backgrounds.
-/// Its hues remain distinct under the usual kinds of colour blindness, after Okabe and Ito. Markers also differ in
-/// shape.
+/// Style sheet of reports, with one colour per line (classes m0 … m8) for light and dark backgrounds. Its hues remain
+/// distinct under the common kinds of colour blindness, after Okabe and Ito. Markers also differ in shape.
 inline constexpr std::string_view report_style = R"css(
 :root { color-scheme: light dark; --ink: #1d2430; --soft: #5d6775; --rule: #d9dee6; --paper: #ffffff; --panel: #f6f8fa;
   --capacity: #c3ccd8; --m0: #6f7782; --m1: #d55e00; --m2: #0072b2; --m3: #009e73; --m4: #8549b8; --m5: #cc5f9e;

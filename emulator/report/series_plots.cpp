@@ -290,8 +290,8 @@ bool wanted(const ResultGroup& group, const OverTimeSpec& shown) {
                      [&](const std::string& each) { return key_holds(group.mean.key, each); });
 }
 
-/// Returns the plots of one point of the sweeps under its name. The plots of all points but the first are shown on
-/// request.
+/// Returns the plots of one point of the sweeps under its name. If `open` is false, the plots are collapsed and shown
+/// on request; it is true for the first point only.
 std::string section(const std::string& point, const std::string& plots, bool open) {
   return std::string(open ? "<details open>" : "<details>") + "<summary><h3>" + escape_html(point) +
          "</h3></summary>\n" + plots + "</details>\n";

@@ -29,8 +29,8 @@ struct TableWidth {
   std::size_t between = 0;
 };
 /// Splits a table, whose first row is the heading, into parts that are not wider than `width` if possible. Each part
-/// begins with the key columns. Columns without any value are left out, and in each part the rows without a value in
-/// it.
+/// begins with the key columns. A column without any value is left out. A row is left out of each part in which it has
+/// no value.
 [[nodiscard]] std::vector<std::vector<std::vector<std::string>>> split_table(
     const std::vector<std::vector<std::string>>& rows, std::size_t key_columns, const TableWidth& width);
 

@@ -73,8 +73,8 @@ class FeedbackWire::Link final : public ReportSink {
     Duration sender_time{};
     Duration refresh{};
   };
-  /// Processes the header of a datagram of reports at the proxy. Updates the sequence numbers. If the reports may omit
-  /// unchanged UEs, informs the shard of that by a notice.
+  /// Processes the header of a datagram of reports at the proxy. Records its sequence number, from which lost datagrams
+  /// are detected. If the reports may omit unchanged UEs, informs the shard of that by a notice.
   void receive(const Message& message, Instant now) {
     gaps_.take(epoch, message.sequence);
     if (message.refresh == Duration::zero()) return;

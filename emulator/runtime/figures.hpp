@@ -19,7 +19,7 @@ void add_flow_figures(RunResult& result, const FlowLog& log, Instant measured_fr
 /// replayed link, or null.
 void add_model_figures(RunResult& result, const Scenario& scenario, const CapacityProfile* profile);
 /// Adds the mean times of all fetches. Adds the mean times of completed flows that began after `measured_from`, by
-/// size.
+/// size. `first_ue` is the address of the first UE, whose flows also get columns of their own; it may be null.
 void add_fetch_figures(RunResult& result, const FlowLog& log, Instant measured_from, const IpAddress* first_ue);
 
 /// Adds the server's timeouts for the first four transfers that ran during the whole measurement. Requires recorded

@@ -43,8 +43,8 @@ class Mobility final : public EventTarget {
     PathSwitch* down = nullptr;
     UplinkSwitch* up = nullptr;
   };
-  /// Schedules the scenario's moves from the loop's current time. `loop` and all objects that the arguments point to
-  /// must outlive this object.
+  /// Schedules the scenario's moves; their times count from the loop's current time. `loop` and all objects that the
+  /// arguments point to must outlive this object.
   Mobility(EventLoop& loop, std::vector<MobilityNodeb> nodebs, Switches switches, const Scenario& scenario);
   void on_event(std::uint64_t tag, Instant now) override;
 

@@ -171,7 +171,8 @@ void RadioAccess::make_uplinks(EventLoop& loop, const Scenario& scenario, std::u
   if (uplinks_) uplinks_->set_observer(&uplink_meter_);
 }
 
-/// Creates the scheduled uplink for the only Node-B, because describe() rejects it for several Node-Bs.
+/// Creates the scheduled uplink for the first Node-B. There is no other one, because describe() rejects scenarios with
+/// a scheduled uplink and several Node-Bs.
 void RadioAccess::make_scheduled_uplink(EventLoop& loop, const Scenario& scenario, std::uint64_t seed,
                                         TraceLibrary& traces) {
   const ScheduledUplinkSpec& spec = *scenario.cell.uplink.scheduled;
