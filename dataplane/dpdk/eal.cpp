@@ -151,8 +151,9 @@ std::uint64_t memory_of(const EalConfig& config, const std::vector<std::string>&
   return mebibytes;
 }
 
-/// True if the kernel permits to map `bytes` of private memory. With the usual vm.overcommit_memory it refuses more
-/// than the machine has. A memory file may be larger than that, and PacketPool then reports the missing memory.
+/// True if the kernel permits to map `bytes` of private memory. With the default overcommit setting
+/// (vm.overcommit_memory = 0) it refuses more than the machine has. A memory file may be larger than that, and
+/// PacketPool then reports the missing memory.
 bool can_map(std::uint64_t bytes) {
   void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return false;

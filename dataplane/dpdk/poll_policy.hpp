@@ -17,11 +17,14 @@ enum class PollMode : std::uint8_t {
 };
 
 /// Decides when a poll thread sleeps. In adaptive mode a thread spins for some time after the last packet, so that a
-/// burst causes no wake-up. This time is `spin` at first. It doubles, up to `longest_spin`, if a sleep ends so early
-/// that a longer spin had avoided it, as between requests and responses. It halves if a sleep lasts longer than
-/// `longest_spin`, and is `spin` again if another thread needs the processor. After it the thread waits for its ports
-/// if the kernel can signal packets on all of them. Otherwise (memif, rings) it sleeps in steps of `step`, which bounds
-/// the delay of the first packet. Thread: the poll thread, except wake() and wake_if_asleep().
+/// burst causes no wake-up. The duration of the spin is at first the constructor's argument `spin`. After a sleep it is
+/// adapted to the time without packets. If that was at most `longest_spin`, as between a request and its response, the
+/// spin doubles, up to `longest_spin`, so that it can bridge the next such time. If it was longer, the spin halves,
+/// down to `spin`. If another thread needs the processor, the spin is `spin` again.
+///
+/// After the spin the thread waits for its ports if the kernel can signal packets on all of them. Otherwise (memif,
+/// rings) it sleeps in steps of the argument `step`, which bounds the delay of the first packet. Thread: the poll
+/// thread, except wake() and wake_if_asleep().
 class PollPolicy {
  public:
   /// Default step of adaptive sleep. Including the cost of a wake-up, a packet waits at most 100 us.

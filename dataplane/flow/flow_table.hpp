@@ -14,8 +14,8 @@ namespace sluice::flow {
 using FlowIndex = std::uint32_t;
 inline constexpr FlowIndex no_flow = 0xffffffffU;
 
-/// Hash of a key that determines its slot in a FlowTable. Tables with one secret have equal tags, so a caller that
-/// searches several tables computes a tag once.
+/// Hash of a key that determines its slot in a FlowTable. Tables with the same secret compute the same tag for a key.
+/// So a caller that searches several such tables computes the tag once.
 enum class KeyTag : std::uint32_t {};
 
 /// Hash table from connections to flows. It uses open addressing with linear probing over 8-byte slots, at most half of

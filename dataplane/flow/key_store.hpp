@@ -77,7 +77,7 @@ class KeyStore {
     const FlowKey& key = long_[index];
     return {key.ue.octets.data() + 16, key.server.octets.data() + 16, key.ue_port, key.server_port};
   }
-  /// Prefetches the memory that has() reads.
+  /// Prefetches the memory that has() reads for this index. `long_one` must equal is_long(index).
   void prefetch(std::uint32_t index, bool long_one) const noexcept {
     __builtin_prefetch(long_one ? static_cast<const void*>(long_.data() + index) : short_.data() + index);
   }

@@ -98,13 +98,15 @@ void add_vlan_tag(HeaderTemplate& header, std::uint16_t tpid, std::uint16_t tci)
   return frame.size() - std::uint32_t{header.outer.length};
 }
 
-/// Returns the bytes of IP and TCP headers of a data segment, without outer headers.
+/// Returns the bytes of IP and TCP headers of a data segment, without outer headers. `timestamps` is true if the
+/// segment has the TCP option timestamps, and no other option is counted.
 [[nodiscard]] inline std::uint32_t data_header_in_ip(const HeaderTemplate& header, bool timestamps) noexcept {
   const std::size_t ip = header.ip_version == 4 ? ipv4_length : ipv6_length;
   return static_cast<std::uint32_t>(ip + tcp_length) + (timestamps ? 12U : 0U);
 }
 
-/// Returns the bytes of outer, IP and TCP headers of a data segment with no option except timestamps.
+/// Returns the bytes of outer, IP and TCP headers of a data segment. `timestamps` is true if the segment has the TCP
+/// option timestamps, and no other option is counted.
 [[nodiscard]] inline std::uint16_t data_header_length(const HeaderTemplate& header, bool timestamps) noexcept {
   return static_cast<std::uint16_t>(header.outer.length + data_header_in_ip(header, timestamps));
 }

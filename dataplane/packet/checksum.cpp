@@ -28,8 +28,9 @@ constexpr std::size_t block = 1U << 16;
 constexpr std::size_t piece = 32;
 constexpr std::int64_t flipped = 32768;
 
-/// Returns the sum of the words from the lanes of a vector. The top bit of each word was flipped before, because the
-/// instructions add signed words. That has reduced the sum by a fixed amount per word, which is added back.
+/// Returns the sum of the words of `length` bytes from the lanes of a vector. The top bit of each word was flipped
+/// before, because the instructions add signed words. That has reduced the sum by a fixed amount per word, which is
+/// added back.
 std::uint64_t unflip(__m128i lanes, std::size_t length) noexcept {
   lanes = _mm_add_epi32(lanes, _mm_shuffle_epi32(lanes, 0x4e));
   lanes = _mm_add_epi32(lanes, _mm_shuffle_epi32(lanes, 0xb1));

@@ -26,7 +26,7 @@ bool has_common_options(const Packet& packet, const Parsed& parsed) noexcept {
 }
 
 /// Rewrites acknowledgement number, window, flags and TSecr in the TCP header at `tcp` of `header` bytes, and updates
-/// the checksum.
+/// the checksum. TSecr is rewritten only if the header has `timestamps`.
 [[gnu::always_inline]] inline void write(std::uint8_t* tcp, std::uint32_t header, bool timestamps, tcp::Flags flags,
                                          const tcp::CutThroughHeader& passed) noexcept {
   std::uint64_t sum = static_cast<std::uint16_t>(~load16(tcp + 16));

@@ -142,8 +142,8 @@ class Packet {
   }
   /// Puts the buffer into the mempool cache of the calling thread, with half the instructions of
   /// rte_pktmbuf_free_seg(). Returns false and does nothing in three cases: there are other references, the memory is
-  /// not the buffer's own, or the cache is full. These cases are rare. Every other condition of freeing is met by any
-  /// buffer that a Packet owns.
+  /// not the buffer's own, or the cache is full. These cases are rare. rte_pktmbuf_free_seg() tests further conditions,
+  /// but every buffer that a Packet owns meets them.
   [[gnu::always_inline]] static bool keep_at_hand(rte_mbuf* buffer) noexcept {
     if (rte_mbuf_refcnt_read(buffer) != 1 || buffer->nb_segs != 1 || !RTE_MBUF_DIRECT(buffer)) return false;
     assert(buffer->next == nullptr);

@@ -95,7 +95,8 @@ ParseResult other_protocol(std::span<const std::uint8_t> frame, Parsed& out) {
 }
 
 /// Fills the members of `out` between l4_offset and `segment`. Some come from the IPv4 header at `ip`. The others are
-/// constants, because frames on this path have no IP options and only the common TCP options.
+/// constants, because frames on this path have no IP options and only the common TCP options. The payload begins
+/// `payload_at` bytes after the start of the frame, and `usual` is the value of Parsed::common.
 template <std::uint8_t payload_at, bool usual>
 [[gnu::always_inline]] inline void set_network(Parsed& out, ByteVector ip) noexcept {
   using common_frame::tcp_at;
@@ -114,8 +115,8 @@ template <std::uint8_t payload_at, bool usual>
   std::memcpy(reinterpret_cast<std::uint8_t*>(&out) + at, &fields, sizeof fields);
 }
 
-/// True for an IPv4 header of 20 bytes with DF, without fragmentation, that carries TCP. `link` begins at the
-/// EtherType, `middle` at the flags of the IP header.
+/// True for an IPv4 header of 20 bytes with DF, without fragmentation, that carries TCP. `link` contains the four bytes
+/// of the frame from the EtherType on, and `middle` the four bytes from the flags of the IP header on.
 constexpr bool is_plain(std::uint32_t link, std::uint32_t middle) {
   constexpr std::uint32_t type_and_version = 0x00450008, fragment_and_protocol = 0x06000040;
   return (link & 0x00ffffffU) == type_and_version && (middle & 0xff00ff7fU) == fragment_and_protocol;

@@ -10,9 +10,10 @@
 
 namespace sluice::packet {
 
-/// Reads TCP options (RFC 9293 section 3.2, RFC 7323, RFC 2018) into `segment`. Returns which unsupported options were
-/// found. Reading stops at an option with an invalid length, which is reported too. SYN options in other segments are
-/// ignored. If an option occurs twice, the last one is used. `options` ends at the data offset.
+/// Reads TCP options (RFC 9293 section 3.2, RFC 7323, RFC 2018) into `segment`. `ipv6` selects the MSS that applies if
+/// a SYN has no MSS option. Returns which unsupported options were found. Reading stops at an option with an invalid
+/// length, which is reported too. SYN options in other segments are ignored. If an option occurs twice, the last one is
+/// used. `options` ends at the data offset.
 [[nodiscard]] UnknownOptions read_options(std::span<const std::uint8_t> options, bool ipv6,
                                           tcp::Segment& segment) noexcept;
 

@@ -114,9 +114,9 @@ void AccurateEcn::join(std::uint8_t reported) {
   gap_ = gap_to(passed_);
 }
 
-/// Returns how many more CE packets the peer must count until its count equals the one that was reported to the other
-/// host. Returns 0 after end_join(), and if the path is not ECN-capable, because the peer's count cannot be changed
-/// then.
+/// Returns how many more CE packets the peer must count until its count, now `ace`, equals the one that was reported to
+/// the other host. Returns 0 after end_join(), and if the path is not ECN-capable, because the peer's count cannot be
+/// changed then.
 std::uint8_t AccurateEcn::gap_to(std::uint8_t ace) const {
   return may_mark() && !join_ended_ ? static_cast<std::uint8_t>((unsigned{wrap} + reported_ - ace) % wrap)
                                     : std::uint8_t{0};

@@ -100,8 +100,9 @@ class AccurateEcn {
   /// True if a further ECN-capable packet to the peer should be marked CE. The peer's count then reaches the value that
   /// was reported to the other host.
   [[nodiscard]] bool owes_mark() const { return gap_ > own_; }
-  /// Records that a packet to the peer, which ends at `end`, was marked CE for owes_mark(). If no ACK of the packet is
-  /// expected, an answer before `settled` does not show that the mark is lost.
+  /// Records that a packet to the peer, which ends at `end`, was marked CE for owes_mark(). A pure ACK is not
+  /// acknowledged, so the peer's answer to it cannot be recognised. For such a packet, segments of the peer that arrive
+  /// before `settled` may be older than the mark. They do not show that it is lost.
   void mark_own(SeqNum end, Instant settled = Instant());
   /// Ends what join() has begun: from now on the peer's own counts are forwarded. The other host may once see marks
   /// that did not happen.

@@ -53,7 +53,9 @@ class LossBounds {
   [[nodiscard]] Rate bandwidth_shortterm() const { return bandwidth_shortterm_; }
   /// Returns the maximum bytes delivered in a sample of this round.
   [[nodiscard]] std::uint32_t inflight_latest() const { return inflight_latest_; }
-  /// Returns the long-term bound less the headroom left to other flows (InflightWithHeadroom()).
+  /// Returns the long-term bound less the headroom left to other flows (InflightWithHeadroom()). The headroom is at
+  /// least one segment of `mss` bytes, and the result at least `least`. Without a long-term bound the result is
+  /// unlimited.
   [[nodiscard]] std::uint32_t with_headroom(std::uint32_t mss, std::uint32_t least) const;
 
  private:

@@ -33,7 +33,7 @@ class Copa {
   /// Handles a timeout or fast recovery that turned out to be spurious.
   void on_undo();
   /// Handles the first transmission after a time without data in flight. Returns the window unchanged, because pacing
-  /// prevents a burst.
+  /// prevents a burst. The other models need `app_limited`; Copa does not use it.
   [[nodiscard]] std::uint32_t on_restart(bool app_limited, Instant now, std::uint32_t cwnd);
 
   /// Returns the pacing rate, which is twice window / RTTstanding, where RTTstanding is the minimum RTT of the last

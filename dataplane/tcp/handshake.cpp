@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint8_t largest_shift = 14;  ///< largest shift count of window scaling (RFC 7323 section 2.3)
 
-/// Returns the shift count in use: 0 without window scaling, at most 14.
+/// Returns the shift count in use: at most 14, and 0 if window scaling is not `used`.
 unsigned scale_of(const SynOptions& options, bool used) {
   return used ? std::min(options.window_scale, largest_shift) : 0U;
 }

@@ -15,7 +15,8 @@ namespace {
 constexpr double slow_start_factor = 2;
 constexpr double avoidance_factor = 1.2;
 
-/// Converts the endpoint's recovery state to the RecoveryKind that models of the path use.
+/// Returns the RecoveryKind that models of the path use. `fast` is true in fast recovery, `timeout` in the recovery
+/// after a retransmission timeout.
 RecoveryKind recovery_kind_of(bool fast, bool timeout) {
   if (fast) return RecoveryKind::fast;
   return timeout ? RecoveryKind::timeout : RecoveryKind::none;

@@ -18,8 +18,8 @@ constexpr std::uint8_t suspicious = 3;
 /// Number of consecutive timeouts after which the path counts as dropping large segments, if SACK is not used and no
 /// segment of the peer arrives.
 constexpr std::uint8_t hopeless = 6;
-/// Time before larger segments are tried again, in ticks of 137 s. The first tick is partly over, so the time is at
-/// least 687 s.
+/// Time before larger segments are tried again, in ticks of 137 s. The first tick is partly over when the wait begins,
+/// so the time is at least 687 s.
 constexpr std::uint8_t rest = 6;
 constexpr std::uint8_t tick_mask = 63;
 /// Last step of the search for a larger segment size. The steps try the whole distance to the full size, a half, a

@@ -59,8 +59,8 @@ class Rack {
 
   /// True if a segment sent after `sent` has arrived.
   [[nodiscard]] bool overtaken(const Transmission& sent) const { return known_ && sent < newest_; }
-  /// Returns the ticks until a segment counts as lost, although one sent later has arrived; zero or less if it counts
-  /// as lost already. `window` is the reordering window in ticks.
+  /// Requires overtaken(sent). Returns how many ticks remain until the overtaken segment counts as lost; zero or less
+  /// if it counts as lost already. `now` and `window`, the reordering window, are in ticks of 1.02 µs (tick::us).
   [[nodiscard]] std::int32_t patience(const Transmission& sent, std::uint32_t now, std::uint32_t window) const {
     return static_cast<std::int32_t>(sent.at + rtt_ + window - now);
   }

@@ -41,7 +41,8 @@ bool Receiver::check_sequence(const Segment& segment, bool idle, Instant now) {
 
 /// True for a keep-alive or window probe that the endpoint's owner must answer. The sequence number of a keep-alive is
 /// RCV.NXT - 1, with at most one byte, while nothing is in flight in either direction. While something is in flight,
-/// such a segment may instead be a retransmission after a lost ACK.
+/// such a segment may instead be a retransmission after a lost ACK. `idle` is true if this endpoint has nothing in
+/// flight and nothing to send.
 bool Receiver::is_keepalive(const Segment& segment, bool idle) const {
   if (segment.seq + 1 != rcv_.nxt || segment.payload_len > 1 || segment.flags.fin()) return false;
   if (probes_window()) return true;
@@ -61,7 +62,8 @@ bool Receiver::probes_window() const {
   return owner_answers() && rcv_.adv - rcv_.nxt < 1 << bits_.rcv_shift;
 }
 
-/// Protects against wrapped sequence numbers (PAWS, RFC 7323 section 5.3). Returns false if the segment is too old.
+/// Protects against wrapped sequence numbers (PAWS, RFC 7323 section 5.3). Returns false if the segment's timestamp is
+/// older than TS.Recent, so that the segment must be discarded.
 bool Receiver::check_timestamp(const Segment& segment, Instant now) {
   if (!uses_timestamps() || !segment.has_timestamps || !has_old_timestamp(segment)) return true;
   if (static_cast<std::uint16_t>(tick::s137(now) - ts_recent_at_) > tick::s137(timestamp_age_limit)) return true;

@@ -130,7 +130,8 @@ class Sender : public Receiver {
   void reset();
   /// Sets the initial sequence number to `iss`, which is the number of the SYN.
   void begin_sending(SeqNum iss);
-  /// Continues a stream that another host has begun, from sequence number `nxt` on.
+  /// Continues a stream that another host has begun, from sequence number `nxt` on. `una_is_acked` is true if the peer
+  /// has acknowledged everything before `nxt`.
   void continue_stream(SeqNum nxt, bool una_is_acked);
   /// Sets the peer's window from the segment at `seq`, in bytes after scaling.
   void set_window(SeqNum seq, std::uint32_t window);

@@ -50,7 +50,8 @@ bool Sender::answers_original(const Segment& segment) const {
 }
 
 /// Evaluates an ACK of new data during fast recovery. The recovery was spurious if all data that was marked lost has
-/// arrived in its original transmission. Data that is still missing is at the front of the send queue.
+/// arrived in its original transmission. Data that is still missing is at the front of the send queue. `original` is
+/// true if the ACK acknowledges an original transmission.
 void Sender::judge_fast_recovery(bool original) {
   if (!original) {
     bits_.doubt = Doubt::none;
