@@ -32,8 +32,8 @@ constexpr Duration max_hold = milliseconds(300);
 /// Longest hold, in addition to the base delay, in two cases. More answers come than for the datagrams counted in
 /// flight, or the number of datagrams per answer is unknown.
 constexpr Duration max_long_hold = seconds(2);
-/// Number of attempts for which a hold counts that has not emptied the radio queue, because such a hold costs the most
-/// time.
+/// Number of holds that are added to the count of holds (limited by `max_tries`) if a hold has not emptied the radio
+/// queue, in addition to this hold itself. Such a hold costs the most time.
 constexpr std::uint8_t tries_of_long_hold = 3;
 /// Times between two holds (nothing of the flow is sent): while the number of datagrams per answer is unknown, after it
 /// has become known, and later. `bad_interval` applies while fewer answers are expected than come.
@@ -152,7 +152,7 @@ void AnswerClock::append(Instant now, Bytes bytes) {
 }
 
 /// Removes up to `datagrams` datagrams of the oldest run from those in flight, and returns their bytes. A run is a
-/// group of datagrams sent within a short time. Requires that there is one.
+/// group of datagrams sent within a short time. Requires that a run is in flight.
 Bytes AnswerClock::remove_oldest(std::uint32_t datagrams) {
   Run& run = oldest();
   const std::uint32_t removed = std::min(datagrams, run.datagrams);

@@ -60,8 +60,8 @@ constexpr double reference_for_bursts = 0.25;
 constexpr double aggregation_unexplained = 1.5;
 /// Mean number of segments per ACK above which the UE counts as not acknowledging each segment.
 constexpr double prompt_ack_stretch = 1.25;
-/// Usual difference between the one-way delay estimates of two connections of one UE. Each connection measures its
-/// minimum delay with its own segments.
+/// Difference between the one-way delay estimates of two connections of one UE that still counts as normal. Each
+/// connection measures its minimum delay with its own segments.
 constexpr Duration clock_tolerance = milliseconds(30);
 
 /// Returns how long a link of `rate` bytes/s needs for `queue` bytes; zero at rate zero. The result is at most 10⁶ s,

@@ -85,8 +85,8 @@ double LossBound::floor(double beyond_bdp) const {
   return reserve * bdp + beyond_bdp;
 }
 
-/// Estimates random loss from the losses that occur while no queue exists. If none occurs within several times the
-/// usual distance between two losses, the estimate is halved.
+/// Estimates random loss from the losses of the last round if no queue existed in it (`is_clear` is true). If no loss
+/// occurs within several times the mean distance between two random losses, the estimate is halved.
 void LossBound::measure_random_loss(bool is_clear) {
   if (is_clear) {
     measured_bytes_ += sent_;

@@ -64,8 +64,8 @@ class UdpEndpoint final : private DatagramSink {
   void start() { socket_.start(); }
   void stop() { socket_.stop(); }
 
-  /// Sends reports to all destinations. `now`: this side's monotonic clock. `refresh`: see Session::send_reports().
-  /// Returns the sequence number of the last datagram.
+  /// Sends reports to all destinations. `now` is the time on this side's monotonic clock. The other arguments and the
+  /// result are those of Session::send_reports().
   std::uint64_t send_reports(std::span<const BearerReport> reports, Duration now, Duration period, bool poll = false,
                              Duration refresh = {});
   /// Sends reports only to the destination from which this sender was last received; to all destinations if none is

@@ -56,8 +56,8 @@ class WindowRegulator {
   /// Records that data up to position `end` has left the queue towards the UE; this may be a retransmission.
   /// `queue_empty` is true if no data of this flow is queued. Returns which withheld ACKs are to be released.
   [[nodiscard]] AckRelease on_dequeue(Bytes end, bool queue_empty);
-  /// Records an ACK of position `ack` from the UE. Returns which withheld ACKs are to be released. A duplicate ACK
-  /// releases itself and all withheld ones before it.
+  /// Records an ACK of position `ack` from the UE. `queue_empty` is true if no data of this flow is queued. Returns
+  /// which withheld ACKs are to be released. A duplicate ACK releases itself and all withheld ones before it.
   [[nodiscard]] AckRelease on_ack(Bytes ack, bool queue_empty);
   /// Returns Wr, the window in bytes for an ACK of position `ack` that is sent to the server now; ≥ 0.
   [[nodiscard]] Bytes window(Bytes ack) const;
