@@ -18,9 +18,9 @@ enum class PollMode : std::uint8_t {
 
 /// Decides when a poll thread sleeps. In adaptive mode a thread spins for some time after the last packet, so that a
 /// burst causes no wake-up. The duration of the spin is at first the constructor's argument `spin`. After a sleep it is
-/// adapted to the time without packets. If that was at most `longest_spin`, as between a request and its response, the
-/// spin doubles, up to `longest_spin`, so that it can bridge the next such time. If it was longer, the spin halves,
-/// down to `spin`. If another thread needs the processor, the spin is `spin` again.
+/// adapted to the time without packets. If that time was at most `longest_spin`, the spin doubles, up to
+/// `longest_spin`. It can then bridge the next such time, for example between a request and its response. If the time
+/// was longer, the spin halves, down to `spin`. If another thread needs the processor, the spin is `spin` again.
 ///
 /// After the spin the thread waits for its ports if the kernel can signal packets on all of them. Otherwise (memif,
 /// rings) it sleeps in steps of the argument `step`, which bounds the delay of the first packet. Thread: the poll

@@ -77,8 +77,8 @@ void Reporter::begin(UeIndex ue, Instant now) {
   bearer.progressed = now;
 }
 
-/// Restarts the measurements and controllers of a UE that comes to this Node-B (`here` true), because earlier values
-/// are from another Node-B or an earlier stay. Has no effect if the UE leaves.
+/// Restarts the measurements and controllers of a UE that comes to this Node-B (`here` true), because they describe
+/// another Node-B or an earlier stay. Has no effect if the UE leaves.
 void Reporter::on_presence(UeIndex ue, bool here, Instant now) {
   if (!here) return;
   begin(ue, now);
