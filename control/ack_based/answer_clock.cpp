@@ -32,8 +32,8 @@ constexpr Duration max_hold = milliseconds(300);
 /// Longest hold, in addition to the base delay, in two cases. More answers come than for the datagrams counted in
 /// flight, or the number of datagrams per answer is unknown.
 constexpr Duration max_long_hold = seconds(2);
-/// Number of holds that a hold counts for in addition to itself, if it has not emptied the radio queue, because such a
-/// hold costs the most time. `max_tries` limits the sum.
+/// Number of holds for which a hold that has not emptied the radio queue counts, in addition to itself. Such a hold
+/// costs the most time. `max_tries` limits the sum.
 constexpr std::uint8_t tries_of_long_hold = 3;
 /// Times between two holds (nothing of the flow is sent): while the number of datagrams per answer is unknown, after it
 /// has become known, and later. `bad_interval` applies while fewer answers are expected than come.

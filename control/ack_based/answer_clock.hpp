@@ -14,8 +14,8 @@ namespace sluice::control {
 /// itself drops, and of *answers*. An answer is a short datagram from the UE with the same addresses and ports.
 ///
 /// Most QUIC receivers acknowledge every k-th packet (RFC 9000 section 13.2.2), for example every second one. They
-/// acknowledge a packet behind a missing one at once. Each answer thus acknowledges k datagrams, or those up to the next
-/// one behind a drop. The clock must find k, and an instant with nothing in flight. It finds both by *holds*:
+/// acknowledge a packet behind a missing one at once. Each answer thus acknowledges k datagrams, or those up to the
+/// next one behind a drop. The clock must find k, and an instant with nothing in flight. It finds both by *holds*:
 ///
 /// 1. In a hold the proxy sends nothing of the flow until the answers have ceased. The radio queue is then empty.
 /// 2. The proxy sends a few datagrams, called a *probe*. The first answer after it shows that everything sent earlier

@@ -24,7 +24,8 @@ std::uint64_t address_of(const void* object) {
   return reinterpret_cast<std::uintptr_t>(object);
 }
 
-/// Loads a program of two instructions that returns XDP_PASS.
+/// Loads an XDP program of two instructions that returns XDP_PASS. `flags` are the flags of BPF_PROG_LOAD. Returns a
+/// file descriptor, or -1 with errno set.
 int load_program(std::uint32_t flags) {
   constexpr std::array<bpf_insn, 2> instructions = {{
       {.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0, .src_reg = 0, .off = 0, .imm = XDP_PASS},
