@@ -82,9 +82,9 @@ struct DelayBasedParameters {
 /// applies in slow start, in a drain, or while losses bound the window.
 ///
 /// - The uplink delays ACKs by 2 ms or more on average, while the link continues to transmit. The window grows by 0.9
-///   of the rate until the next ACK is 15 ms later than usual. A longer gap may be a stall of the link.
+///   of the rate until the next ACK would exceed the mean ACK delay by 15 ms. A longer gap may be a stall of the link.
 /// - The link sends in bursts, and pauses for longer than 1.5 times the target delay. The window begins to grow after
-///   half a usual gap, and grows for the length of a pause, so that each burst finds data. Without timestamps the gaps
+///   half the mean gap, and grows for the length of a pause, so that each burst finds data. Without timestamps the gaps
 ///   of a late uplink look like pauses. Growth is right then too, because the link has transmitted in them.
 /// - All bytes in flight should have been acknowledged long ago. The last ones may be lost, and no ACK would show that
 ///   before a retransmission timeout. One more segment may therefore be sent, as in RFC 8985 section 7.

@@ -15,8 +15,8 @@ using std::chrono::seconds;
 /// Share of the rate by which the window grows between ACKs. The value was chosen on recorded links with a scheduled
 /// uplink, as a compromise between link use and delay.
 constexpr double gap_gain = 0.9;
-/// Delay of an ACK beyond its usual delay at which growth of the window between ACKs ends, because the link itself may
-/// have stalled.
+/// Delay of an ACK beyond the mean ACK delay at which growth of the window between ACKs ends, because the link itself
+/// may have stalled.
 constexpr Duration unusual_late = milliseconds(15);
 /// Shortest interval of the timer that checks whether the window, which grows between ACKs, has grown by a segment.
 constexpr Duration min_wait = milliseconds(1);
@@ -58,9 +58,9 @@ bool DelayBasedController::extrapolates_in_gap() const {
   return (extrapolates() || bursty_link_) && !loss_limited_ && !in_slow_start() && !draining() && !all_lost_ && !idle_;
 }
 
-/// Returns the interval after an ACK in which the window grows. If the uplink delays ACKs, the interval begins at once
-/// and ends when the next ACK is unusually late. On a bursty link it begins after half a usual gap, so that data is in
-/// flight before the burst.
+/// Returns the interval after an ACK in which the window grows. If the uplink delays ACKs, the interval begins at once.
+/// It ends when the delay of the next ACK exceeds the mean ACK delay by `unusual_late`. On a bursty link the interval
+/// begins after half the mean gap between ACKs, so that data is in flight before the burst.
 DelayBasedController::AckGap DelayBasedController::ack_gap() const {
   if (extrapolates()) {
     const Duration until = ack_delay_.mean() + unusual_late - ack_delay_.newest();

@@ -24,8 +24,8 @@ constexpr std::int64_t unexplained_round_trips = 8;
 /// Share of the path's capacity (rate × round trip). If at least this share is in flight, a time without ACKs is no
 /// sign of a longer path.
 constexpr double filled = 0.8;
-/// Factors of the longest usual gap between ACKs: the longer of `usual_gaps` plain mean gaps and `usual_idle_gaps`
-/// time-weighted mean gaps.
+/// Factors from which the longest usual time between two ACKs is computed. It is the longer of `usual_gaps` plain mean
+/// gaps and `usual_idle_gaps` time-weighted mean gaps.
 constexpr std::int64_t usual_gaps = 3;
 constexpr std::int64_t usual_idle_gaps = 2;
 

@@ -103,8 +103,9 @@ void DeliveryEstimator::update_byte_mean(double& mean, double value, double byte
   mean += (value - mean) * bytes / (bytes + mean_ * memory_s_);
 }
 
-/// Returns the part, in seconds, of a gap before a delivery of `bytes` that counts in the mean rate. A longer gap may
-/// be an outage. A slow link needs longer than `memory_s_` for one packet, so its usual gaps count in full.
+/// Returns the part, in seconds, of a gap before a delivery of `bytes` that counts in the mean rate. The rest of a long
+/// gap may be an outage. A slow link needs longer than `memory_s_` for one packet, so its gaps count up to twice the
+/// transmission time of `bytes`.
 double DeliveryEstimator::counted_gap(double gap, double bytes) const {
   if (gap <= memory_s_ || mean_ <= 0) [[likely]]
     return std::min(gap, memory_s_);

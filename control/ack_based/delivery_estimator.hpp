@@ -37,10 +37,10 @@ class DeliveryEstimator {
   [[nodiscard]] Rate rate() const { return Rate::bytes_per_second(mean_); }
   /// Returns the largest mean rate of the last five to ten seconds.
   [[nodiscard]] Rate max_rate() const { return max_rate_.known() ? Rate::bytes_per_second(max_rate_.value()) : Rate(); }
-  /// Returns the usual number of bytes acknowledged within 1 ms. Each group of ACKs is weighted by its bytes, so this
-  /// is the size of the group that a random byte belongs to.
+  /// Returns the mean number of bytes acknowledged within 1 ms. Each group of ACKs is weighted by its bytes, so this is
+  /// the size of the group that a random byte belongs to.
   [[nodiscard]] Bytes ack_aggregation() const { return Bytes(ack_aggregation_); }
-  /// Returns the usual number of bytes that one ACK acknowledges. Each ACK is weighted by its bytes.
+  /// Returns the mean number of bytes that one ACK acknowledges. Each ACK is weighted by its bytes.
   [[nodiscard]] Bytes ack_stretch() const { return Bytes(ack_stretch_); }
   /// Returns the mean time from one group of ACKs (within 1 ms) to the next, without stalls; zero while unknown.
   [[nodiscard]] Duration gap() const { return from_seconds(gap_); }

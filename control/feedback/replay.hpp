@@ -46,8 +46,8 @@ struct ReceivedAt {
 /// then on. A forged epoch of 2^64 − 1 would thus exclude the sender forever. A legitimate epoch is the sender's clock
 /// at its start, or its last epoch plus one. So it is not far ahead of the local clock. An epoch ahead by more than
 /// `lead` is therefore kept separately. It replaces no other epoch, and is accepted only while the sender uses no
-/// other. If the local clock is wrong and all epochs are ahead, newer ones replace earlier ones as usual. An epoch that
-/// is no longer ahead keeps its received sequence numbers.
+/// other. If the local clock is wrong and all epochs are ahead, newer ones replace earlier ones by this rule. An epoch
+/// that is no longer ahead keeps its received sequence numbers.
 ///
 /// Second rule: if there are more senders than `max_senders`, the sender with the longest time since its last datagram
 /// is discarded. That time must be at least `forgettable`. From then on an unknown sender must have a greater epoch

@@ -73,9 +73,9 @@ class Session {
   explicit Session(SessionConfig config);
 
   /// Sends reports in as many datagrams as needed, each with its own sequence number. Without reports it sends one
-  /// datagram without records. Returns the sequence number of the last one. `period` is the time until the next call.
-  /// If `poll` is true, the receiver is asked for the status of all UEs at once. `refresh` is the longest interval
-  /// between two reports of a UE if unchanged UEs are omitted; 0 if none is omitted.
+  /// datagram without records. Returns the sequence number of the last one. `period` is the announced time until the
+  /// next regular reports. If `poll` is true, the receiver is asked for the status of all UEs at once. `refresh` is the
+  /// longest interval between two reports of a UE if unchanged UEs are omitted; 0 if none is omitted.
   std::uint64_t send_reports(std::span<const BearerReport> reports, Duration now, Duration period, bool poll,
                              DatagramSink& sink, Duration refresh = {});
   std::uint64_t send_statuses(std::span<const BearerStatus> statuses, Duration now, Duration period, bool poll,

@@ -188,9 +188,9 @@ bool Receiver::add_receive_space(std::uint32_t bytes) {
   return false;
 }
 
-/// True if a move of the right edge by `gain` bytes justifies a window update, although it is less than the usual step.
-/// The peer sees a window rounded down to the scale, and waits while no segment fits that window (RFC 9293 section
-/// 3.8.6.2.1). If the peer waits, a move is large enough once a segment fits again.
+/// True if a move of the right edge by `gain` bytes justifies a window update, although it is less than
+/// window_update_step(). The peer sees a window rounded down to the scale, and waits while no segment fits that window
+/// (RFC 9293 section 3.8.6.2.1). If the peer waits, a move is large enough once a segment fits again.
 bool Receiver::worth_moving(std::int32_t gain) const {
   const auto half = static_cast<std::int32_t>(room_ / 2);
   const std::int32_t unit = 1 << bits_.rcv_shift;

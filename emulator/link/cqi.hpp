@@ -77,7 +77,7 @@ class Receptions {
     if (draw < rate_at(snr_db * line.slope + line.lowest + line.further, 1, steps + 2)) return false;
     return std::nullopt;
   }
-  /// True if the block is certainly received, which is the usual case; false if it may be lost.
+  /// True if the block is certainly received, as most blocks are; false if it may be lost.
   [[nodiscard]] bool surely_received(double snr_db, int cqi, double draw) const {
     const Line& line = lines_[static_cast<std::size_t>(cqi)];
     return draw >= rate_at(snr_db * line.slope + line.lowest, 0, steps + 1);
