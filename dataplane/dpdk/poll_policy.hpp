@@ -91,10 +91,12 @@ class PollPolicy {
 
   PollMode mode_;
   bool blind_ports_ = false;  ///< true if the kernel cannot signal packets on some port
-  bool drowsy_ = false;       ///< true if this thread has announced that it sleeps; read by the poll thread only
+  /// True if this thread has announced to the other threads that it sleeps, so that they wake it. Only the poll thread
+  /// reads this member.
+  bool drowsy_ = false;
   Duration step_;
   Duration least_spin_;
-  Duration spin_;  ///< present spin, least_spin_ to longest_spin
+  Duration spin_;  ///< time that the thread presently spins after the last packet, least_spin_ to longest_spin
   double idle_share_ = 0;
   Instant last_work_{};
   Instant last_round_{};

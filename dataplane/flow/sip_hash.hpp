@@ -14,8 +14,8 @@ struct HashKey {
 };
 
 /// Returns SipHash-c-d of a message of whole 64-bit words (J.-P. Aumasson and D. J. Bernstein, "SipHash: a fast
-/// short-input PRF", 2012). Equals the published function of the words' bytes, least significant first; the final word
-/// with the length is included.
+/// short-input PRF", 2012). The result is that of the published function for the words' bytes, least significant byte
+/// first. This function appends the final word with the message length, so `message` does not contain it.
 template <int c, int d, std::size_t count>
 [[nodiscard]] constexpr std::uint64_t sip_hash(const HashKey& key,
                                                const std::array<std::uint64_t, count>& message) noexcept {

@@ -34,8 +34,8 @@ SLUICE_WITH_AES void expand(const Aes128::Block& key, Aes128::RoundKeys& out) no
   store((round = next_key<0x36>(round), 10));
 }
 
-/// Derives an AES key from the secret by SipHash-2-4. To anyone without the secret, both halves of the key look like
-/// random numbers.
+/// Derives the AES key with the number `number` from the secret by SipHash-2-4; different numbers give independent
+/// keys. To anyone without the secret, both halves of the key look like random numbers.
 Aes128::Block derived(const HashKey& secret, std::uint64_t number) noexcept {
   Aes128::Block key;
   const std::array halves{sip_hash<2, 4>(secret, std::array{2 * number}),

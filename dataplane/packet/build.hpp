@@ -124,8 +124,9 @@ struct IpPayload {
   std::uint8_t tos = 0;  ///< DSCP and ECN byte
 };
 
-/// Writes outer and IP headers to `frame`, which has space for them and 8 more bytes. Returns the sum of both
-/// addresses, not folded, for a pseudo-header. Used to build TCP, UDP and ICMP packets.
+/// Writes outer and IP headers to `frame`. It has space for them and 8 more bytes, because the space of two VLAN tags
+/// is always written. Returns the sum of both addresses, not folded, for a pseudo-header. Used to build TCP, UDP and
+/// ICMP packets.
 std::uint64_t write_outer_and_ip(std::uint8_t* frame, const HeaderTemplate& header, const AddressesView& addresses,
                                  const IpPayload& payload) noexcept;
 

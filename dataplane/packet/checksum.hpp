@@ -27,7 +27,8 @@ namespace sluice::packet {
 /// neither exists.
 [[nodiscard]] const char* checksum_kernel() noexcept;
 
-/// Adds 64 bits of data to a wide sum, with end-around carry. Modulo 65535 the result is the sum of the 16-bit words.
+/// Adds 64 bits of data to a 64-bit ones' complement sum, with end-around carry. Modulo 65535 the result is the sum of
+/// the 16-bit words.
 [[nodiscard]] constexpr std::uint64_t add_wide(std::uint64_t sum, std::uint64_t words) noexcept {
   if (std::is_constant_evaluated()) return __builtin_add_overflow(sum, words, &sum) ? sum + 1 : sum;
 #if defined(__x86_64__)
@@ -39,7 +40,7 @@ namespace sluice::packet {
 #endif
 }
 
-/// Adds four consecutive 64-bit words to a wide sum, with end-around carry.
+/// Adds the four consecutive 64-bit words at `at` to a 64-bit ones' complement sum, with end-around carry.
 [[nodiscard]] inline std::uint64_t add_four_wide(std::uint64_t sum, const std::uint8_t* at) noexcept {
 #if defined(__x86_64__)
   // Each addition includes the carry of the one before, which compilers do not generate.
@@ -53,7 +54,7 @@ namespace sluice::packet {
 #endif
 }
 
-/// Reduces a wide sum of 16-bit words to 16 bits, with end-around carry.
+/// Reduces a 64-bit ones' complement sum to 16 bits, with end-around carry.
 [[nodiscard]] constexpr std::uint16_t fold(std::uint64_t sum) noexcept {
   // The sum plus its rotation has the sum of both halves, carry included, in the upper half.
   sum += std::rotl(sum, 32);
@@ -62,13 +63,14 @@ namespace sluice::packet {
   return static_cast<std::uint16_t>(half >> 16);
 }
 
-/// True if a wide sum that is not 0 folds to 0xffff. The sum of undamaged bytes and their checksum does so. Needs half
-/// the instructions of fold().
+/// True if a 64-bit ones' complement sum that is not 0 folds to 0xffff. The sum of undamaged bytes and their checksum
+/// does so. Needs half the instructions of fold().
 [[nodiscard]] constexpr bool sums_to_ones(std::uint64_t sum) noexcept {
   return sum % 0xffff == 0;
 }
 
-/// Returns a wide sum plus the sum of `length` bytes; intended for a few bytes at the end of data.
+/// Returns the 64-bit ones' complement sum `sum` plus the sum of the `length` bytes at `at`. Intended for a few bytes
+/// at the end of data.
 [[nodiscard]] inline std::uint64_t add_words(std::uint64_t sum, const std::uint8_t* at, std::size_t length) noexcept {
   for (; length >= 8; at += 8, length -= 8) sum = add_wide(sum, load64(at));
   if (length == 0) return sum;
@@ -85,7 +87,8 @@ namespace sluice::packet {
   return add_wide(sum, rest);
 }
 
-/// Returns a wide sum plus the sum of a TCP header; `length` is a multiple of 4, at least 20.
+/// Returns the 64-bit ones' complement sum `sum` plus the sum of the TCP header at `at`; `length` is a multiple of 4,
+/// at least 20.
 [[nodiscard]] inline std::uint64_t add_header(std::uint64_t sum, const std::uint8_t* at, std::size_t length) noexcept {
   if (length < 32) return add_words(sum, at, length);
   return add_words(add_four_wide(sum, at), at + 32, length - 32);  // nearly all headers have 32 bytes, with timestamps
@@ -124,9 +127,9 @@ namespace sluice::packet {
   return static_cast<std::uint16_t>(~fold(sum));
 }
 
-/// Returns the wide sum of the pseudo-header of an upper-layer packet (IPv4: RFC 9293 section 3.1; IPv6: RFC 8200
-/// section 8.1). `addresses` points to the source address in the IP header, which the destination address follows.
-/// `length` is the bytes of upper-layer header plus payload.
+/// Returns the 64-bit ones' complement sum of the pseudo-header of an upper-layer packet (IPv4: RFC 9293 section 3.1;
+/// IPv6: RFC 8200 section 8.1). `addresses` points to the source address in the IP header, which the destination
+/// address follows. `length` is the bytes of upper-layer header plus payload.
 [[nodiscard]] inline std::uint64_t pseudo_header_v4(const std::uint8_t* addresses, std::uint8_t protocol,
                                                     std::uint16_t length) noexcept {
   const std::uint64_t rest = (std::uint32_t{protocol} << 8) + std::uint64_t{__builtin_bswap16(length)};

@@ -33,8 +33,8 @@ inline bool mark_congestion_experienced(std::uint8_t* ip) {
   return true;
 }
 
-/// Writes the ACE field of RFC 9768 into the TCP header at `tcp`. If `summed` is true, updates the checksum (RFC 1624);
-/// an unfinished checksum does not cover the field yet.
+/// Writes the ACE field of RFC 9768 into the TCP header at `tcp`. If `summed` is true, the checksum field covers the
+/// header and is updated (RFC 1624). If it is false, the checksum is computed later, so it is not changed here.
 inline void write_ace(std::uint8_t* tcp, std::uint8_t ace, bool summed) {
   constexpr int flags_at = 12, checksum_at = 16;
   constexpr unsigned shift = 6, mask = 7U << shift;

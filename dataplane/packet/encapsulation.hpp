@@ -23,10 +23,11 @@
 ///   also checks the bytes `rest` behind the EtherType. A frame for which it is false is an ordinary IP packet.
 /// - `read(rest, outer)`: checks and reads the header, which begins at `rest` with at least `length` bytes. Adds its
 ///   bytes to outer.length, sets outer.type, adds the networks that it names, and limits outer.end to its payload.
-/// - `varies`: true if bytes of the header depend on the packet behind it. That packet has to be an IP packet, and no
-///   further header is read.
-/// - `write(outer, ip_length)`, only if `varies`: writes these bytes at the end of `outer`, all outer headers. Called
-///   with 0 it gives all packets of a tunnel equal bytes, which are what a template contains.
+/// - `varies`: true if bytes of the header depend on the packet behind it, such as a length field. That packet has to
+///   be an IP packet, and no further header is read.
+/// - `write(outer, ip_length)`, only if `varies`: writes the bytes that depend on the packet, at the end of all outer
+///   headers `outer`. A template contains the bytes that are written for an `ip_length` of 0. All packets of a tunnel
+///   thus have equal templates.
 #define SLUICE_ENCAPSULATIONS(X) X(vlan, VlanTag)
 
 namespace sluice::packet {
@@ -38,7 +39,7 @@ enum class Encapsulation : std::uint8_t {
 #undef X
 };
 
-/// True if the bytes of any kind of outer header depend on the packet.
+/// True if at least one kind of outer header contains bytes that depend on the packet, such as a length field.
 #define X(name, header) || header::varies
 inline constexpr bool some_outer_headers_vary = false SLUICE_ENCAPSULATIONS(X);
 #undef X
@@ -63,7 +64,8 @@ static_assert(max_outer_length <= UINT8_MAX, "OuterHeaders::length");
 /// Largest size of the headers written: outer headers, IPv6, and TCP with all its options.
 inline constexpr std::size_t max_header_length = max_outer_length + ipv6_length + 60;
 
-/// Reads the headers behind the Ethernet header, and returns whether all could be read; called by read_outer_headers().
+/// Reads the headers between the Ethernet header and the IP header, such as VLAN tags, and returns whether all could be
+/// read. Called by read_outer_headers(), which has read the Ethernet header.
 [[nodiscard]] OuterResult read_shims(std::span<const std::uint8_t> frame, OuterHeaders& outer) noexcept;
 
 /// Reads all headers in front of the IP header. Never reads outside the frame. Unless the result is `complete`, `outer`
@@ -114,8 +116,8 @@ void write_lengths(std::span<std::uint8_t> outer, Encapsulation kind, std::uint1
   }
 }
 
-/// True if the outer headers of a template equal those of a frame. Called for templates that may be longer than an
-/// Ethernet header.
+/// True if the headers between the Ethernet header and the IP header of a frame, such as VLAN tags, equal those of a
+/// template. Called for templates that may be longer than an Ethernet header.
 [[nodiscard, gnu::cold]] bool same_shims(const OuterTemplate& known, std::span<const std::uint8_t> frame) noexcept;
 
 /// True if a frame has the outer headers of the template, except bytes that depend on the packet. Requires a frame that

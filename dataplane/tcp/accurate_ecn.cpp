@@ -31,7 +31,8 @@ void AccurateEcn::adopt(const AdoptedFeedback& feedback) {
 }
 
 /// Compares the ECN field of a SYN or SYN-ACK with the field that the peer has reported. A queue may have marked an
-/// ECN-capable segment; any other difference shows that the path changes the field (RFC 9768 section 3.2.2.3).
+/// ECN-capable segment; any other difference shows that the path changes the field (RFC 9768 section 3.2.2.3). In that
+/// case no data is sent as ECN-capable.
 void AccurateEcn::check(std::uint8_t sent_ecn, std::uint8_t reported_ecn) {
   const bool queued = sent_ecn != 0 && reported_ecn == congestion_experienced;
   intact_ = reported_ecn == sent_ecn || queued;
@@ -114,8 +115,9 @@ void AccurateEcn::join(std::uint8_t reported) {
   gap_ = gap_to(passed_);
 }
 
-/// Returns how many more CE packets the peer must count until its count, now `ace`, equals the one that was reported to
-/// the other host. Returns 0 after end_join(), and if the path is not ECN-capable, because the peer's count cannot be
+/// Returns how many more CE packets the peer must count before its own ACE field, now `ace`, can be forwarded unchanged
+/// after a handback. The other host then sees no step, because the field equals the value that it last received from
+/// the proxy. Returns 0 after end_join(), and if the path is not ECN-capable, because the peer's count cannot be
 /// changed then.
 std::uint8_t AccurateEcn::gap_to(std::uint8_t ace) const {
   return may_mark() && !join_ended_ ? static_cast<std::uint8_t>((unsigned{wrap} + reported_ - ace) % wrap)
@@ -183,9 +185,9 @@ void Sender::emit_accurate_answer(Instant now, Output& output) {
   if (!ack_is_due()) state->answered();
 }
 
-/// Sends pure ACKs that are marked CE, so that the peer counts them. A segment below SND.UNA follows, which the peer
-/// must answer; the answer contains its new count. Segments of the peer that arrive within an RTO may be older than the
-/// marks. They do not show that a mark was lost.
+/// Sends pure ACKs that are marked CE, so that the peer's count of CE packets rises to the value that join() requires.
+/// A segment below SND.UNA follows, which the peer must answer; the answer contains its new count. Segments of the peer
+/// that arrive within an RTO may be older than the marks. They do not show that a mark was lost.
 void Sender::emit_marked_acks(AccurateEcn& state, Instant now, Output& output) {
   while (state.owes_mark()) {
     Segment segment = header(acceptable_seq());

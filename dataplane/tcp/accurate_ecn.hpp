@@ -88,37 +88,42 @@ class AccurateEcn {
 
   // --- handback: the peer's counts reach another host, to which other counts were reported before
 
-  /// Begins to raise the peer's count of CE packets to `reported`, the count that the other host last received in the
-  /// peer's name. Until the peer has reached it, pass() returns `reported`.
+  /// Called when the peer and the other host of a split connection begin to exchange segments directly (handback).
+  /// `reported` is the ACE count that the proxy last sent to the other host in the peer's name. The proxy marks packets
+  /// to the peer with CE until the peer's own count equals it. Until then, pass() returns `reported`.
   void join(std::uint8_t reported);
-  /// True if the peer's count has not reached the value that was reported to the other host.
+  /// True after join() while the peer's own count of CE packets differs from the count that the proxy last sent to the
+  /// other host in the peer's name.
   [[nodiscard]] bool joining() const { return gap_ != 0; }
-  /// Returns the ACE field with which a segment of the peer is forwarded to the other host. Called also for segments
-  /// that are not forwarded. `of_own_data` is true if data of this endpoint was in flight before the segment arrived.
-  /// The peer may have counted marks on that data, which are hidden from the other host.
+  /// Returns the ACE field to write into a segment of the peer that is forwarded to the other host of the connection
+  /// after join(). Called also for segments that are not forwarded. `of_own_data` is true if data of this endpoint was
+  /// in flight before the segment arrived. The peer may have counted marks on that data, which the other host must not
+  /// see.
   std::uint8_t pass(const Segment& segment, bool of_own_data, Instant now);
-  /// True if a further ECN-capable packet to the peer should be marked CE. The peer's count then reaches the value that
-  /// was reported to the other host.
+  /// True if one more ECN-capable packet to the peer must be marked CE after join(). Each mark raises the peer's count
+  /// by one, until it equals the count that the other host received from the proxy.
   [[nodiscard]] bool owes_mark() const { return gap_ > own_; }
-  /// Records that a packet to the peer, which ends at `end`, was marked CE for owes_mark(). A pure ACK is not
-  /// acknowledged, so the peer's answer to it cannot be recognised. For such a packet, segments of the peer that arrive
-  /// before `settled` may be older than the mark. They do not show that it is lost.
+  /// Records that the proxy has marked a packet to the peer CE because owes_mark() is true. `end` is the sequence
+  /// number after that packet. The peer does not acknowledge a pure ACK, so its answer to a marked pure ACK cannot be
+  /// recognised. For such a packet, segments of the peer that arrive before `settled` may be older than the mark. They
+  /// do not show that it is lost.
   void mark_own(SeqNum end, Instant settled = Instant());
-  /// Ends what join() has begun: from now on the peer's own counts are forwarded. The other host may once see marks
-  /// that did not happen.
+  /// Stops marking packets for join(): from now on the peer's own ACE counts are forwarded. If they differ from those
+  /// that the other host received before, that host may once see marks that did not happen.
   void end_join() {
     gap_ = 0;
     join_ended_ = true;
   }
-  /// Records a data packet that was forwarded to the peer. `capable` is true if it was ECN-capable, so that it could be
-  /// marked. After 1000 packets in a row that were not, end_join() is called, because the sender uses no ECN-capable
-  /// packets.
+  /// Records a data packet of the other host that was forwarded to the peer after join(). `capable` is true if it was
+  /// ECN-capable, so that the proxy could mark it. After 1000 packets in a row that were not, end_join() is called,
+  /// because the sender uses no ECN-capable packets.
   void pass_data(bool capable) {
     constexpr std::uint16_t most = 1000;
     incapable_ = static_cast<std::uint16_t>(capable ? 0 : incapable_ + 1);
     if (incapable_ >= most) end_join();
   }
-  /// True if ACKs must be sent that are marked CE for owes_mark(), because no data is sent.
+  /// True if the proxy must send pure ACKs that are marked CE to raise the peer's count (owes_mark()), because no data
+  /// is sent that could carry the marks.
   [[nodiscard]] bool marked_acks_due() const { return acks_due_ && owes_mark(); }
   /// Requests marked_acks_due().
   void request_marked_acks() { acks_due_ = owes_mark(); }
@@ -149,8 +154,8 @@ class AccurateEcn {
   std::uint32_t ts_value_ = 0;               ///< timestamp of the segment whose ACE field was last processed
   float share_ = 0;                          ///< moving average of the share of marked packets
 
-  std::uint8_t reported_ = 0;    ///< count that was last reported to the other host, modulo 8
-  std::uint8_t gap_ = 0;         ///< marks of the peer that are still hidden from the other host
+  std::uint8_t reported_ = 0;    ///< ACE count that the proxy last sent to the other host in the peer's name, modulo 8
+  std::uint8_t gap_ = 0;         ///< CE packets that the peer must still count until its count equals reported_
   std::uint8_t passed_ = 0;      ///< newest ACE field of the peer that pass() has processed
   std::uint8_t own_ = 0;         ///< number of marks set by the proxy (mark_own()) that may still arrive at the peer
   std::uint16_t incapable_ = 0;  ///< number of consecutive data packets that passed and were not ECN-capable

@@ -86,7 +86,8 @@ class Bbr {
   bool idle_restart_ = false;
   bool rtt_seen_ = false;
   bool probe_rtt_round_done_ = false;
-  bool seeded_ = false;  ///< true after seed(), until the next ACK has set the time stamps
+  /// True after seed(), until the next ACK sets the time of the minimum RTT and the start of the phase.
+  bool seeded_ = false;
 };
 
 }  // namespace sluice::tcp

@@ -130,7 +130,7 @@ class Bbr3 {
   /// Bytes to be acknowledged in ProbeBW_UP until the long-term bound of the bytes in flight rises by one segment.
   std::uint32_t acked_per_step_ = 0;
   std::uint32_t up_acked_ = 0;  ///< bytes counted towards acked_per_step_
-  /// Number of contiguous runs of lost bytes in the current round of losses (LossBounds).
+  /// Number of contiguous runs of lost bytes in the current round trip, as LossBounds delimits round trips.
   std::uint32_t lost_runs_ = 0;
   std::uint32_t draw_ = 0;
   Mode mode_ = Mode::startup;
@@ -149,7 +149,8 @@ class Bbr3 {
   bool idle_restart_ = false;
   bool rtt_seen_ = false;
   bool probe_rtt_round_done_ = false;
-  bool seeded_ = false;  ///< true after seed(), until the next ACK sets the time stamps
+  /// True after seed(), until the next ACK sets the time of the minimum RTT and the start of the probing cycle.
+  bool seeded_ = false;
 };
 
 }  // namespace sluice::tcp

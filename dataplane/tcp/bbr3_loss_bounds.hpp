@@ -46,7 +46,7 @@ class LossBounds {
   void save();
   void undo();
 
-  /// True if the last sample started a round of losses.
+  /// True if the last delivery-rate sample began a new round trip over which losses are counted (BBR.loss_round_start).
   [[nodiscard]] bool round_started() const { return round_started_; }
   [[nodiscard]] std::uint32_t inflight_longterm() const { return inflight_longterm_; }
   [[nodiscard]] std::uint32_t inflight_shortterm() const { return inflight_shortterm_; }
@@ -69,7 +69,8 @@ class LossBounds {
   std::uint32_t inflight_latest_ = 0;
   std::uint32_t saved_longterm_ = unbounded;
   std::uint32_t saved_shortterm_ = unbounded;
-  std::uint32_t round_end_ = 0;  ///< value of DeliveryRate::delivered() that ends the round of losses
+  /// value of DeliveryRate::delivered() that ends the round trip over which losses are counted
+  std::uint32_t round_end_ = 0;
   bool round_started_ = false;
   bool loss_in_round_ = false;
 };

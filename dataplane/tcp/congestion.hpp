@@ -57,8 +57,9 @@ struct AckEvent {
   std::int32_t small = 0;     ///< number of packets below SendQueue::small bytes that the ACK removed from the queue
   bool duplicate = false;     ///< true for a duplicate ACK (RFC 5681 section 2, RFC 6675 section 2)
   bool cwnd_limited = false;  ///< true if the congestion window limited the sender before this ACK
-  /// Distance in bytes from SND.UNA to the right edge of a SACK block, if that edge lies inside a segment; 0 if there
-  /// is no such block.
+  /// Distance in bytes from SND.UNA to the right edge of a SACK block that lies inside a sent segment; 0 if there is no
+  /// such block. A receiver stores whole segments, so such an edge suggests that the peer acknowledges data before it
+  /// arrives.
   std::uint32_t misplaced_sack = 0;
   bool misplaced = false;
 
@@ -252,8 +253,8 @@ struct Abc : NewReno {
   float ceiling = 0;  ///< window in bytes after a loss, which grows as Reno's does; 0 if there was no loss
 };
 
-/// Base of the congestion controls in which a model of the path (PathModel) sets the window, instead of losses and
-/// pauses.
+/// Base of the congestion controls whose window is set by a model of the path (PathModel). For these, losses and pauses
+/// do not set the window directly.
 struct ModelBased : CongestionHooks {
   static constexpr bool model_based = true;
 };

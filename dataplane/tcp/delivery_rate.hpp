@@ -9,9 +9,9 @@
 
 namespace sluice::tcp {
 
-/// First point, in bytes in flight, at which the share of lost bytes exceeded the tolerated one. Loss detection is
-/// late, so the bytes in flight are those at the time when the lost segments were sent (draft-ietf-ccwg-bbr-06
-/// section 5.5.10.2).
+/// Number of bytes in flight at which the share of lost bytes first exceeded the tolerated share (BBR: inflight at
+/// loss). A loss is detected late, so the bytes in flight are those at the time when the lost segments were sent
+/// (draft-ietf-ccwg-bbr-06 section 5.5.10.2).
 struct ExcessLoss {
   std::uint32_t in_flight = 0;  ///< bytes in flight up to the byte whose loss exceeded the tolerated share
   bool found = false;
@@ -85,8 +85,10 @@ class DeliveryRate {
   std::uint32_t delivered_ = 0;
   /// Time at which the total of delivered bytes last changed, in ticks of 1.02 µs (tick::us).
   std::uint32_t delivered_at_ = 0;
-  std::uint32_t first_sent_ = 0;  ///< send time of the newest delivered segment, in ticks of 1.02 µs (tick::us)
-  std::uint32_t lost_ = 0;        ///< total of bytes marked lost; wraps
+  /// send time of the newest delivered segment, at which the next sample's send interval begins, in ticks of 1.02 µs
+  /// (tick::us)
+  std::uint32_t first_sent_ = 0;
+  std::uint32_t lost_ = 0;  ///< total of bytes marked lost; wraps
   /// Total of delivered bytes from which on samples are no longer application-limited.
   std::uint32_t limited_until_ = 0;
   float tolerated_loss_ = 1;

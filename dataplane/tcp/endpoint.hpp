@@ -69,9 +69,9 @@ class Endpoint : public Handshake {
 
   /// Moves all in-order data of `from` to this endpoint's send queue; equivalent to read() and write() in turn. The
   /// bytes still count against the receive window of `from`, because they still use memory, until set_receive_room()
-  /// grants space again. No window update is sent for them, except that prompt WindowUpdates may schedule one before
-  /// the move. Requires that both endpoints are on the fast path. Also requires that received and sent data have equal
-  /// sequence numbers.
+  /// grants space again. With WindowUpdates::sparing the move causes no window update. Otherwise one is scheduled if
+  /// reading the bytes would make it due. Requires that both endpoints are on the fast path. Also requires that
+  /// received and sent data have equal sequence numbers.
   void splice_from(Endpoint& from);
 
   // --- cut-through: a data segment that `from`, the other endpoint of a relay, receives is forwarded to this

@@ -98,7 +98,7 @@ struct EndpointConfig {
 /// State of an established connection that this endpoint continues. An example is a connection that two hosts opened
 /// and that the proxy then splits.
 struct EstablishedState {
-  /// Sequence number of the next byte to send, in the stream of the host that this endpoint impersonates.
+  /// Sequence number of the next byte to send (SND.NXT), in the stream of the host that this endpoint impersonates.
   SeqNum snd_nxt;
   SeqNum rcv_nxt;                ///< sequence number of the next byte expected from the peer
   SeqNum rcv_adv;                ///< right edge of the window already advertised to the peer
@@ -106,8 +106,10 @@ struct EstablishedState {
   SynOptions remote;             ///< SYN options of the peer
   std::uint32_t snd_window = 0;  ///< window of the peer in bytes, after scaling
   std::uint32_t ts_recent = 0;   ///< newest TSval received from the peer
-  bool snd_una_is_acked = true;  ///< true if the peer has acknowledged everything before the next byte to send
-  Duration rtt{};                ///< round-trip time of the handshake on this leg; zero if not measured
+  /// True if the peer has acknowledged everything before `snd_nxt`, so that SND.UNA equals SND.NXT. If false, SND.UNA
+  /// is `snd_nxt` - 1.
+  bool snd_una_is_acked = true;
+  Duration rtt{};  ///< round-trip time of the handshake on this leg; zero if not measured
 
   /// MSS that fits the local port: its MTU less IP and TCP headers without options. No segment is larger, whatever the
   /// peer has announced.

@@ -35,8 +35,8 @@ void Receiver::begin_timestamps(std::uint32_t ts_value, Instant now) {
 }
 
 /// Removes all unread data from the receive window without granting its space to the peer again. Returns the number of
-/// these bytes; the caller removes the packets from in_order(). Under prompt WindowUpdates, a window update may be
-/// scheduled first.
+/// these bytes; the caller removes the packets from in_order(). Unless WindowUpdates is `sparing`, schedules a window
+/// update if reading the bytes would make it due.
 std::uint32_t Receiver::hand_over_unread() {
   const std::uint32_t taken = std::exchange(rcv_.unread, 0);
   if (bits_.window_updates != WindowUpdates::sparing) [[unlikely]]
