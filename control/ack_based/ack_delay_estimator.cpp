@@ -14,7 +14,8 @@ constexpr Duration min_significant_ack_delay = milliseconds(2);
 /// Upper limit of the estimated ACK delay; a longer delay counts as this value. ACKs may wait this long in the UE's
 /// modem behind an upload of the UE.
 constexpr Duration ack_delay_limit = seconds(1);
-/// Time constant with which the greatest ACK delay decays.
+/// Time constant with which the value of max(), the greatest recent ACK delay, decays, so that an old delay no longer
+/// counts.
 constexpr Duration max_ack_delay_decay_time = milliseconds(500);
 /// Time after which the newest known ACK delay is no longer used. If ACKs with unknown delay arrive for this time, the
 /// greatest ACK delay is discarded too; times without ACKs are not counted.

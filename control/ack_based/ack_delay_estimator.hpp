@@ -12,9 +12,10 @@ namespace sluice::control {
 /// owner's.
 class AckDelayEstimator {
  public:
-  /// Adds the ACK delay of a sample. Returns the sample's round trip without that delay; zero while the round trip is
-  /// unknown. `since` is the time since the previous sample. `delivery` gives the link's rate. The greatest ACK delay
-  /// is at most the time in which the link transmits all bytes in flight. A longer delay contains a stall of the link.
+  /// Updates newest(), mean() and max() from a sample's ACK delay. Returns the sample's round trip without that delay;
+  /// zero while the round trip is unknown. `since` is the time since the previous sample. `delivery` gives the link's
+  /// rate. The value of max() is at most the time in which the link transmits all bytes in flight, because a longer
+  /// delay contains a stall of the link.
   Duration adjust_rtt(const AckSample& ack_sample, Duration since, const DeliveryEstimator& delivery);
 
   /// Returns the newest known ACK delay; zero if none was known within the last second.
@@ -23,7 +24,8 @@ class AckDelayEstimator {
   [[nodiscard]] Duration mean() const { return mean_; }
   /// Returns the greatest recent ACK delay, which decays with a time constant of 0.5 s; zero if none is known.
   [[nodiscard]] Duration max() const { return max_ack_delay_; }
-  /// True if the UE's TCP timestamps give its ACK delay.
+  /// True if the UE's TCP timestamps have given an ACK delay recently: ACKs with unknown delay have arrived for at most
+  /// one second since.
   [[nodiscard]] bool is_known() const;
   /// True if the ACK delay is known and at least 2 ms on average.
   [[nodiscard]] bool is_significant() const;
@@ -40,8 +42,9 @@ class AckDelayEstimator {
   Instant newest_at_{};  ///< time of the ACK whose delay is `newest_`
   Duration mean_{};
   Duration max_ack_delay_{};
-  Duration unknown_for_{};  ///< time in which ACKs arrived since an ACK delay was last known; a pause between ACKs
-                            ///< counts as at most 100 ms
+  /// Sum of the times between ACKs since an ACK delay was last known. A pause between two ACKs counts as at most 100
+  /// ms.
+  Duration unknown_for_{};
 };
 
 }  // namespace sluice::control

@@ -13,7 +13,8 @@ namespace sluice::control {
 struct AckSample {
   Instant now;
   Bytes delivered;  ///< bytes newly received by the UE, > 0
-  /// Bytes of one ACK if the sample sums several ACKs, each weighted by its bytes. Zero if the sample is one ACK.
+  /// Mean number of bytes that one ACK acknowledges, if the sample sums several ACKs; each ACK is weighted by its
+  /// bytes. Zero if the sample is one ACK.
   Bytes ack_stretch{};
   /// RTT of the newest acknowledged segment that was sent only once (Karn's algorithm); zero if there is none.
   Duration round_trip{};
@@ -24,13 +25,14 @@ struct AckSample {
   Duration ack_delay{-1};
   /// Bytes of traffic that the window does not limit, such as UDP, sent to the UE since the last sample.
   Bytes cross_traffic{};
-  Duration control_loop_delay{};  ///< time from a change of the window to the arrival of the data it allows, ≥ 0
-  Bytes lost{};                   ///< bytes marked lost since the last sample, as far as the sender knows; ≥ 0
+  /// time from a change of the window to the arrival, at the proxy, of the data it allows; ≥ 0
+  Duration control_loop_delay{};
+  Bytes lost{};  ///< bytes marked lost since the last sample, as far as the sender knows; ≥ 0
   /// Factor (0 … 1) that multiplies the target queue; below 1 while packets of a short flow wait.
   double reference_factor = 1;
 };
 
-/// Longest time between two ACKs that counts in full as time of observation. Of a longer time only a part counts,
+/// Longest time between two ACKs in which the link counts as fully observed. Of a longer time only a part counts,
 /// because the link may have had an outage.
 inline constexpr Duration max_observed_gap = std::chrono::milliseconds(100);
 

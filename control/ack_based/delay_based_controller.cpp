@@ -20,9 +20,9 @@ constexpr std::int64_t min_segments = 2;
 /// contain an outage. A link is slow if its first window takes longer than `slow_first_window` on the air.
 constexpr Duration suspicious_base_delay = milliseconds(200);
 constexpr Duration slow_first_window = milliseconds(100);
-/// Limits of the two times whose longer one rtt_tolerance() returns. `max_rtt_tolerance` limits the transmission time
-/// of two segments. `max_aggregation` limits the transmission time of a clump (ACKs within 1 ms); it is short, because
-/// a window that is too small also causes clumps.
+/// Limits of the tolerance by which a round trip may exceed the base delay without a queue. The tolerance is the longer
+/// of two transmission times. `max_rtt_tolerance` limits that of two segments. `max_aggregation` limits that of the
+/// bytes acknowledged within 1 ms. It is short, because a window that is too small also makes ACKs arrive together.
 constexpr Duration max_rtt_tolerance = milliseconds(150);
 constexpr Duration max_aggregation = milliseconds(10);
 /// Gain and reference share (target queue per round trip) on a steady link, whose rate hardly varies. Both are smaller
@@ -30,14 +30,16 @@ constexpr Duration max_aggregation = milliseconds(10);
 /// when it probes.
 constexpr double steady_gain = 1.1;
 constexpr double steady_share = 0.1;
-/// Window at which the refill after a queue drain ends on a steady link, as a multiple of model_window(). It is above
-/// 1, because model_window() is too small then: ACKs still cover data that was sent before the path was full.
+/// Window at which the refill after a queue drain ends on a steady link, as a multiple of the window for which the
+/// measured rate suffices. It is above 1, because the measured rate is too low during the refill. Its ACKs still cover
+/// data that was sent before the path was full.
 constexpr double steady_refill = 2;
 /// Share of a steady link's target queue that must exist before the smaller window of a steady link is used. If the
 /// queue is shorter, the sender limits the rate, and the link need not be steady.
 constexpr double standing_share = 0.5;
-/// Divisor near the end of a paced refill: the window grows by the delivered bytes divided by this number. If it went
-/// on, the queue would grow by the capacity of the whole path in this number of round trips.
+/// Divisor near the end of the refill of a longer path: for each delivered byte the window grows by one byte divided by
+/// this number. At this growth, the queue would reach the bytes that the path itself contains in this number of round
+/// trips.
 constexpr std::int64_t queue_round_trips = 4;
 /// Longest queue with which a link counts as steady, as a multiple of the target queue of a varying link. A longer
 /// queue contains data of other senders.
@@ -50,9 +52,9 @@ constexpr Duration longest_to_ignore = std::chrono::seconds(1);
 /// Factor of rate × ACK delay in the formula of the window. The link continues to transmit while an ACK waits for the
 /// uplink. The value was chosen on recorded links with a scheduled uplink, as a compromise between link use and delay.
 constexpr double ack_delay_gain = 1.35;
-/// Shares of the target queue that are subtracted from it while the window grows between ACKs, because that growth
-/// keeps data in the queue instead. `reference_for_gap` applies if the uplink delays ACKs, and `reference_for_bursts`
-/// on a bursty link.
+/// Shares by which the target queue is reduced while the window grows between ACKs, because that growth keeps data in
+/// the queue instead. `reference_for_gap` applies if the uplink delays ACKs, and `reference_for_bursts` on a bursty
+/// link.
 constexpr double reference_for_gap = 0.5;
 constexpr double reference_for_bursts = 0.25;
 /// Factor in the formula of the window if the UE has no usable timestamps. It multiplies the bytes acknowledged within
@@ -201,8 +203,8 @@ bool DelayBasedController::is_link_limited(const AckSample& ack_sample) const {
   return waited > parameters_->reference && waited > reference_delay();
 }
 
-/// Updates the base delay from a sample's round trip. Requests a drain of the queue if round trips stay long although
-/// fewer bytes are in flight.
+/// Updates the base delay from a sample's round trip. `observed` is the time since the previous sample, without
+/// outages. Requests a drain of the queue if round trips stay long although fewer bytes are in flight.
 void DelayBasedController::record_round_trip(const AckSample& ack_sample, Duration observed) {
   if (ack_sample.round_trip <= Duration::zero()) return;
   if (!min_rtt_.known()) min_rtt_.confirm(ack_sample.now);

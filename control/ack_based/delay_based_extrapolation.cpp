@@ -23,7 +23,8 @@ constexpr Duration min_wait = milliseconds(1);
 /// Minimum of the probe timeout, after which one segment may be sent although no ACK has arrived. A receiver may delay
 /// an ACK for this time (RFC 8985 section 7.2).
 constexpr Duration min_probe_timeout = milliseconds(200);
-/// Limit of the transmission time in the probe timeout. At a rate near zero the transmission time has no bound.
+/// Limit of one part of the probe timeout: the time in which the link transmits all bytes in flight. At a rate near
+/// zero this time has no bound.
 constexpr Duration longest_carried = seconds(1);
 /// Interval at which the timer checks again whether a flow can send the probe segment that tests for a lost tail.
 constexpr Duration probe_interval = milliseconds(10);

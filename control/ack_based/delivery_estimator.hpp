@@ -56,9 +56,9 @@ class DeliveryEstimator {
   static void fields(Self& self, Visit& visit);
 
  private:
-  /// Adds `bytes` to the current clump (ACKs within 1 ms), or begins a new clump and records the last one.
+  /// Adds `bytes` to the current group of ACKs that arrive within 1 ms, or begins a new group and records the last one.
   void record_aggregation(Instant now, double bytes);
-  /// Updates both mean gaps with the time from one clump of ACKs to the next.
+  /// Updates both mean gaps with the time from one group of ACKs (within 1 ms) to the next.
   void record_gap(Duration gap);
   /// Updates a mean that is weighted by bytes with a sample of `bytes` bytes, each of which has the value `value`.
   /// Older bytes lose weight over the averaging time `memory`.
@@ -71,12 +71,12 @@ class DeliveryEstimator {
 
   double memory_s_;  ///< time constant of the mean rate, s
   Instant last_{};
-  Instant aggregation_began_{};   ///< time of the first ACK of the current clump (ACKs within 1 ms)
-  double aggregation_bytes_ = 0;  ///< bytes acknowledged in the current clump
+  Instant aggregation_began_{};   ///< time of the first ACK of the current group (ACKs within 1 ms)
+  double aggregation_bytes_ = 0;  ///< bytes acknowledged by the current group of ACKs (within 1 ms)
   double ack_aggregation_ = 0;
   double ack_stretch_ = 0;
-  double gap_ = 0;       ///< mean gap between clumps of ACKs in s
-  double idle_gap_ = 0;  ///< time-weighted mean gap between clumps of ACKs in s
+  double gap_ = 0;       ///< mean gap between groups of ACKs (within 1 ms), in s
+  double idle_gap_ = 0;  ///< time-weighted mean gap between groups of ACKs (within 1 ms), in s
   /// By how much one delivered byte raises the mean rate, in 1/s. The value depends on the time between the last two
   /// samples with different times.
   double byte_weight_ = 0;
@@ -86,7 +86,7 @@ class DeliveryEstimator {
   double floor_ = 0;      ///< lower bound of `mean_`, set by application-limited samples; zero: no bound
   HalfWindowExtreme<double, std::greater<>> max_rate_;
   bool busy_ = false;  ///< true if data was in flight since the last delivery, so the next gap describes the link
-  bool first_aggregation_ = false;  ///< true if the current clump is the first after a pause
+  bool first_aggregation_ = false;  ///< true if the current group of ACKs (within 1 ms) is the first after a pause
 };
 
 }  // namespace sluice::control

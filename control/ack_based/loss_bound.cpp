@@ -14,9 +14,9 @@ namespace {
 /// Multiplicative decrease and constant C of CUBIC (RFC 9438 sections 4.6 and 5.1).
 constexpr double beta = 0.7;
 constexpr double cubic_c = 0.4;
-/// Number of segments that may be lost beyond the tolerated loss before the bound on the bytes in flight is lowered. On
-/// a path with random loss, the number increases by excess_per_random_loss × random loss (0 … 1), because random losses
-/// come at uneven distances.
+/// Number of segments that may be lost beyond the tolerated loss before the bound on the bytes in flight is lowered.
+/// Random losses come at uneven distances, so a path with random losses may lose more: `excess_per_random_loss`
+/// segments times the share of bytes (0 … 1) that it loses at random.
 constexpr double excess_segments = 1;
 constexpr double excess_per_random_loss = 500;
 /// Tolerated loss as a share of all bytes: `tolerated`, plus a multiple of the path's random loss, up to
@@ -79,7 +79,8 @@ void LossBound::measure_path(const Sample& sample) {
   if (sample.now > round_began_) rate_ = (sent_ - lost_) / in_seconds(sample.now - round_began_);
 }
 
-/// Returns the floor (lowest value) of the loss bound: the bytes that fill the path without a queue.
+/// Returns the floor (lowest value) of the loss bound: the bytes that fill the path without a queue. It is 1.05 times
+/// rate times base delay, plus `beyond_bdp`, the bytes that keep the link busy in addition.
 double LossBound::floor(double beyond_bdp) const {
   const double bdp = std::max(rate_, earlier_rate_) * base_delay_;
   return reserve * bdp + beyond_bdp;

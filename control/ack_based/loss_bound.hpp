@@ -73,11 +73,14 @@ class LossBound {
   [[nodiscard]] bool is_excessive() const;
 
   double segment_;
-  double cubic_k_ = 0;  ///< K of CUBIC: seconds after which the bound reaches `w_max_` again
+  double cubic_k_ = 0;  ///< K of CUBIC: seconds from a reduction of the bound until it reaches `w_max_` again
   Instant lowered_at_{};
   double random_loss_ = 0;
-  double trial_floor_ = 0;  ///< floor (lowest bound) in bytes when the present trial began; zero: no trial
-  /// Bytes delivered or lost: in a trial those while no queue existed, outside trials those since the last loss.
+  /// Floor (lowest bound) in bytes when the present trial began; zero: no trial. A trial tests with 0.8 of the floor in
+  /// flight whether losses continue without a queue.
+  double trial_floor_ = 0;
+  /// Bytes delivered or lost, from which random loss is estimated. In a trial (a test with 0.8 of the floor in flight)
+  /// they are those while no queue existed. Outside trials they are those since the last loss.
   double measured_bytes_ = 0;
   double measured_lost_ = 0;  ///< lost bytes that `measured_bytes_` contains
   double base_delay_ = 0;     ///< round trip through an empty queue in s, which rises slowly; zero while unknown

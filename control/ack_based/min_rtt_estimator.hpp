@@ -167,8 +167,9 @@ class MinRttEstimator {
   Instant empty_at_{};                ///< in phase probe_rtt: time from which on sent packets find the queue empty
   Instant others_drained_at_{};       ///< time at which bytes of other UEs that drain too have left a shared queue
   Duration base_at_drain_{};          ///< base delay when the present drain began
-  Duration suspicion_wait_ = first_suspicion_wait;  ///< wait after a requested drain that has confirmed the base delay
-  Duration probed_{};                               ///< shortest round trip measured in this drain; zero: none yet
+  /// pause after a requested drain that confirmed the base delay, until suspect() may request the next one
+  Duration suspicion_wait_ = first_suspicion_wait;
+  Duration probed_{};       ///< shortest round trip measured in this drain; zero: none yet
   Instant probed_at_{};     ///< time at which the first packet sent into the empty queue was acknowledged
   Duration candidate_{};    ///< longer delay that a drain has measured or suspect() was called with; zero: none
   Instant candidate_at_{};  ///< begin of the drain that measured `candidate_`, or the time of suspect()

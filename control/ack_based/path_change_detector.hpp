@@ -12,7 +12,8 @@ namespace sluice::control {
 /// parts unexplained, the path is longer by that part. Reads no clock; thread: its owner's.
 class PathChangeDetector {
  public:
-  /// Discards the evidence of a longer path: a Node-B report explains the measured delay, or is unusable.
+  /// Restarts detection: earlier reports no longer indicate a longer path. Called when the queue in a Node-B report
+  /// explains the measured delay, or when the report is unusable.
   void forget() { reports_ = 0; }
   /// Records a Node-B's report whose queue does not explain the part `unexplained` > 0 of the measured delay. Returns
   /// the smallest of these parts once there are enough reports and they agree for `long_enough`. Then detection

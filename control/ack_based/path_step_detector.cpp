@@ -11,8 +11,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// Shortest time without ACKs that counts as a silence. A shorter step of the path does little harm, because the target
-/// queue covers most of it.
+/// Shortest time without ACKs that counts as a silence, and thereby the smallest lengthening of the path that is
+/// detected. A smaller one does little harm, because the target queue covers most of it.
 constexpr Duration shortest = milliseconds(5);
 /// Divisor that gives the tolerance when two times are compared: an eighth of the longer one.
 constexpr std::int64_t tolerance = 8;

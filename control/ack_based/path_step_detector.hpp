@@ -41,9 +41,11 @@ class PathStepDetector {
   /// Adds an ACK. If this ACK confirms that the path has become longer, returns the step and restarts detection.
   /// Otherwise returns nothing.
   std::optional<Step> on_ack(const Sample& sample);
-  /// True after a first silence, until later ACKs confirm or refute a longer path.
+  /// True after a first silence (time without ACKs, by which the round trip is then longer), until later ACKs confirm
+  /// or refute a longer path.
   [[nodiscard]] bool is_suspected() const { return longer_ > Duration::zero(); }
-  /// Discards a first silence, because round trips may now be long for another reason.
+  /// Discards a first silence that was observed. A silence after this call thus counts as a first one, not as the
+  /// second that confirms a longer path. Called because round trips may now be long for another reason.
   void forget() { longer_ = newest_ = Duration::zero(); }
 
   /// Calls visit(name, value) for each state member, for the decision log (control/decision_log/states.hpp).
@@ -55,10 +57,10 @@ class PathStepDetector {
   [[nodiscard]] bool is_second(const Sample& sample) const;
 
   Duration newest_{};  ///< round trip of the previous ACK; zero: unknown
-  Duration longer_{};  ///< round trip after the first silence; zero: there was none
-  Instant since_{};    ///< end of the first silence
+  Duration longer_{};  ///< round trip after the first silence (time without ACKs); zero: there was none
+  Instant since_{};    ///< end of the first silence (time without ACKs)
   Instant until_{};    ///< time of the newest ACK since `since_` that did not end a silence
-  double rate_ = 0;    ///< delivery rate before the first silence, bytes/s
+  double rate_ = 0;    ///< delivery rate before the first silence (time without ACKs), bytes/s
   Bytes delivered_;    ///< bytes delivered from `since_` to `until_`
 };
 

@@ -38,8 +38,9 @@ struct EnumWords<FlowControllerKind> {
 
 // --- parameters
 
-/// Replacement for config::Section in describe(): it visits a field for each configuration key. So parameters that
-/// describe their keys need no second list of fields for the decision log.
+/// Passed to the describe() functions of parameters in place of config::Section, the reader of the configuration. It
+/// visits a field for each configuration key. So parameters that describe their keys need no second list of fields for
+/// the decision log.
 template <typename Visit>
 struct DescribedFields {
   Visit& visit;
@@ -59,8 +60,8 @@ struct DescribedFields {
   }
 };
 
-/// Visits the fields of parameters that have a describe(Section&, Parameters&), so that their fields need no second
-/// list for the decision log.
+/// Visits the fields of parameters whose configuration keys a function describe(Section&, Parameters&) lists, so that
+/// their fields need no second list for the decision log.
 template <typename T, typename Visit>
 requires requires(DescribedFields<Visit>& s, std::remove_const_t<T>& p) {
   describe(s, p);

@@ -33,7 +33,7 @@ class LineWriter {
   void whole(std::uint64_t number);
   /// Writes a number. A number that is not finite is written as text, because JSON cannot express it.
   void real(double number);
-  /// Writes a string of plain ASCII without quotes.
+  /// Writes `text` as a JSON string. It is plain ASCII and contains no quotation mark, so nothing is escaped.
   void word(std::string_view text);
   /// Writes an amount with its unit in the form that Reference::parse() reads.
   void amount(double number, std::string_view unit);

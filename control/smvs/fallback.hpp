@@ -42,9 +42,10 @@ class Fallback {
   /// `rate` is its mean service rate, for seed_window(). A report that the UE's radio link is released ends control by
   /// reports at once. Returns what limits sending now: reports or congestion control.
   ControlSource on_report(Instant now, Duration period, feedback::RadioState state, Rate rate);
-  /// Extends the validity of the last report, received at `reported`, to the time `holds`. The Node-B omits a UE from
-  /// its reports while the UE's state does not change. The validity ends FallbackParameters::maximum after the last
-  /// report at the latest.
+  /// Extends the validity of the last report, received at `reported`, as if it had been received at `holds`. The reason
+  /// is that the Node-B omits a UE from its reports while the UE's state does not change. `period` is the time until
+  /// the next report that the Node-B announces. The validity ends FallbackParameters::maximum after the last report at
+  /// the latest.
   void on_omitted(Instant reported, Instant holds, Duration period);
   /// Falls back to congestion control if deadline() has passed. Returns the source that controls sending now.
   ControlSource check(Instant now);

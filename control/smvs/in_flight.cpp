@@ -54,9 +54,10 @@ void InFlight::on_sent(Instant now, Bytes amount) {
   ring_[newest_].total = total_;
 }
 
-/// Returns the position in the history of the slice with the highest number that is at most `number`. The newest slice
-/// has position 0. If there is no such slice, returns the position of the oldest one. A binary search touches one cache
-/// line per step. Two common cases need no search: nothing was sent since that slice, or every slice contains bytes.
+/// Finds a slice (short interval of time) in the history of sent bytes: the one with the highest number that is at most
+/// `number`. Returns its position, which is 0 for the newest slice. If there is no such slice, returns the position of
+/// the oldest one. A binary search touches one cache line per step. Two common cases need no search: nothing was sent
+/// since that slice, or every slice contains bytes.
 std::size_t InFlight::age_at(Duration::rep number) const {
   if (back(0).number <= number) return 0;
   const Duration::rep behind = back(0).number - number;

@@ -54,7 +54,7 @@ class InFlight {
   static constexpr std::size_t slices = 64;
   struct Slice {
     Duration::rep number = 0;
-    std::uint64_t total = 0;  ///< number of all bytes sent up to the end of the slice
+    std::uint64_t total = 0;  ///< number of all bytes sent up to the end of this slice, a short interval of time
   };
   [[nodiscard]] std::size_t age_at(Duration::rep number) const;
   static constexpr Duration slice_of(Duration lifetime) {

@@ -32,7 +32,8 @@ struct ReceiveWindowObservation {
   /// This flow's share of the excess of the radio queue: bytes in flight to the queue and in it, minus the target of
   /// that sum.
   OnWire<Bytes> radio_error;
-  OnWire<Rate> drain;   ///< rate at which the radio leg sends or could send; zero while unknown
+  /// mean rate of the radio link, of which this flow gets a part if flows share the link; zero while unknown
+  OnWire<Rate> drain;
   Duration server_rtt;  ///< RTT to the server; zero while unknown
   Framing framing{};    ///< share of payload in the packets of the radio leg
   OnWire<Rate> best{};  ///< highest rate `drain` of the last seconds; zero if unknown
@@ -44,7 +45,7 @@ struct ReceiveWindowState {
   /// Target in bytes of a sum: the data buffered in the proxy, the advertised window, and the bytes by which the radio
   /// queue exceeds its target.
   double target = 0;
-  double predicted_error = 0;  ///< ŝ, the predicted excess over the target, in bytes
+  double predicted_error = 0;  ///< ŝ: predicted sum minus its target, in bytes; the sum is that of `target`
 };
 
 /// Controls the receive window that the proxy advertises to the server, by the SMVS equations. The paper proposes this

@@ -6,7 +6,8 @@
 namespace sluice::control {
 namespace {
 
-constexpr std::uint16_t memory = 256;  ///< number of steps over which mean, variance and covariance are averaged
+/// number of steps over which mean, variance and covariance of the service rate are averaged
+constexpr std::uint16_t memory = 256;
 
 /// Smallest ratio of the rate's standard deviation to its mean for which the link counts as varying.
 constexpr double min_variation = 0.2;

@@ -35,9 +35,10 @@ enum class EmptyQueue : std::uint8_t {
 struct SmvsParameters {
   Duration step = std::chrono::milliseconds(5);  ///< Ts: length of a step, > 0
   double alpha = 0.92;  ///< α: weight of the past in the mean rate b̄, 0 < α < 1; about exp(−Ts / (3 · round trip))
-  double delta = 180;   ///< δ: gain in 1/s with which the predicted error of the queue is reduced; 0 < δ·Ts < 1 and
-                        ///< close to 1
-  double epsilon = 20;  ///< ε, > 0: constant part of the reaction to an error, in frames/s (switching gain)
+  double delta = 180;  ///< δ: gain in 1/s with which the predicted error of the queue is reduced; 0 < δ·Ts < 1 and
+                       ///< close to 1
+  /// ε, > 0: constant part of the reaction to an error (switching gain), in frames of `frame` bytes per second
+  double epsilon = 20;
 
   /// Q0: target length of the queue; about what the link transmits in a round trip 2·τp to the Node-B.
   Reference reference = Reference::time(std::chrono::milliseconds(20));

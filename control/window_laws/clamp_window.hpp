@@ -86,8 +86,9 @@ class ClampWindow {
 
   ClampWindowParameters parameters_;
   // Ring of the last ν + 1 packets, in groups of consecutive packets.
-  std::array<Instant, groups> firsts_{};       ///< arrival time of the first packet of each group
-  std::array<std::uint32_t, groups> sizes_{};  ///< bytes of the packets in each group
+  /// arrival time of the first packet of each group; a group is per_group_ consecutive packets
+  std::array<Instant, groups> firsts_{};
+  std::array<std::uint32_t, groups> sizes_{};  ///< bytes of the packets in each group of per_group_ consecutive packets
   std::uint8_t newest_ = 0;
   std::uint8_t used_ = 0;
   std::uint16_t per_group_;  ///< number of packets in a group: the ring stores packets in groups, not one by one

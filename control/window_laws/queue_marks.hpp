@@ -17,8 +17,8 @@ class QueueMarks {
   /// Starts the flow at position 0, after `total` bytes of all flows have entered the queue.
   explicit QueueMarks(std::uint64_t total = 0) { marks_[0].total = total; }
 
-  /// Records that data of the flow up to position `end` was sent. `total` is the number of all bytes sent up to and
-  /// including this data; it never decreases. A retransmission has no new end and changes nothing.
+  /// Records that data of the flow up to position `end` was sent. `total` counts the bytes of all flows that share the
+  /// queue, including this data; it never decreases. A retransmission has no new end and changes nothing.
   void sent(std::uint64_t total, Bytes end);
   /// Returns the flow's position when `total` bytes of all flows have left the queue. If `forget` is true, removes
   /// older marks, and `total` must not decrease between calls.
