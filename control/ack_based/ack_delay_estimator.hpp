@@ -14,8 +14,8 @@ class AckDelayEstimator {
  public:
   /// Updates newest(), mean() and max() from a sample's ACK delay. Returns the sample's round trip without that delay;
   /// zero while the round trip is unknown. `since` is the time since the previous sample. `delivery` gives the link's
-  /// rate. The value of max() is at most the time in which the link transmits all bytes in flight, because a longer
-  /// delay contains a stall of the link.
+  /// rate. The value of max() is at most the time in which the link transmits all bytes in flight. A longer delay
+  /// contains a stall of the link.
   Duration adjust_rtt(const AckSample& ack_sample, Duration since, const DeliveryEstimator& delivery);
 
   /// Returns the newest known ACK delay; zero if none was known within the last second.

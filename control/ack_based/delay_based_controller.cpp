@@ -30,8 +30,8 @@ constexpr Duration max_aggregation = milliseconds(10);
 /// when it probes.
 constexpr double steady_gain = 1.1;
 constexpr double steady_share = 0.1;
-/// Window at which the refill after a queue drain ends on a steady link, as a multiple of the window for which the
-/// measured rate suffices. It is above 1, because the measured rate is too low during the refill. Its ACKs still cover
+/// Factor of the window at which the refill after a queue drain ends on a steady link. It multiplies the window that
+/// the measured rate gives. It is above 1, because the measured rate is too low during the refill. Its ACKs still cover
 /// data that was sent before the path was full.
 constexpr double steady_refill = 2;
 /// Share of a steady link's target queue that must exist before the smaller window of a steady link is used. If the

@@ -60,8 +60,8 @@ struct DescribedFields {
   }
 };
 
-/// Visits the fields of parameters whose configuration keys a function describe(Section&, Parameters&) lists, so that
-/// their fields need no second list for the decision log.
+/// Visits the fields of parameters for which a function describe(Section&, Parameters&) lists the configuration keys.
+/// They need no second list for the decision log.
 template <typename T, typename Visit>
 requires requires(DescribedFields<Visit>& s, std::remove_const_t<T>& p) {
   describe(s, p);

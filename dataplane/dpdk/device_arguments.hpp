@@ -14,8 +14,8 @@ struct DriverTraits {
 
   /// True if the driver passes packet buffers without a copy to a peer, which may write to them.
   bool hands_over_buffers = false;
-  /// True if a received packet's checksum field may contain only the sum of the pseudo-header (partial checksum),
-  /// because a kernel leaves the rest to the device.
+  /// True if received packets may have partial checksums: only the sum of the pseudo-header, because a kernel leaves
+  /// the rest to the device.
   bool partial_checksums = false;
 
   /// True if the peer is a process that may end at any time. Memory that is shared with it then disappears.

@@ -92,8 +92,8 @@ class AccurateEcn {
   /// `reported` is the ACE count that the proxy last sent to the other host in the peer's name. The proxy marks packets
   /// to the peer with CE until the peer's own count equals it. Until then, pass() returns `reported`.
   void join(std::uint8_t reported);
-  /// True after join() while the peer's own count of CE packets differs from the count that the proxy last sent to the
-  /// other host in the peer's name.
+  /// True after join() while the peer's own count of CE packets differs from the count that the proxy has sent in its
+  /// name. That count is the last one that the other host received.
   [[nodiscard]] bool joining() const { return gap_ != 0; }
   /// Returns the ACE field to write into a segment of the peer that is forwarded to the other host of the connection
   /// after join(). Called also for segments that are not forwarded. `of_own_data` is true if data of this endpoint was
@@ -122,8 +122,8 @@ class AccurateEcn {
     incapable_ = static_cast<std::uint16_t>(capable ? 0 : incapable_ + 1);
     if (incapable_ >= most) end_join();
   }
-  /// True if the proxy must send pure ACKs that are marked CE to raise the peer's count (owes_mark()), because no data
-  /// is sent that could carry the marks.
+  /// True if no data is sent that could carry the marks for owes_mark(). The proxy must then send pure ACKs that are
+  /// marked CE, so that the peer's count rises.
   [[nodiscard]] bool marked_acks_due() const { return acks_due_ && owes_mark(); }
   /// Requests marked_acks_due().
   void request_marked_acks() { acks_due_ = owes_mark(); }

@@ -20,7 +20,8 @@ namespace sluice::proxy {
 class StopSequence {
  public:
   /// Returns the maximum duration of the drain, in which split connections are handed back to their hosts. `drain` is
-  /// its configured duration. Time in which the machine is suspended does not count.
+  /// its configured duration, which DrainTime may extend to twice that value. Time in which the machine is suspended
+  /// does not count.
   [[nodiscard]] static constexpr Duration most(Duration drain) { return 2 * drain; }
 
   /// Prepares the stop. `drain` is the time for handing connections back to their hosts (see DrainTime). `done` is

@@ -15,7 +15,8 @@ class DrainTime {
  public:
   /// Interval at which the shards are asked how many connections are still split.
   static constexpr Duration period = std::chrono::milliseconds(100);
-  /// Minimum delay of an answer after the interval `period` with which the program counts as suspended meanwhile.
+  /// Longest time beyond the interval `period` that may pass between two answers. If more time passes, the program
+  /// counts as suspended in between.
   static constexpr Duration tolerance = std::chrono::milliseconds(400);
   /// Maximum time since the number of connections that a stop would break last decreased, for which the wait is still
   /// extended.

@@ -59,8 +59,8 @@ class LogWriter::Target {
     return target;
   }
 
-  /// Writes all of `line`. Returns false if writing fails, or if is_replaced() returns true while the descriptor
-  /// accepts no data.
+  /// Writes all of `line`. While the descriptor accepts no data, calls is_replaced(), which returns true if the lines
+  /// must now go to another descriptor, because the log was reopened. Returns false in that case, or if writing fails.
   template <typename IsReplaced>
   bool write(std::string_view line, const IsReplaced& is_replaced) {
     // An incomplete line, such as one that did not fit on the disk, is ended first.

@@ -83,8 +83,9 @@ class ShardThread {
   void take_trace(Instant now);
   bool take_reports(Instant now);
   bool process_commands(Instant now);
-  /// Queues the status messages of bearers for the control thread once per period. If `answer` is true or the control
-  /// thread requests all statuses, queues them at once.
+  /// Queues the status messages of bearers for the control thread once per ShardThreadConfig::status_period. Queues
+  /// them at once if `answer` is true, because Node-B reports were just applied, or if the control thread requests all
+  /// statuses.
   void collect_statuses(Instant now, bool answer);
   [[nodiscard]] Instant next_deadline() const;
   void publish_when_due(Instant now);
@@ -108,8 +109,8 @@ class ShardThread {
   /// true if status messages were lost in the last round of the poll loop, so that the next round sends the status of
   /// every bearer
   bool all_statuses_due_ = false;
-  /// time of the next sample of ACK exposure and flow states, which is independent of snapshots that are published on
-  /// request
+  /// Time at which two things are sampled next: the states of flows, and the bytes acknowledged to one host and not by
+  /// the other. This time is independent of snapshots that are published on request.
   Instant next_sample_{};
   Instant next_publication_{};
   std::uint32_t details_published_ = 0;

@@ -165,8 +165,9 @@ inline constexpr std::array<CounterText, counter_count + 1> counter_table = {{
   return detail::counter_table[index < own_counter_count ? index : index + 1];
 }
 
-/// Ways in which the bytes of received frames are processed: X(name, text). Bytes forwarded unchanged are also counted
-/// by the reason, in its forward_* counter. Bytes of dropped frames are not counted.
+/// Ways in which the bytes of received frames are processed: X(name, text). A regulated connection is not split; the
+/// proxy rewrites the windows in its ACKs. Bytes forwarded unchanged are also counted by the reason, in its forward_*
+/// counter. Bytes of dropped frames are not counted.
 #define SLUICE_PROXY_HANDLINGS(X)                                                                        \
   X(controlled, "bytes of frames of connections, split or regulated, whose UE a rate controller limits") \
   X(split, "bytes of frames of split connections that congestion control alone limits")                  \

@@ -73,10 +73,15 @@ struct Observed {
   double decided_bytes = 0;  ///< sum of the windows or allowances that the controller computed
   /// sum of the actual values for the same decisions: bytes in flight for a window, bytes sent for an allowance
   double actual_bytes = 0;
-  std::uint64_t waits = 0;     ///< number of ACKs that the controller would have delayed if its decisions were applied
-  std::uint64_t delays = 0;    ///< number of samples in decided_delay_s and actual_delay_s
-  double decided_delay_s = 0;  ///< sum, in seconds, of the queueing delays that the computed windows would have caused
-  double actual_delay_s = 0;   ///< sum, in seconds, of the queueing delays that the measured round trips contained
+  std::uint64_t waits = 0;  ///< number of ACKs that the controller would have delayed if its decisions were applied
+  /// number of samples of the queueing delay, by which decided_delay_s and actual_delay_s are divided to get means
+  std::uint64_t delays = 0;
+  /// Sum over all samples, in seconds, of the queueing delay that the controller aims at. This delay would arise if the
+  /// controller's window were applied.
+  double decided_delay_s = 0;
+  /// Sum over all samples, in seconds, of the queueing delay that the traffic actually had: smoothed round trip minus
+  /// the round trip through an empty queue.
+  double actual_delay_s = 0;
 
   /// Adds one decision in mode observe. `decided` is the window or allowance that the controller computed. `actual` is
   /// the number of bytes in flight (window) or sent (allowance). `waited` is true if the controller would have delayed
@@ -88,7 +93,7 @@ struct Observed {
     if (waited) ++waits;
   }
   /// Adds one sample of the queueing delay. `decided` is the delay that the window computed by the controller would
-  /// cause. `actual` is the queueing delay that the measured round trip contains.
+  /// cause. `actual` is the delay that the traffic has now.
   void add_delays(Duration decided, Duration actual) {
     ++delays;
     decided_delay_s += to_seconds(decided);
@@ -186,11 +191,12 @@ struct BearerInfo {
   /// queueing delay that the window of the observed ACK-based controller would cause; not set while the link's rate is
   /// unknown
   std::optional<Duration> observed_delay{};
-  Rate service_rate;           ///< service rate of the radio queue, according to the last Node-B report
-  Rate mean_rate;              ///< mean service rate b̄ of the radio queue
-  double predicted_error = 0;  ///< prediction error ŝ of the queue length in bytes, if the proxy computes SMVS (the
-                               ///< sliding-mode controller)
-  std::uint64_t falls = 0;     ///< number of times that congestion control took over because Node-B reports were late
+  Rate service_rate;  ///< service rate of the radio queue, according to the last Node-B report
+  Rate mean_rate;     ///< mean service rate b̄ of the radio queue
+  /// ŝ: predicted length of the radio queue minus its target, in bytes, if the proxy computes SMVS (the sliding-mode
+  /// controller)
+  double predicted_error = 0;
+  std::uint64_t falls = 0;  ///< number of times that congestion control took over because Node-B reports were late
 };
 
 /// Maximum age of a Node-B report whose queue length status displays show. If the last report is older, they show the

@@ -107,7 +107,8 @@ class AckController {
   /// Sum of the ACKs that were not passed to the controller yet. On a fast link, several ACKs form one sample.
   struct AckSum {
     Bytes delivered;  ///< zero: there are none
-    /// sum of the squared byte counts of these ACKs; divided by their bytes, it is the ACK stretch
+    /// Sum of the squared byte counts of these ACKs. Divided by their bytes, it is the mean number of bytes per ACK, in
+    /// which each ACK is weighted by its bytes (ACK stretch).
     double squares = 0;
     Bytes in_flight;        ///< bytes in flight after the newest of these ACKs
     Instant newest_at{};    ///< time of the newest of these ACKs

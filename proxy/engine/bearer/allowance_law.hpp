@@ -52,8 +52,8 @@ class AllowanceLaw {
   }
   /// Returns the sequence number of the newest Node-B report whose allowance was applied; 0 if there is none.
   [[nodiscard]] std::uint64_t applied_sequence() const { return applied_sequence_; }
-  /// Returns the prediction error ŝ of the queue length in bytes if the proxy computes the allowance by SMVS (the
-  /// sliding-mode controller), else 0. Only for display.
+  /// Returns ŝ, the predicted length of the radio queue minus its target, in bytes, if the proxy computes the allowance
+  /// by SMVS (the sliding-mode controller). Otherwise returns 0. Only for display.
   [[nodiscard]] double predicted_error() const;
 
  private:

@@ -116,8 +116,8 @@ class Bearer : public CircularListHook<Bearer> {
   /// Handles a notice of the Node-B `sender` that its datagram omits unchanged UEs. The last report about this UE may
   /// therefore still be valid.
   void on_omitted(const SuppressingNodeB& sender);
-  /// Suspends the missing-report timer, because the UE has nothing to send and the Node-B `sender` omits unchanged UEs
-  /// from its reports.
+  /// Stops the timer after which the proxy itself grants bytes in place of a missing Node-B report. The reason is that
+  /// the UE has nothing to send, and the Node-B `sender` omits unchanged UEs from its reports.
   void suspend_extrapolation(const SuppressingNodeB& sender);
   /// Records a decision in mode observe. `decided` is the window or allowance that the controller computed. `actual` is
   /// the number of bytes in flight or sent. `waited` is true if the controller would have delayed the ACK.
@@ -194,15 +194,16 @@ class Bearer : public CircularListHook<Bearer> {
   BearerId id = no_id;  ///< index in the registry
   PolicyIndex policy = 0;
   std::uint16_t generation = 0;  ///< generation of the policies that were active when the bearer was created
-  /// Flow that was served longest ago. The flows of the bearer form a circular list by Flow::bearer_next, which is
-  /// served from here.
+  /// Flow whose pending events were processed longest ago. The flows of the bearer form a circular list by
+  /// Flow::bearer_next, and a round of sending starts here.
   FlowId first_flow = no_id;
   std::uint32_t flow_count = 0;  ///< split connections and handshakes
   /// number of connections of this bearer that pass end to end, so that their TCP endpoints are the hosts
   std::uint32_t end_to_end_count = 0;
   std::uint32_t first_holding = no_id;  ///< first element of the list of end-to-end connections that have delayed ACKs
   Instant wheel_deadline = never;       ///< expiry time of the bearer's timer in the timer wheel
-  /// Sums over the split connections of the bearer, with the values that each had when it was last served.
+  /// Sums over the split connections of the bearer. Each connection contributes the values that it had when its pending
+  /// events were last processed.
   BearerLoad load;
   /// Share of payload in the IP bytes of data packets of split connections; measured while bytes to the UE are counted.
   control::Framing framing;

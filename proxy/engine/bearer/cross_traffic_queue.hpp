@@ -28,18 +28,21 @@ struct CrossTrafficQueue {
   [[nodiscard]] bool awaits_acks(Bytes flight) const { return flight > in_flight(); }
   /// Returns the bytes of cross traffic in flight.
   [[nodiscard]] Bytes in_flight() const { return sent.total() + (clock ? clock->in_flight() : Bytes{}); }
-  /// True if packets with this hash (QueuedPacket::slot) belong to the download that `clock` follows.
+  /// True if packets with this hash (QueuedPacket::slot) belong to the QUIC download whose deliveries `clock`
+  /// estimates.
   [[nodiscard]] bool is_clocked(std::uint32_t slot) const { return clock && slot == clocked_slot; }
 
   double share = 0;  ///< mean share of cross traffic in the delivered bytes, 0 … 1
   FlowQueue queue;
-  /// bytes that were sent and are not known to be delivered yet, without those of the download that `clock` follows
+  /// Bytes that were sent and are not known to be delivered yet. Those of the QUIC download whose deliveries `clock`
+  /// estimates are not included.
   DeliveryLedger sent;
   /// Estimates what one QUIC download has delivered, from the UE's short datagrams (answers) in the same flow. Set only
   /// if neither Node-B reports nor ACKs show what the link delivers.
   std::optional<control::AnswerClock> clock;
-  std::uint32_t clocked_slot = 0;  ///< QueuedPacket::slot of the packets of the download that `clock` follows
-  Instant overdrawn_since{};       ///< start of the round trip in which the bytes of `overdrawn` were sent
+  /// QueuedPacket::slot of the packets of the QUIC download whose deliveries `clock` estimates
+  std::uint32_t clocked_slot = 0;
+  Instant overdrawn_since{};  ///< start of the round trip in which the bytes of `overdrawn` were sent
   /// bytes that sparse flows (those that send little) have sent beyond the window during this round trip
   Bytes overdrawn;
   Instant ack_at{};  ///< time of the newest ACK that showed deliveries, or of the switch from reports to ACKs

@@ -31,7 +31,8 @@ class RateControlMode {
   void set_timely_reports(const PolicySettings& settings, bool in_time);
   /// Selects between reports and ACKs by their feedback delays `by_reports` and `by_acks`; 0 means unknown. Reports
   /// replace ACKs if their delay is less than 2/3 of the delay of ACKs, and stay while it is less than 4/5. Reports are
-  /// not used if `doubted` is true, that is, if ACKs contradict them. No effect if reports are not optional.
+  /// not used if `doubted` is true, that is, if ACKs contradict them. Has no effect unless input() is
+  /// FeedbackInput::acks_or_reports and connections are split.
   void compare(const PolicySettings& settings, Duration by_reports, Duration by_acks, bool doubted);
 
   /// Returns what controls the radio leg now.
@@ -83,7 +84,8 @@ class RateControlMode {
   Controller controller_;
   FeedbackInput input_;
   bool has_timely_reports_ = false;
-  bool reports_are_faster_ = false;  ///< true if reports are optional and have less feedback delay than ACKs
+  /// true if either input may be used (FeedbackInput::acks_or_reports), and reports have less feedback delay than ACKs
+  bool reports_are_faster_ = false;
 };
 static_assert(sizeof(RateControlMode) == 4, "part of each bearer");
 

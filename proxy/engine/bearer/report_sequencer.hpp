@@ -22,9 +22,10 @@ class ReportSequencer {
   void inherit(const ReportSequencer& before);
 
   /// True if the report is from the Node-B that serves the UE. Another Node-B becomes the serving one by a report with
-  /// state normal. Before that, the old Node-B must have reported handover, outage or release, or have been silent.
-  /// Silent means that neither a report nor an omission notice arrived for two report periods; the limits are 20 ms and
-  /// the longest silence. Other reports of another Node-B are rejected.
+  /// state normal. Before that, the old Node-B must have reported handover, outage or release, or have been silent. It
+  /// was silent if neither a report nor an omission notice arrived for two report periods. These two periods count as
+  /// at least 20 ms, and at most the longest silence that the constructor gets. Other reports of another Node-B are
+  /// rejected.
   [[nodiscard]] bool accepts(const ReportArrival& report, Instant now) const;
   /// True if an accepted report is from a different Node-B than the last report.
   [[nodiscard]] bool changes_reporter(const ReportArrival& report) const {

@@ -37,8 +37,8 @@ struct ReportState {
   /// Handles a notice that the Node-B `sender` omitted unchanged UEs, so that the last report about this UE may still
   /// be valid. `idle` is true if the bearer has sent nothing since the last controller step and has nothing to send.
   void on_omitted(const SuppressingNodeB& sender, bool idle);
-  /// Suspends the missing-report timer, because the bearer has nothing to send and the Node-B `sender` omits unchanged
-  /// UEs from its reports.
+  /// Stops the timer after which the proxy itself grants bytes in place of a missing Node-B report. The reason is that
+  /// the bearer has nothing to send, and the Node-B `sender` omits unchanged UEs from its reports.
   void suspend(const SuppressingNodeB& sender);
   /// Runs the controller for the time in which the Node-B `sender` omitted the UE. Call it before on_report() when
   /// `next` is the first report that contains the UE again.
@@ -51,9 +51,11 @@ struct ReportState {
   MissingReportExtrapolator extrapolator;
   /// total number of IP bytes sent to the UE when the last Node-B report was applied
   std::uint64_t sent_at_report = 0;
-  bool trusted = true;          ///< false if the UE's ACKs contradicted the last Node-B report
-  Bytes radio_load{};           ///< bytes in the radio queue or in flight to it, at the last Node-B report
-  double reference_factor = 1;  ///< factor of the controller's target queue at the last Node-B report
+  bool trusted = true;  ///< false if the UE's ACKs contradicted the last Node-B report
+  Bytes radio_load{};   ///< bytes in the radio queue or in flight to it, at the last Node-B report
+  /// Factor (0 … 1) by which the target queue was multiplied in the controller step for the last Node-B report. It is
+  /// below 1 if a short flow was active beside a download at that time.
+  double reference_factor = 1;
   /// detects that the period of Node-B reports is too long: the link could empty the radio buffer within one period
   control::StepLengthCheck step_length_check;
   /// detects that the period of Node-B reports is too long to follow the variation of the link's rate

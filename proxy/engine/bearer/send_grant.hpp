@@ -51,7 +51,8 @@ class MissingReportExtrapolator {
   }
   /// Returns when the next Node-B report counts as missing.
   [[nodiscard]] Instant at() const { return at_; }
-  /// Suspends the missing-report timer, because the Node-B omits the unchanged UE from its reports.
+  /// Stops the timer until the next call of expect(): no report counts as missing, because the Node-B omits the
+  /// unchanged UE from its reports.
   void suspend() {
     at_ = never;
     suspended_ = true;

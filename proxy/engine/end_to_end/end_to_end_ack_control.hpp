@@ -13,8 +13,9 @@
 namespace sluice::proxy {
 
 /// Applies the ACK-based controller to end-to-end connections. Passes their segments to the controller of their UE, and
-/// computes the window to be written into their ACKs. That window is the connection's share of a sum: the UE's window
-/// plus the bytes in flight between server and proxy that keep it used. Thread: the shard's.
+/// computes the window to be written into their ACKs. That window is the connection's share of a sum of two amounts.
+/// One is the bytes that the controller allows between proxy and UE. The other is the bytes between server and proxy,
+/// without which the first amount would not always be in flight. Thread: the shard's.
 class EndToEndAckControl {
  public:
   /// Reserves entries for `max_flows_at_once` connections.

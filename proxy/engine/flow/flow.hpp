@@ -28,7 +28,7 @@ enum class FlowPhase : std::uint8_t {
   handing_back,
 };
 
-/// Set of events on a flow's two byte streams (to the UE, to the server) since the flow was last served.
+/// Set of events on a flow's two byte streams (to the UE, to the server) that the proxy has not processed yet.
 enum class StreamEvents : std::uint8_t {
   none = 0,
   data_to_radio = 1,   ///< data from the server arrived that must be sent to the UE
@@ -84,8 +84,8 @@ struct Leg {
   /// true if the path MTU is below the minimum segment size; DF is then not set, so that routers can fragment
   bool routers_cut : 1 = false;
 
-  /// True if the default buffer quota, and not a rate controller, determines the window advertised to the host (see
-  /// ReceiveWindowControl).
+  /// True if the window advertised to the host is the whole default buffer quota. In that case neither a rate
+  /// controller nor a measured demand determines it (see ReceiveWindowControl).
   bool at_limit : 1 = false;
   /// true if the other host has acknowledged data since the buffer quota was last computed
   bool space_added : 1 = false;

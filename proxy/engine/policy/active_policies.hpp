@@ -46,9 +46,9 @@ class ActivePolicies {
 
   const Policies* current_ = nullptr;
   tcp::RecoveryStatePool& recovery_states_;
-  /// Secret key for the segment boundaries that legs choose at random, so that hosts cannot predict them. Such
-  /// boundaries show ACKs for data that has not arrived. Later policies reuse the key, because a configuration file
-  /// contains none.
+  /// Secret key from which legs compute random segment boundaries, so that hosts cannot predict them. If a host
+  /// acknowledges data before it arrives, its ACKs end elsewhere than at these boundaries, and the proxy detects that.
+  /// Later policies reuse the key, because a configuration file contains none.
   std::uint64_t boundary_secret_;
   std::uint16_t generation_ = 1;
   bool prioritizes_short_flows_ = false;

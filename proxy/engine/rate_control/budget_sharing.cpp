@@ -15,8 +15,9 @@ namespace sluice::proxy {
 
 namespace {
 
-/// Queueing delay of a flow that shows a bottleneck other than the radio link, in addition to twice the UE's delay. The
-/// UE's delay is the queueing delay that its flows have in common plus its maximum ACK delay.
+/// Part of the queueing delay above which a flow counts as having a bottleneck other than the radio link. That is so if
+/// the flow's own delay exceeds twice the UE's delay by more than this time. The UE's delay is the queueing delay that
+/// its flows have in common plus its maximum ACK delay.
 constexpr Duration queued_elsewhere = std::chrono::milliseconds(20);
 /// Factor in the limit of the bytes in flight of a flow whose bottleneck is not the radio link. The limit is factor ×
 /// rate of the flow × (minimum RTT + queued_elsewhere), plus segments_elsewhere full segments.

@@ -19,7 +19,8 @@ constexpr Duration max_stall = std::chrono::seconds(10);
 /// Time without an ACK after which the length of the radio queue counts as unknown, if no bytes of a connection are in
 /// flight.
 constexpr Duration max_silence = std::chrono::seconds(1);
-/// Bytes that all sparse flows together may send beyond the UE's window per round trip.
+/// Bytes that all sparse flows of a UE (flows that send little) together may send beyond the UE's window per round
+/// trip.
 constexpr Bytes sparse_overdraft{2 * 1500};
 /// Maximum IP length of a UE's datagram that counts as an answer to a download, that is, as an acknowledgement. A QUIC
 /// acknowledgement with the usual number of ranges is shorter. Longer datagrams carry data of the UE.
@@ -30,8 +31,8 @@ constexpr Bytes max_learning_queued{128 * 1500};
 /// Time after which the answers to a download are no longer counted: without an answer, or without a datagram of the
 /// download.
 constexpr Duration max_clock_silence = std::chrono::seconds(10);
-/// Minimum period in which `sparse_overdraft` may be used once. It applies if the round trip is shorter, or unknown
-/// because Node-B reports control the UE.
+/// Minimum period in which sparse flows (flows that send little) may exceed the UE's window by `sparse_overdraft` bytes
+/// once. It applies if the round trip is shorter, or unknown because Node-B reports control the UE.
 constexpr Duration min_overdraft_period = std::chrono::milliseconds(20);
 /// Maximum time that the link needs to send the bytes that a flow may queue, at the flow's part of the link's rate. The
 /// longer max_sole_queued_time applies if no connection has data, because only queued bytes then keep the link busy

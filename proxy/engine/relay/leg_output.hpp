@@ -24,7 +24,7 @@ namespace sluice::proxy {
 }
 
 /// Output of the TCP endpoint of one leg. Writes packet headers in the name of the other host, and queues the frames on
-/// the port. The object exists only while the leg is served.
+/// the port. The object exists only while the leg sends what is due.
 class LegOutput final : public tcp::Output {
  public:
   /// Creates the output for the flow's leg on `side`. `bearer` counts the bytes sent to the UE; null if no bearer of

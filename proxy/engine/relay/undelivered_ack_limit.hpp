@@ -20,8 +20,9 @@ class UndeliveredAckLimit {
   explicit UndeliveredAckLimit(const ShardLimits& limits) : limits_(limits) {}
 
   /// True if ACKs of the flow must be withheld until allow() releases them. That is so if a limit of the ACK exposure
-  /// is configured, or if a drain hands the flow back to its hosts. In a drain the ACK exposure of a flow never grows,
-  /// so a stop that would lose no data now loses none later.
+  /// (bytes acknowledged to one host and not by the other) is configured. It is also so if a drain hands the flow back
+  /// to its hosts. In a drain the ACK exposure of a flow never grows, so a stop that would lose no data now loses none
+  /// later.
   [[nodiscard]] bool caps(const Flow& flow) const {
     return configured() || flow.release_reason == ReleaseReason::released_drain;
   }
@@ -49,11 +50,13 @@ class UndeliveredAckLimit {
   const ShardLimits& limits_;
 };
 
-/// Samples the ACK exposure of flows into a histogram. The exposure is the number of bytes acknowledged to one host and
-/// not by the other. Each direction gives one value. Thread: the shard's.
+/// Samples the ACK exposure of flows into a histogram, which status displays show. The exposure is the number of bytes
+/// acknowledged to one host and not by the other, which a crash of the proxy would lose. Each direction gives one
+/// value. Thread: the shard's.
 class ExposureSample {
  public:
-  /// Samples the ACK exposure of the next `most` flows at most.
+  /// Adds the ACK exposure (bytes acknowledged to one host and not by the other) of the next `most` flows to the
+  /// histogram. A call continues after the flow at which the last call stopped.
   void take(const flow::Slab<Flow>& flows, std::uint32_t most);
   [[nodiscard]] const Histogram& bytes() const { return bytes_; }
 

@@ -64,11 +64,11 @@ void HandbackRouter::pass_during_handback(RxPacket& rx, FlowId id) {
   }
 }
 
-/// Continues the counts of ECN marks (RFC 9768) across the handback. The proxy may have reported more marks to the
-/// receiver than the sender of the segment has counted. Until the sender has counted as many, the ACE field of a
-/// forwarded segment is rewritten to the reported count. Also marks the payload CE while the receiver must count more
-/// marks to reach the count reported to the sender. A FIN or RST ends that, because the hosts do not use the counts any
-/// more.
+/// Continues the counts of ECN marks (RFC 9768) across the handback of a connection to its hosts. The proxy has sent
+/// ACKs in the name of each host. A host may thus have counted fewer marks than the ACKs to the other host contain.
+/// Until that host has counted as many, the ACE field of its forwarded segments is rewritten to the value that the
+/// proxy sent before. While the receiver of this segment is such a host, marks the segment's payload CE, so that its
+/// count rises. A FIN or RST ends both, because the hosts do not use the counts any more.
 void HandbackRouter::join_marks(RxPacket& rx, const Flow& flow, const handback::Verdict& verdict, Passing how) {
   tcp::AccurateEcn* const from = flow.leg(rx.in).endpoint.accurate_ecn();
   tcp::AccurateEcn* const to = flow.leg(opposite(rx.in)).endpoint.accurate_ecn();

@@ -57,7 +57,7 @@ bool steps_became_too_coarse(Bearer& bearer) {
   return bearer.report_state()->sampling_rate_check.look(last.service_rate, last.queue > Bytes{});
 }
 
-/// Calls visit(flow, id) for the flows of the bearer, starting with the one that was served longest ago.
+/// Calls visit(flow, id) for the flows of the bearer, starting with the one whose events were processed longest ago.
 template <typename Visit>
 void for_each_flow(Registry& registry, const Bearer& bearer, Visit&& visit) {
   FlowId id = bearer.first_flow;
@@ -136,7 +136,7 @@ void ReportDispatcher::on_batch(std::span<const ReportArrival> reports, Instant 
   }
 }
 
-/// Prefetches the rate controller of a bearer and the flow of it that is served next.
+/// Prefetches the rate controller of a bearer, and that flow of the bearer which sends next.
 void ReportDispatcher::prefetch_flow(BearerId id) const {
   if (id == flow::no_flow || !shard_.registry.bearers().contains(id)) return;
   const Bearer& bearer = shard_.registry.bearer(id);

@@ -50,7 +50,7 @@ class ReportDispatcher {
   BearerId open_for_cross_traffic(const ReportArrival& report, Instant now);
   /// Returns when the bearer ends if nothing uses it until then, or `never` while it has connections.
   [[nodiscard]] Instant idle_deadline(const Bearer& bearer) const;
-  /// Prefetches the rate controller of a bearer and the flow that it serves next.
+  /// Prefetches the rate controller of a bearer, and that flow of the bearer which sends next.
   void prefetch_flow(BearerId id) const;
   /// Handles the time between the last Node-B report of the UE and `report`, for all bearers of the UE; `first` is any
   /// of them. If the Node-B omitted the unchanged UE in that time, the controllers run one step for it.

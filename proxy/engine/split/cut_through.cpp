@@ -82,8 +82,9 @@ bool SplitFlows::begins_to_move(const ServedFlow& served) {
 
 /// Completes a cut-through, in which data was forwarded in the frames in which it was received. Schedules the flow if
 /// an ACK to the sender is due or a rate controller runs, else only updates the timer. `first_waited` is true if the
-/// first of several segments alone would have caused no ACK yet. On the slow path the timer is then set for the delayed
-/// ACK. The timer is set here too, so that timers with equal times expire in the same order.
+/// first of several segments alone would have caused no ACK yet. Processed one by one, that segment would set the timer
+/// for a delayed ACK. The timer is set here for that reason, so that timers with equal times expire in the same order
+/// as then.
 template <Side in>
 void SplitFlows::after_passing(const ServedFlow& served, bool first_waited) {
   const auto& [flow, id, bearer, now] = served;

@@ -18,7 +18,7 @@ Instant FlowTimers::min_window_at(const Flow& flow, Instant now) const {
   return keeps ? now + ReceiveWindowControl::min_window_check : never;
 }
 
-/// True if a flow whose timer has expired early, before any TCP timer of a leg, need not be served. That is so on the
+/// True if a flow whose timer has expired early, before any TCP timer of a leg, has nothing to do. That is so on the
 /// fast path, on which unacknowledged data has a TCP timer, unless elapsed time alone may open a window.
 bool FlowTimers::may_be_put_off(const Flow& flow, Instant now) const {
   return relay::on_fast_path(flow) && flow.release_reason == ReleaseReason::none &&

@@ -21,7 +21,8 @@ class FlowTimers {
     return flow.deadline <= due && flow.deadline != never;
   }
   /// Sets the timer to the earlier one of the TCP timers of both legs. If the window advertised to the server is nearly
-  /// closed, the timer expires earlier, to check that window. Must be called after the flow was served.
+  /// closed, the timer expires earlier, to check that window. Must be called after the flow's pending events were
+  /// processed.
   void update(Flow& flow, FlowId id, Instant now) {
     Instant due = next_deadline(flow);
     if (ReceiveWindowControl::window_nearly_closed(flow)) [[unlikely]]
@@ -38,7 +39,7 @@ class FlowTimers {
   void rearm(Flow& flow, FlowId id, Instant now) {
     registry_.timers().reschedule(flow, id, when(flow, next_deadline(flow), now));
   }
-  /// True if a flow whose timer has expired early, before any TCP timer of a leg, need not be served. The timer is then
+  /// True if a flow whose timer has expired early, before any TCP timer of a leg, has nothing to do. The timer is then
   /// only set again. A timer expires early if the deadline has moved since the timer was set.
   [[nodiscard]] bool may_be_put_off(const Flow& flow, Instant now) const;
 

@@ -59,9 +59,9 @@ tcp::SeqNum make_room(Flow& flow, Bytes most);
 
 /// True if a host's count of ECN marks (RFC 9768) differs from the count that the proxy has reported to the other host.
 [[nodiscard]] bool marks_differ(const Flow& flow);
-/// Makes a leg send ACKs marked CE if the counts of ECN marks differ during a handback. Does nothing for a host to
-/// which data was forwarded, because it would not count an ACK of the leg. Returns true if a leg has something to send
-/// now.
+/// Makes a leg send ACKs marked CE to its host during a handback. The host then counts as many ECN marks as the proxy
+/// has reported to the other host in its name. Does nothing for a host to which data was forwarded, because it would
+/// not count an ACK of the leg. Returns true if a leg has something to send now.
 [[nodiscard]] bool level_marks(Flow& flow);
 
 /// True if all bytes that the proxy holds, in both directions, have been delivered and acknowledged.

@@ -7,8 +7,8 @@
 
 namespace sluice::proxy {
 
-/// List of the flows that must be served before the burst ends. A flow is in the list at most once. Thread: the
-/// shard's.
+/// List of the flows whose pending events must be processed before the burst ends. A flow is in the list at most once.
+/// Thread: the shard's.
 class PendingFlows {
  public:
   /// Reserves entries for `max_flows` flows, and for some that are closed and replaced within one burst.

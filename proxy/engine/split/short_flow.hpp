@@ -22,8 +22,8 @@ void begin(Flow& flow, Bearer& bearer, Instant now);
   return true;
 }
 
-/// Updates the state of a short flow after it was served. `over` is true if its hosts have closed the connection, or if
-/// it is being handed back to them. The flow then counts no longer as short.
+/// Updates the state of a short flow after its pending events were processed. `over` is true if its hosts have closed
+/// the connection, or if it is being handed back to them. The flow then counts no longer as short.
 inline void follow(Flow& flow, Bearer& bearer, bool over, Instant now) {
   if (over || !go_on(flow, bearer, now)) end(flow, bearer, now);
 }

@@ -29,7 +29,8 @@
 
 namespace sluice::proxy {
 
-/// A split flow that is being served or that has just received a segment, with its id, its bearer and the time.
+/// A split flow whose events are being processed or that has just received a segment, with its id, its bearer and the
+/// time.
 struct ServedFlow {
   Flow& flow;
   FlowId id;
@@ -265,8 +266,8 @@ class SplitFlows {
   /// Updates the flow's values in the sums of its bearer and its reservations in the buffer budget. `events` are the
   /// events since the last update.
   void update_accounting(Flow& flow, Bearer& bearer, StreamEvents events);
-  /// Releases an idle flow of which the proxy holds no bytes: at once, or when both hosts count as many ECN marks as
-  /// were reported.
+  /// Releases an idle flow of which the proxy holds no bytes: at once, or when each host has counted as many ECN marks
+  /// as the proxy has reported to the other host in its name.
   [[gnu::cold, gnu::noinline]] void release_idle(Flow& flow, FlowId id, Instant now);
   /// Handles the timer of a flow in TIME-WAIT. Returns false if the caller must serve the flow.
   bool on_time_wait_timer(Flow& flow, FlowId id, Instant now);
