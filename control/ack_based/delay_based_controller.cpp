@@ -276,7 +276,8 @@ void DelayBasedController::advance_slow_start(const AckSample& ack_sample) {
   }
 }
 
-/// Ends slow start. The base delay found in slow start counts as unvalidated if packets may have waited.
+/// Ends slow start. If packets may have waited in a queue, the base delay found in slow start counts as unvalidated:
+/// the next drain must confirm it.
 void DelayBasedController::exit_slow_start() {
   slow_start_.end();
   if (!min_rtt_.was_raised()) {

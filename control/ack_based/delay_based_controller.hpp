@@ -28,7 +28,8 @@ namespace sluice::control {
 struct DelayBasedParameters {
   Duration reference = std::chrono::milliseconds(10);  ///< q0: target delay in the radio queue, > 0
   double reference_share = 0.35;  ///< lower bound of the target delay, as a share of the base delay, 0 … 4
-  double gain = 1.25;  ///< factor of the measured rate in the window, 1 … 4; above 1 it detects a faster link
+  /// factor of rate × (base delay + target delay) in the window, 1 … 4; above 1 the measured rate can rise
+  double gain = 1.25;
   Duration memory = std::chrono::milliseconds(80);  ///< time constant of the mean rate, > 0
   /// Share of the ACK aggregation (bytes acknowledged within 1 ms) by which the window is enlarged, 0 … 2.
   double ack_aggregation_share = 0.35;
@@ -194,7 +195,7 @@ class DelayBasedController {
   static constexpr Rate summed_from = Rate::bits_per_second(50e6);
   static constexpr Duration longest_sum = std::chrono::milliseconds(1);
 
-  /// Interval after the newest ACK in which the window grows.
+  /// Start and end of the interval in which the window grows, as times after the newest ACK.
   struct AckGap {
     Duration from;
     Duration until;

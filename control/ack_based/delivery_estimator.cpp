@@ -18,10 +18,10 @@ constexpr Duration aggregation_span = std::chrono::milliseconds(1);
 /// compressed to any rate.
 constexpr double min_weight = 0.2;
 
-/// Longest gap before a delivery that counts in the mean rate, as a multiple of the time for the delivered bytes at
-/// that rate. The multiple is above 1, so that a mean rate that is too high falls.
+/// Maximum time between two deliveries that counts in the mean rate. It is a multiple of the time that the delivered
+/// bytes take at the mean rate. The multiple is above 1, so that a mean rate that is too high falls.
 constexpr double longest_gap = 2;
-/// Longest gap between ACKs that counts in the mean gaps, because in a longer one the link has stalled.
+/// Maximum time between two ACKs that counts in the mean gaps. In a longer time without ACKs the link has stalled.
 constexpr Duration longest_idle_gap = std::chrono::milliseconds(80);
 /// Time constant in s of the time-weighted mean gap between ACKs.
 constexpr double idle_gap_memory = 2;

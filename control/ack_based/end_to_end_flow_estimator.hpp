@@ -25,7 +25,7 @@ class EndToEndFlowEstimator {
   /// shows it; zero while unknown.
   EndToEndFlowEstimator(Instant now, const Start& start, Duration control_loop_delay);
 
-  /// Records that data up to position `end` passed for the first time.
+  /// Records that the proxy has forwarded data up to position `end` for the first time.
   void on_data(Instant now, Bytes end);
   /// Records a retransmission. The bytes in flight at this time give no RTT (Karn's algorithm).
   void on_retransmission();

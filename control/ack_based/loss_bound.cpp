@@ -37,13 +37,14 @@ constexpr double near_floor = 1.1;
 /// continue without a queue. `clear` is the share up to which no queue forms.
 constexpr double trial = 0.8;
 constexpr double clear = 0.9;
-/// Number of segments over which trials average the path's random loss.
+/// Number of segments over which the path's random loss is averaged. Random loss is measured in trials (rounds with 0.8
+/// of the floor in flight, so that no queue exists).
 constexpr double random_loss_memory = 500;
 /// Multiple of the mean distance between random losses. If no loss occurs within this distance, the estimate of random
 /// loss is halved. By chance only one of 3000 distances is as long.
 constexpr double absent_losses = 8;
-/// Number of delivered segments without loss that are added to the result of each trial. In a short trial a few losses
-/// would otherwise give too large an estimate of random loss.
+/// Number of delivered segments without loss that are added to the result of each trial (a round with 0.8 of the floor
+/// in flight). In a short trial a few losses would otherwise give too large an estimate of random loss.
 constexpr double min_trial = 50;
 /// Largest share of lost bytes that counts as random loss of the path. A path that loses more is overloaded.
 constexpr double max_random_loss = 0.05;

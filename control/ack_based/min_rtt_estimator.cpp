@@ -25,8 +25,8 @@ constexpr Duration short_slot = milliseconds(500);
 constexpr Duration routine_drain_after = seconds(5);
 /// Time after the path has become longer in one step, in which every slot of 5 s has a routine queue drain.
 constexpr Duration unsettled_for = seconds(60);
-/// Largest number of 5 s slots for one routine queue drain. The number doubles with each drain that confirms the base
-/// delay.
+/// Largest distance of two routine queue drains, in slots of 5 s. The distance doubles with each drain that confirms
+/// the base delay.
 constexpr std::uint8_t max_slots = 8;
 /// Largest time between two queue drains that confirm each other's longer base delay.
 constexpr Duration max_drain_distance = 2 * slot + seconds(1);

@@ -31,7 +31,7 @@ class PathStepDetector {
     Duration usual{};       ///< longest usual time between two ACKs; a silence is longer
     Bytes delivered;        ///< bytes newly received by the UE
     double rate = 0;        ///< delivery rate before this ACK, bytes/s
-    bool steady = false;    ///< true if the rate of the link hardly varies, so that a silence is unusual
+    bool steady = false;    ///< true if the rate of the link hardly varies, so that a long time without ACKs is unusual
   };
   /// Values of a longer path that was detected.
   struct Step {

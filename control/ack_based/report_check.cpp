@@ -6,7 +6,7 @@ namespace sluice::control {
 namespace {
 
 constexpr Duration period = std::chrono::seconds(2);
-/// Number of successive periods that must contradict the ACKs before a Node-B's reports are distrusted.
+/// Number of successive periods of two seconds that must contradict the ACKs before a Node-B's reports are distrusted.
 /// `agreeing_periods` is the number of successive periods without contradiction after which they are trusted again.
 constexpr std::uint8_t contradicted_periods = 2;
 constexpr std::uint8_t agreeing_periods = 5;

@@ -32,19 +32,23 @@ class ReportCheck {
   [[nodiscard]] bool is_suspected() const { return contradicted_ > 0; }
 
  private:
-  /// Ends a period at `transmitted` cumulative bytes, and updates whether the Node-B reports are trusted.
+  /// Ends a period of two seconds, and updates whether the Node-B reports are trusted. `transmitted` is the Node-B's
+  /// cumulative count of transmitted bytes.
   void end_period(std::uint64_t transmitted);
-  /// Returns whether the Node-B reports contradict the ACKs, or nothing if too few bytes were acknowledged.
+  /// Returns whether the Node-B reports of this period contradict the ACKs. Returns nothing if the UE has acknowledged
+  /// too few bytes. `transmitted` is the Node-B's cumulative count of transmitted bytes.
   [[nodiscard]] std::optional<bool> contradicts(std::uint64_t transmitted) const;
 
   Instant period_began_{};
-  std::uint64_t transmitted_before_ = 0;  ///< transmitted bytes when the period began
-  std::uint64_t acknowledged_ = 0;        ///< bytes acknowledged in this period
-  Duration max_rtt_{};                    ///< longest RTT since the last Node-B report
-  std::uint32_t reports_ = 0;             ///< Node-B reports of this period that could be compared with an RTT
-  std::uint32_t implausible_ = 0;         ///< Node-B reports of this period that contradict the ACKs
-  std::uint8_t contradicted_ = 0;         ///< contradicted periods in a row
-  std::uint8_t agreeing_ = 0;             ///< agreeing periods in a row while not trusted
+  /// the Node-B's count of transmitted bytes when the present period of two seconds began
+  std::uint64_t transmitted_before_ = 0;
+  std::uint64_t acknowledged_ = 0;  ///< bytes acknowledged in this period
+  Duration max_rtt_{};              ///< longest RTT since the last Node-B report
+  std::uint32_t reports_ = 0;       ///< Node-B reports of this period that could be compared with an RTT
+  std::uint32_t implausible_ = 0;   ///< Node-B reports of this period that contradict the ACKs
+  std::uint8_t contradicted_ = 0;   ///< number of successive periods of two seconds that contradict the ACKs
+  /// number of successive periods of two seconds that agree with the ACKs, while the reports are distrusted
+  std::uint8_t agreeing_ = 0;
   bool began_ = false;
   bool trusted_ = true;
 };

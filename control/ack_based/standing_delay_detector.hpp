@@ -50,15 +50,17 @@ class StandingDelayDetector {
   static void fields(Self& self, Visit& visit);
 
  private:
-  /// Most bytes in flight since round trips became longer than the target queue allows; zero if they are not.
+  /// Most bytes in flight since round trips became longer than the target queue allows. Zero if they are not longer.
   Bytes max_in_flight_;
   double min_window_ = 0;  ///< bytes, see min_window()
-  /// Bytes in flight with which the longer path carries the earlier rate, as computed at the newest detection.
+  /// Bytes in flight with which the earlier rate is kept over the longer path. Computed when on_long() last returned a
+  /// round trip.
   double needed_ = 0;
   // The members from here on have no meaning while `max_in_flight_` is zero.
-  Duration min_rtt_{};      ///< shortest round trip since round trips became longer than the target queue allows
-  double rate_ = 0;         ///< delivery rate while max_in_flight_ was in flight, bytes/s
-  Instant halved_ = never;  ///< time at which at most half of `max_in_flight_` was in flight; `never`: not yet
+  Duration min_rtt_{};  ///< shortest round trip since round trips became longer than the target queue allows
+  double rate_ = 0;     ///< delivery rate while max_in_flight_ was in flight, bytes/s
+  /// first time after `max_in_flight_` was found at which at most half of it was in flight; `never`: not yet
+  Instant halved_ = never;
 };
 
 }  // namespace sluice::control

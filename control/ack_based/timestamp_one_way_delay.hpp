@@ -49,11 +49,12 @@ class TimestampOneWayDelay {
   Duration newest_{};       ///< minimum delay since newest_since_
   Duration min_delay_{};    ///< minimum delay in use, which grows slowly
   std::uint32_t origin_ticks_ = 0;
-  std::uint32_t checked_ticks_ = 0;  ///< UE's TSval when the rate of its clock was last checked
+  std::uint32_t checked_ticks_ = 0;  ///< the peer's TSval when the rate of its clock was last checked
   std::uint8_t rejections_ = 0;      ///< number of calls of reject()
   std::uint8_t rises_ = 0;  ///< number of half windows in a row whose minimum delay was higher than the one before
   bool in_milliseconds_ = false;  ///< true if a tick is 1 ms according to the last rate check
-  bool is_assumed_ = false;       ///< true while the minimum delay is assumed, because no segment had a smaller one yet
+  /// true while the minimum delay is assumed, because no segment with a smaller delay has been received yet
+  bool is_assumed_ = false;
 };
 static_assert(sizeof(TimestampOneWayDelay) <= 80, "one for each connection of a bearer that uses ACK feedback");
 

@@ -29,7 +29,7 @@ class ReplayWindow {
 
 /// Time of a datagram's reception on two clocks.
 struct ReceivedAt {
-  Instant now{};  ///< time on the receiver's monotonic clock
+  Instant now{};  ///< time of reception on the receiver's monotonic clock
 
   /// nanoseconds since 1970 on the receiver's wall clock; a valid epoch is at most slightly ahead of it
   std::uint64_t wall_clock_ns = 0;

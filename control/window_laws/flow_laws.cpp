@@ -59,8 +59,8 @@ void ClampLaw::seed(Bytes window, const QueueView& queue) {
   draining_until_ = never;
 }
 
-/// Returns the congestion price for CLAMP's window agent: the reported price, or a smaller one while the queue of the
-/// previous controller drains.
+/// Returns the congestion price for CLAMP's window agent. It is the reported price, or a smaller one while the queue
+/// that the previous controller has left drains.
 Duration ClampLaw::price(Instant now, const QueueView& queue) {
   if (start_ == Start::over) return queue.price;
   if (draining_until_ == never) draining_until_ = now + longest_wait_for_drain;

@@ -18,7 +18,7 @@ namespace sluice::tcp {
 class CycleMaximum {
  public:
   void record(Rate rate) { of_[1] = std::max(of_[1], rate); }
-  /// Ends a cycle of bandwidth probing. If the cycle had no sample, both maxima are kept.
+  /// Ends a cycle of bandwidth probing. If the cycle had no sample, the maximum of the last cycle stays in use.
   void advance() {
     if (of_[1] == Rate()) return;
     of_ = {of_[1], Rate()};

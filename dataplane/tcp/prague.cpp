@@ -23,8 +23,9 @@ float share_of_round(const PathView& path) {
 
 }  // namespace
 
-/// Grows the window by one segment per virtual round. In a real round it grows by the squared ratio of the real to the
-/// virtual round trip. Flows with different round trips thus gain rate equally fast. Marked bytes add nothing.
+/// Grows the window by one segment per virtual round (of at least 25 ms). In a real round it grows by the squared ratio
+/// of the real to the virtual round-trip time. Flows with different round trips thus gain rate equally fast. Marked
+/// bytes add nothing.
 void Prague::on_ack(CongestionWindow& window, const AckEvent& event, const PathView& path) {
   const std::uint32_t unmarked = event.delivered - std::min(event.delivered, just_marked * path.mss);
   const float share = fed ? share_of_round(path) : 1;

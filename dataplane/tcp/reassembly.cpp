@@ -98,7 +98,7 @@ bool Reassembly::join(Cursor run, Cursor following, const packet::Packet& packet
   return true;
 }
 
-/// Links the packet, in its own buffer, to the end of `run`, in front of `following`, or as a new run if both are
+/// Links the packet without copying it: to the end of `run`, else in front of `following`, or as a new run if both are
 /// empty.
 void Reassembly::chain(Cursor run, Cursor following, packet::Packet packet) {
   const Cursor added(packet.release());

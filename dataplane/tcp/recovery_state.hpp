@@ -18,7 +18,7 @@ struct Scoreboard {
   /// contains at most four blocks, and a receiver repeats them.
   static constexpr std::size_t places = 4;
 
-  /// Packet at which the search for the next retransmission starts; no packet before it is due.
+  /// Packet at which the search for the next retransmission starts. No earlier packet is due for retransmission.
   mutable packet::Cursor retransmit;
   packet::Cursor loss_edge;  ///< position in the queue: every packet before it is sacked, marked lost or retransmitted
   packet::Cursor retransmissions;   ///< oldest retransmission in flight; head of the circular list of retransmissions

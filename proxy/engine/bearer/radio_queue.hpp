@@ -21,8 +21,9 @@ class RadioQueue {
   /// Creates the state of an empty queue. `settings` must outlive the object.
   explicit RadioQueue(const PolicySettings& settings);
 
-  /// Copies the rates that another bearer of this UE has measured. If `same_path` is true, also copies the byte counts.
-  /// `same_path` means that both bearers have the same one-way delay to the Node-B.
+  /// Copies the rates that another bearer of this UE has measured. If `same_path` is true, also copies the numbers of
+  /// bytes that have reached and left the queue. `same_path` means that both bearers have the same one-way delay to the
+  /// Node-B.
   void inherit(const RadioQueue& before, bool same_path);
   /// Restarts the state after a handover. `dropped` is the current value of the new Node-B's cumulative drop counter.
   void restart(std::uint64_t dropped);

@@ -89,7 +89,7 @@ class LegOutput final : public tcp::Output {
 [[nodiscard]] Bytes segment_on_wire(const Leg& leg);
 /// Returns the IP bytes that `payload` bytes occupy in full-sized segments of this leg.
 [[nodiscard]] Bytes on_wire(const Leg& leg, Bytes payload);
-/// Returns the IP bytes that the leg has in flight, computed for full-sized segments.
+/// Returns the IP bytes that the leg has in flight, as if all its segments were full-sized.
 [[nodiscard]] inline Bytes flight_on_wire(const Leg& leg) {
   return on_wire(leg, leg.endpoint.in_flight());
 }

@@ -42,7 +42,7 @@ class ReportDispatcher {
  private:
   /// Processes Node-B reports about different UEs, with prefetching.
   void on_batch(std::span<const ReportArrival> reports, Instant now);
-  /// Processes one report for all bearers of the UE; `id` is one of them, or no_flow.
+  /// Processes one report for all bearers of the UE. `id` is one of them; no_flow if the UE has none.
   void on_report(const ReportArrival& report, BearerId id, Instant now);
   /// Creates the bearer of a UE without connections, so that its reports limit its cross traffic (QUIC, other
   /// datagrams). Returns no_flow if the UE's radio queue is empty, the policy does not allow this, or few bearers are
@@ -68,7 +68,8 @@ class ReportDispatcher {
   /// Makes each flow of the bearer send one part of the send budget. With `short_flows_only`, only short flows send.
   /// Returns true if a further round may send more.
   bool serve_round(Bearer& bearer, bool short_flows_only, Instant now);
-  /// Serves all flows of the bearer that have unsent data, because their windows may have opened.
+  /// Makes all flows of the bearer that have unsent data send what their own windows allow. The windows may have
+  /// opened.
   void serve_flow_windows(Bearer& bearer, Instant now);
   /// Serves those flows whose window towards the server each Node-B report must update, because the window is closed or
   /// changes only with reports.

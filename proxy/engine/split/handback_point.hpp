@@ -40,9 +40,8 @@ void advertise_no_more(Flow& flow, Bytes from_ue, Bytes from_server);
 /// least one direction.
 void begin(Flow& flow);
 
-/// Returns by how many bytes the server may be ahead of the UE's acknowledgements when the flow becomes an end-to-end
-/// connection. On a split flow the server may be further ahead, but all these bytes would then be sent into the radio
-/// queue.
+/// Returns how many bytes beyond the UE's acknowledgements the server may have sent when the flow becomes an end-to-end
+/// connection. On a split flow the number may be larger, but all these bytes would then be sent into the radio queue.
 [[nodiscard]] Bytes max_for_successor(const Flow& flow);
 /// Sets the handback points, the sequence numbers up to which the proxy delivers data, for a flow that becomes an
 /// end-to-end connection. The window advertised to the server stays unchanged; the end-to-end connection increases it
