@@ -14,8 +14,8 @@ namespace {
 /// but a poll thread may read them in several bursts.
 constexpr Duration aggregation_span = std::chrono::milliseconds(1);
 
-/// Share of the averaging time that must be observed before a mean rate exists, because the first ACKs may be
-/// compressed to any rate.
+/// Share of the weights of the exponential mean that must belong to observed time before a mean rate exists. The first
+/// ACKs may be compressed to any rate.
 constexpr double min_weight = 0.2;
 
 /// Maximum time between two deliveries that counts in the mean rate. It is a multiple of the time that the delivered

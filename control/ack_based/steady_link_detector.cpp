@@ -15,8 +15,8 @@ namespace {
 /// is partly steady. The recorded links of Verizon and AT&T deviate by 0.1 or more in 99 % of their time.
 constexpr double steady = 0.04;
 constexpr double varying = 0.1;
-/// Time constant of the mean rate in s. The next two constants apply to the decay of the greatest deviation, and to the
-/// growth of the shortest round trip.
+/// Time constant in s of the mean rate. `variation_memory` is that with which the greatest deviation decays, and
+/// `round_trip_memory` that with which the shortest round trip grows.
 constexpr double mean_memory = 0.5;
 constexpr double variation_memory = 2;
 constexpr double round_trip_memory = 0.2;

@@ -51,10 +51,11 @@ class GwaFlowCount {
   class Mark {
     friend class GwaFlowCount;
     ActiveFlows::Mark last_;
-    Duration::rep interval_ = -1;  ///< number of the current interval
-    double taken_ = 0;             ///< bytes of the flow that the link has sent in the current interval
+    Duration::rep interval_ = -1;  ///< number of the interval Δ in which the flow was last observed; -1: none yet
+    double taken_ = 0;             ///< bytes of the flow that the link has sent in that interval
     double weight_ = 1;
-    bool whole_ = false;  ///< true if the flow existed when the current interval began
+    /// true if the flow was also observed in the interval before, so that it existed when this one began
+    bool whole_ = false;
   };
 
   /// Counts flows with parameters that pass validate(); throws std::invalid_argument otherwise.

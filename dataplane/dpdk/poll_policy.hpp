@@ -27,10 +27,12 @@ enum class PollMode : std::uint8_t {
 /// thread, except wake() and wake_if_asleep().
 class PollPolicy {
  public:
-  /// Default step of adaptive sleep. Including the cost of a wake-up, a packet waits at most 100 us.
+  /// Default length of a step in which an idle thread sleeps in adaptive mode. Including the cost of a wake-up, a
+  /// packet waits at most 100 µs.
   static constexpr Duration default_step = std::chrono::microseconds(60);
   static constexpr Duration default_spin = std::chrono::microseconds(30);
-  /// Longest spin of adaptive mode. Packets at larger intervals cost a wake-up each.
+  /// Maximum time for which an idle thread still polls before it sleeps (spin), in adaptive mode. Packets at larger
+  /// intervals cost a wake-up each.
   static constexpr Duration longest_spin = std::chrono::microseconds(120);
 
   explicit PollPolicy(PollMode mode, Duration step = default_step, Duration spin = default_spin);

@@ -116,7 +116,8 @@ constexpr std::array<Rule, 256> make_rules() {
 }
 constexpr std::array<Rule, 256> rules = make_rules();
 
-/// Reads one option according to the table of known options; returns the bit to report.
+/// Reads one option according to the table of known options. Returns the bit of UnknownOptions to set; 0 if the option
+/// is known or has no effect.
 std::uint8_t read_option(Option option, tcp::Segment& segment) {
   const Rule& rule = rules[option[0]];
   if (rule.length != any_length && rule.length != option.size()) return UnknownOptions::malformed;
