@@ -38,8 +38,8 @@ constexpr double steady_refill = 2;
 /// queue is shorter, the sender limits the rate, and the link need not be steady.
 constexpr double standing_share = 0.5;
 /// Divisor near the end of the refill of a longer path: for each delivered byte the window grows by one byte divided by
-/// this number. At this growth, the queue would reach the bytes that the path itself contains in this number of round
-/// trips.
+/// this number. With this growth, the queue would be as long as the bytes that fill the path after `queue_round_trips`
+/// round trips.
 constexpr std::int64_t queue_round_trips = 4;
 /// Longest queue with which a link counts as steady, as a multiple of the target queue of a varying link. A longer
 /// queue contains data of other senders.

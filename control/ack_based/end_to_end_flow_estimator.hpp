@@ -54,8 +54,8 @@ class EndToEndFlowEstimator {
   [[nodiscard]] Duration control_loop_delay() const {
     return control_loop_delay_.known() ? control_loop_delay_.value() : Duration::zero();
   }
-  /// True if the window limits the sender: within the last half second the sender used a new window as soon as
-  /// possible.
+  /// True if the window limits the sender: within the last half second the sender has used a new window within
+  /// response_timeout().
   [[nodiscard]] bool window_limited() const { return window_limited_; }
   /// Records that the sender has stopped sending, for lack of data or because it cannot send. The window then no longer
   /// limits it.
@@ -91,7 +91,7 @@ class EndToEndFlowEstimator {
                               ///< that window
   Instant window_sent_at_{};  ///< time at which a window was forwarded that the sender has not used yet; valid if
                               ///< `waiting_` is true
-  Instant window_limited_at_{};  ///< last time at which the sender used a window at once
+  Instant window_limited_at_{};  ///< last time at which the sender used a new window within response_timeout()
   HalfWindowExtreme<Duration, std::less<>> control_loop_delay_;
   /// Marks (positions with times) in ascending order; everything before the end of the first is acknowledged.
   std::array<Mark, capacity> marks_{};

@@ -129,7 +129,7 @@ bool LossBound::end_round(const Sample& sample) {
 
 /// Evaluates a trial (a round with 0.8 of the floor in flight, so that no queue exists) in which losses continued.
 /// Normally these losses count as random, and the bound returns from 0.8 of its floor to its floor. Returns true if
-/// more than `max_random_loss` was lost. The bound is then a share of the bytes in flight, and may be below the floor.
+/// more than `max_random_loss` was lost. The bound is then 0.8 of the bytes in flight, and may be below the floor.
 bool LossBound::end_trial(const Sample& sample) {
   const double share = measured_lost_ / (measured_bytes_ + min_trial * segment_);
   random_loss_ = std::min(std::max(random_loss_, share), max_random_loss);

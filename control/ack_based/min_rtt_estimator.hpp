@@ -160,7 +160,7 @@ class MinRttEstimator {
   /// suspected delay.
   bool candidate_measured_ = false;
   bool requested_ = false;            ///< true if suspect() has requested the present or the next queue drain
-  bool has_undelayed_probe_ = false;  ///< true if the UE cannot have delayed all ACKs of this queue drain
+  bool has_undelayed_probe_ = false;  ///< true if this queue drain has an ACK that the UE cannot have delayed
   Instant next_suspicion_{};          ///< time before which suspect() has no effect
   Duration min_above_target_{};       ///< shortest round trip during the time `above_target_for_`
   Instant changed_at_{};              ///< time at which the path last became longer in one step

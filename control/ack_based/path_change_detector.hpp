@@ -16,8 +16,8 @@ class PathChangeDetector {
   /// explains the measured delay, or when the report is unusable.
   void forget() { reports_ = 0; }
   /// Records a Node-B's report whose queue does not explain the part `unexplained` > 0 of the measured delay. Returns
-  /// the smallest of these parts once there are enough reports and they agree for `long_enough`. Then detection
-  /// restarts.
+  /// the smallest of these parts after three or more such reports in a row over at least the time `long_enough`. Then
+  /// detection restarts.
   std::optional<Duration> on_report(Instant now, Duration unexplained, Duration long_enough);
 
   /// Calls visit(name, value) for each state member, for the decision log (control/decision_log/states.hpp).
@@ -26,8 +26,10 @@ class PathChangeDetector {
 
  private:
   Instant since_{};
-  Duration min_unexplained_{};  ///< approximate minimum of the parts of the delay that Node-B reports did not explain
-  std::uint32_t reports_ = 0;   ///< reports in a row
+  /// Smallest part of the delay that a Node-B report since `since_` did not explain. It rises slowly towards larger
+  /// parts, because the mean round trip may still have been rising at the first reports.
+  Duration min_unexplained_{};
+  std::uint32_t reports_ = 0;  ///< reports in a row
 };
 
 }  // namespace sluice::control

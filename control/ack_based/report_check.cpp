@@ -11,11 +11,12 @@ constexpr Duration period = std::chrono::seconds(2);
 constexpr std::uint8_t contradicted_periods = 2;
 constexpr std::uint8_t agreeing_periods = 5;
 
-/// Smallest number of bytes acknowledged in a period for which the period is compared with the Node-B's reports.
+/// Smallest number of bytes acknowledged in a period of two seconds for which the period is compared with the Node-B's
+/// reports.
 constexpr std::uint64_t min_acknowledged = 15'000;
-/// Smallest plausible ratio of two numbers of bytes in one period: those that a Node-B reports as transmitted, and
-/// those that the UE acknowledges. It is below 1, because some acknowledged bytes may have been transmitted before the
-/// period.
+/// Smallest plausible ratio of two numbers of bytes in one period of two seconds: those that a Node-B reports as
+/// transmitted, and those that the UE acknowledges. It is below 1, because some acknowledged bytes may have been
+/// transmitted before the period.
 constexpr double min_share = 0.75;
 
 /// True if the link needs much longer to transmit the reported queue than the measured round trip. The comparison has a

@@ -24,8 +24,8 @@ class ReportCheck {
   /// Discards all state, because the reports now come from another Node-B with new counters.
   void restart() { *this = ReportCheck{}; }
 
-  /// Returns false after the UE's ACKs have contradicted the Node-B reports for two periods, until they have agreed for
-  /// five periods.
+  /// Returns false after the UE's ACKs have contradicted the Node-B reports for two periods of two seconds, until they
+  /// have agreed for five such periods.
   [[nodiscard]] bool trusted() const { return trusted_; }
   /// True if the UE's ACKs contradict the Node-B reports in the last period that could be compared. Then a controller
   /// must not limit sending by reports alone, because further ACKs are needed for the comparison.

@@ -116,8 +116,8 @@ void TimestampOneWayDelay::record_min(Instant now, Duration delay) {
   min_at_ = now;
 }
 
-/// Checks whether a tick of the peer's clock is 1 ms: the ticks must match the local time within 10 % and the possible
-/// change of the delay. The next check measures from the newest timestamp, because timestamps wrap.
+/// Checks whether a tick of the peer's clock is 1 ms. The ticks may differ from the local time by 10 % plus the largest
+/// plausible change of the delay. The next check measures from the newest timestamp, because timestamps wrap.
 void TimestampOneWayDelay::check_rate(Instant now, std::uint32_t ticks) {
   const Duration passed = now - checked_;
   if (passed < (in_milliseconds_ ? check_again_every : check_every)) return;

@@ -51,7 +51,8 @@ class TimestampOneWayDelay {
   std::uint32_t origin_ticks_ = 0;
   std::uint32_t checked_ticks_ = 0;  ///< the peer's TSval when the rate of its clock was last checked
   std::uint8_t rejections_ = 0;      ///< number of calls of reject()
-  std::uint8_t rises_ = 0;  ///< number of half windows in a row whose minimum delay was higher than the one before
+  /// number of successive intervals of five seconds whose minimum delay exceeded the one before by more than 10 ms
+  std::uint8_t rises_ = 0;
   bool in_milliseconds_ = false;  ///< true if a tick is 1 ms according to the last rate check
   /// true while the minimum delay is assumed, because no segment with a smaller delay has been received yet
   bool is_assumed_ = false;

@@ -64,7 +64,7 @@ class UeSendHistory {
   /// Creates a history in the pool from the values in this object.
   [[gnu::noinline]] RecentSends& begin(const RecentSendsPool& place);
 
-  std::uint32_t last_ = 0;  ///< bytes that were sent at the time of the newest packet, as part of `sum_`
+  std::uint32_t last_ = 0;  ///< bytes sent at the time `last_at_`; `sum_` includes them
   Instant last_at_{};       ///< time of the newest packet; all older packets have reached the Node-B
   std::uint64_t sum_ = 0;   ///< total number of IP bytes sent, used while there is no history in the pool
   Pooled<RecentSends> recent_;

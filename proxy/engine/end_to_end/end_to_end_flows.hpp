@@ -47,8 +47,8 @@ class EndToEndFlows {
   /// established connections.
   EndToEndId open(const FirstSyn& first, PolicyIndex policy, Instant now);
   /// Starts to track an end-to-end connection that replaces a split flow after its handback to the hosts. Lookups find
-  /// the split flow until inherit() is called. `window` is the number of bytes by which the server may at first be
-  /// ahead of the UE's acknowledgements. Returns `none` if the table is full.
+  /// the split flow until inherit() is called. `window` is the number of bytes that the server may at first send beyond
+  /// the UE's acknowledgements. Returns `none` if the table is full.
   EndToEndId adopt(const KnownConnection& known, Bytes window, Instant now);
   /// Records that a window up to `edge` was advertised to the server by the split connection which this connection
   /// replaces. The split connection does that while it is handed back to its hosts.

@@ -25,10 +25,10 @@ struct Reservation {
 /// These are the dynamic thresholds of shared-memory switches (Choudhury and Hahne, IEEE/ACM Transactions on Networking
 /// 6(2), 1998) with alpha = 2.
 ///
-/// A reservation expires two seconds after the last service of its connection. Idle connections together may have
-/// advertised more than the pool contains, but rarely use these windows at once. After a pause a sender restarts with
-/// its initial window (RFC 5681 section 4.1). If many senders send nevertheless, payload is refused before it is
-/// acknowledged (is_exhausted()), and the reserve remains.
+/// A reservation expires two seconds after its last update. Idle connections together may have advertised more than the
+/// pool contains, but rarely use these windows at once. After a pause a sender restarts with its initial window (RFC
+/// 5681 section 4.1). If many senders send nevertheless, payload is refused before it is acknowledged (is_exhausted()),
+/// and the reserve remains.
 ///
 /// The number of free buffers in the pool is read at most every 100 us. Thread: the shard's.
 class BufferPoolBudget {

@@ -27,8 +27,8 @@ class ConnectionTable {
   void find_burst(const flow::KeyBurst& keys, std::span<ConnectionId> out, std::span<std::uint32_t> tags) const {
     table_.lookup_burst(keys, out, tags);
   }
-  /// Returns the version number of the table. While it is unchanged, every earlier lookup result is still valid, even a
-  /// negative one.
+  /// Returns the version number of the table. While it is unchanged, the result of every earlier lookup is still valid,
+  /// even of one that found no connection.
   [[nodiscard]] std::uint32_t changes() const { return table_.changes(); }
   /// Returns the number of removals from the table. While it is unchanged, every earlier lookup that found a connection
   /// is still valid.

@@ -53,7 +53,7 @@ class ReceiveWindowControl {
   [[nodiscard]] static bool window_nearly_closed(const Flow& flow) {
     return flow.window_loop != no_id && advertised_to_server(flow) < few_segments(flow);
   }
-  /// Interval at which a flow is served while gets_min_window() is true for it.
+  /// Interval at which the window of a flow is checked while gets_min_window() is true for the flow.
   static constexpr Duration min_window_check = std::chrono::milliseconds(50);
   /// Destroys the controller of the window advertised to the server, because the flow ends.
   void forget(Flow& flow, const Bearer& bearer);

@@ -15,8 +15,7 @@ class SplitFlowControllers {
   SplitFlowControllers(const Registry& registry, std::uint32_t max_flows)
       : registry_(registry), controllers_(max_flows) {}
 
-  /// Passes to the flow's controller the events since the last service of the flow: acknowledgements of the UE, and
-  /// Node-B reports.
+  /// Passes to the flow's controller the events since the last call: acknowledgements of the UE, and Node-B reports.
   [[gnu::noinline]] void follow(Flow& flow, Bearer& bearer, Instant now);
   /// Returns how many IP bytes the controller's window allows the flow to send now.
   [[nodiscard, gnu::noinline]] Bytes send_budget(Flow& flow, Bearer& bearer, Instant now);

@@ -241,8 +241,8 @@ bool ReportDispatcher::take(Bearer& bearer, const ReportArrival& report, Instant
   return true;
 }
 
-/// Serves those flows whose window towards the server each Node-B report must update, because the window is closed or
-/// changes only with reports.
+/// Updates the window advertised to the server for those flows for which each Node-B report must do so, because their
+/// window is closed or changes only with reports.
 void ReportDispatcher::serve_closed_windows(Bearer& bearer, Instant now) {
   for_each_flow(shard_.registry, bearer, [&](Flow& flow, FlowId id) {
     if (flow.share.window_closed) flows_.schedule(flow, id, StreamEvents::to_radio);
@@ -356,7 +356,8 @@ bool ReportDispatcher::serve_round(Bearer& bearer, bool short_flows_only, Instan
   return sent_any && bearer.rate_control().window_source() == tcp::WindowSource::allowance;
 }
 
-/// Serves every flow of the bearer that has unsent data, because a new Node-B report may have opened its window.
+/// Makes all flows of the bearer that have unsent data send what their own windows allow. A new Node-B report may have
+/// opened the windows.
 void ReportDispatcher::serve_flow_windows(Bearer& bearer, Instant now) {
   for_each_flow(shard_.registry, bearer, [&](Flow& flow, FlowId id) {
     if (flow.terminated() && flow.share.backlog != 0) flows_.schedule(flow, id, StreamEvents::to_radio);

@@ -66,7 +66,7 @@ inline bool SplitFlows::rests_after_passing(const ServedFlow& served) {
   return buffer_quota_.record(flow, StreamEvents::data_to_radio) == flow.share.reserved;
 }
 
-/// Replaces a service of the flow after the first data to a UE that had acknowledged everything. Updates the window
+/// Does what serve() would do after the first data to a UE that had acknowledged everything. Updates the window
 /// advertised to the server and the timer, and counts the flow in BearerLoad::moving_flows. Returns false without a
 /// change if the flow must be served instead. That is so if another flow of the bearer is counted there, if the window
 /// has no controller, or if it is closed.

@@ -11,8 +11,9 @@
 namespace sluice::proxy {
 
 /// Hands split connections back to their hosts, which then continue without the proxy. A handback is requested first.
-/// Each service of the flow advances the handback, which is complete when the proxy holds no bytes. The connection is
-/// tracked afterwards. handback_point.hpp describes handbacks during a transfer. Thread: the shard's.
+/// Whenever the flow's events are processed, advance() advances the handback, which is complete when the proxy holds no
+/// bytes. The connection is tracked afterwards. handback_point.hpp describes handbacks during a transfer. Thread: the
+/// shard's.
 class Handback {
  public:
   /// Stores references to its arguments, which must outlive the object.

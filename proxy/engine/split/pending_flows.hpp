@@ -18,7 +18,8 @@ class PendingFlows {
   [[nodiscard]] bool any() const { return !flows_.empty(); }
   /// True if one more flow can be scheduled without allocating memory.
   [[nodiscard]] bool has_space() const { return flows_.size() < flows_.capacity(); }
-  /// Schedules the flow for service because of `events`. If the flow is already scheduled, only adds the events.
+  /// Schedules the flow, so that `events` are processed before the burst ends. If the flow is already scheduled, only
+  /// adds the events.
   void schedule(Flow& flow, FlowId id, StreamEvents events) {
     if (flow.events == StreamEvents::none) flows_.push_back(id);
     flow.events = flow.events | events;

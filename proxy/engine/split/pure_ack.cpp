@@ -35,7 +35,7 @@ inline bool SplitFlows::has_opened_window(const ServedFlow& served, std::uint32_
 }
 
 /// Completes the processing of a pure ACK of `acked` bytes. If the ACK only opens the window advertised to the other
-/// host, does the work that a service of the flow would do. Otherwise schedules the flow.
+/// host, does the work of serve() for it. Otherwise schedules the flow.
 template <Side in>
 inline void SplitFlows::after_pure_ack(const ServedFlow& served, std::uint32_t acked) {
   const auto& [flow, id, bearer, now] = served;
