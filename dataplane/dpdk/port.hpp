@@ -52,7 +52,7 @@ struct PortConfig {
 struct alignas(64) QueueCounters {
   std::atomic<std::uint64_t> received{0};
   std::atomic<std::uint64_t> received_bytes{0};
-  /// Frames longer than the MTU permits; a frame that takes several buffers is dropped.
+  /// Number of received frames that are longer than the MTU permits. A frame that takes several buffers is dropped.
   std::atomic<std::uint64_t> oversized{0};
   std::atomic<std::uint64_t> transmitted{0};
   std::atomic<std::uint64_t> transmitted_bytes{0};

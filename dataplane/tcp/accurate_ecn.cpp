@@ -126,7 +126,7 @@ std::uint8_t AccurateEcn::gap_to(std::uint8_t ace) const {
 
 /// True if the segment is older than the newest one that pass() has processed. `step` is by how much its ACE field
 /// exceeds that of the newest one, modulo 8. If neither acknowledgement number nor timestamp shows the order, a step of
-/// more than half the cycle means that the segment is older.
+/// more than 4 means that the segment is older.
 bool AccurateEcn::is_stale(const Segment& segment, unsigned step) const {
   constexpr unsigned half = wrap / 2;
   if (!any_passed_) return false;

@@ -63,7 +63,7 @@ void Prague::count(const MarkFeedback& feedback) {
   marked = static_cast<std::uint16_t>(with_mark >> shift);
 }
 
-/// Updates alpha from the counts of the virtual round and starts the next one.
+/// Updates alpha, the average share of marked packets, from the counts of the virtual round, and starts the next one.
 void Prague::end_round(std::uint32_t now, std::uint32_t round) {
   round_end = now + round;
   if (saw_mark && packets != 0) {
@@ -72,8 +72,8 @@ void Prague::end_round(std::uint32_t now, std::uint32_t round) {
   packets = marked = 0;
 }
 
-/// Reduces the window by the share alpha / 2, to no less than two segments, because pacing does not support smaller
-/// windows.
+/// Reduces the window by the share alpha / 2, where alpha is the average share of marked packets. The result is at
+/// least two segments, because pacing does not support smaller windows.
 void Prague::cut(CongestionWindow& window, const PathView& path) {
   const auto reduced = static_cast<std::uint32_t>(static_cast<float>(window.cwnd) * (1 - alpha / 2));
   window.cwnd = std::min(window.cwnd, std::max(reduced, 2 * path.mss));

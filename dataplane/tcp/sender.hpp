@@ -133,7 +133,7 @@ class Sender : public Receiver {
   /// Continues a stream that another host has begun, from sequence number `nxt` on. `una_is_acked` is true if the peer
   /// has acknowledged everything before `nxt`.
   void continue_stream(SeqNum nxt, bool una_is_acked);
-  /// Sets the peer's window from the segment at `seq`, in bytes after scaling.
+  /// Sets the peer's window, in bytes after scaling, from a segment with sequence number `seq`.
   void set_window(SeqNum seq, std::uint32_t window);
   /// Sets the segment sizes that follow from the MSS of the peer and of the local port.
   void set_segment_size(std::uint16_t peer_mss, std::uint16_t port_mss);

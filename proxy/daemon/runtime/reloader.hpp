@@ -30,8 +30,8 @@ class Reloader {
   /// returns the present mode. While another change is unconfirmed, only mode bypass is accepted, and it reverts the
   /// unconfirmed change.
   [[nodiscard]] admin::Answer mode(const std::vector<std::string>& words);
-  /// Returns every mode. A mode that the configuration does not allow has the reason. The list is computed once for
-  /// each active configuration.
+  /// Returns every mode, with the reason for each mode that the configuration does not allow. The list is computed once
+  /// for each active configuration.
   [[nodiscard]] const std::vector<ModeOffer>& modes();
   /// Reads the configuration file again and activates it. `words` is empty, or contains --confirm-within and a
   /// duration, within which the change must be confirmed.
