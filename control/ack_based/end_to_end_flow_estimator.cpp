@@ -21,8 +21,8 @@ constexpr std::int32_t mark_resolution = 2000;
 /// is limited by its own smaller window would count too.
 constexpr Duration response_slack = std::chrono::milliseconds(5);
 constexpr std::int64_t response_slack_part = 8;
-/// The window no longer counts as the sender's limit if for this time the sender has used each new window too late,
-/// that is, after response_timeout().
+/// Time for which a sender must have used each new window too late (after response_timeout()), so that the window no
+/// longer counts as its limit.
 constexpr Duration limited_for = std::chrono::milliseconds(500);
 
 std::uint32_t low_bits(Bytes position) {

@@ -69,8 +69,8 @@ void PollPolicy::prepare_thread() {
       to_seconds(clock_time(CLOCK_THREAD_CPUTIME_ID) - used) / to_seconds(clock_time(CLOCK_MONOTONIC) - begin);
 }
 
-/// Sleeps until a packet or a wake-up arrives, or until `deadline`, but at most for `longest`, or for one step if the
-/// kernel cannot signal a port's packets. Returns true if it slept.
+/// Sleeps until a packet or a wake-up arrives, or until `deadline`. Sleeps at most for `longest`, or for one step if
+/// the kernel cannot signal the packets of some port. Returns true if it slept.
 bool PollPolicy::sleep(Instant now, Instant deadline) noexcept {
   const Duration limit = blind_ports_ ? step_ : longest;
   const Duration length = deadline == never ? limit : std::min(limit, deadline - now);

@@ -241,8 +241,8 @@ bool ReportDispatcher::take(Bearer& bearer, const ReportArrival& report, Instant
   return true;
 }
 
-/// Updates the window advertised to the server for those flows for which each Node-B report must do so, because their
-/// window is closed or changes only with reports.
+/// Updates the window advertised to the server for some flows of the bearer. It does so for flows whose window is
+/// closed or changes only with Node-B reports.
 void ReportDispatcher::serve_closed_windows(Bearer& bearer, Instant now) {
   for_each_flow(shard_.registry, bearer, [&](Flow& flow, FlowId id) {
     if (flow.share.window_closed) flows_.schedule(flow, id, StreamEvents::to_radio);

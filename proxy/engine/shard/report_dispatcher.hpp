@@ -71,8 +71,8 @@ class ReportDispatcher {
   /// Makes all flows of the bearer that have unsent data send what their own windows allow. The windows may have
   /// opened.
   void serve_flow_windows(Bearer& bearer, Instant now);
-  /// Updates the window advertised to the server for those flows for which each Node-B report must do so, because their
-  /// window is closed or changes only with reports.
+  /// Updates the window advertised to the server for some flows of the bearer. It does so for flows whose window is
+  /// closed or changes only with Node-B reports.
   void serve_closed_windows(Bearer& bearer, Instant now);
 
   const ShardContext shard_;
