@@ -62,12 +62,13 @@ class DualPi2Control {
   void update(Duration delay);
 
   DualPi2Parameters parameters_;
-  double base_ = 0;               ///< base probability p'
-  Duration before_{};             ///< queueing delay at the last update
-  std::optional<Instant> next_;   ///< time of the next update; empty before the first packet
-  double scalable_sum_ = 0;       ///< sum over packets of the L queue: their probability to be marked
-  double scalable_drop_sum_ = 0;  ///< sum over packets of the L queue: their probability to be dropped at overload
-  double classic_sum_ = 0;        ///< sum over packets of the classic queue: their probability to be marked or dropped
+  double base_ = 0;              ///< base probability p'
+  Duration before_{};            ///< queueing delay at the last update
+  std::optional<Instant> next_;  ///< time of the next update; empty before the first packet
+  double scalable_sum_ = 0;      ///< running sum of the mark probabilities of L4S packets; reduced by 1 at each mark
+  /// Running sum of the drop probabilities of L4S packets at overload; reduced by 1 at each drop.
+  double scalable_drop_sum_ = 0;
+  double classic_sum_ = 0;  ///< running sum of the probabilities of classic packets; reduced by 1 at each mark or drop
 };
 
 /// The two queues of DualPI2 and the choice between them. The packet with the earlier arrival time is sent next. For

@@ -29,8 +29,8 @@ struct AirLinkCounters {
   std::uint64_t retransmissions = 0;  ///< hybrid-ARQ retransmissions of blocks
   std::uint64_t received = 0;         ///< blocks received, at whichever attempt
   std::uint64_t given_up = 0;         ///< blocks given up after the last attempt
-  std::uint64_t carried = 0;          ///< bytes on the air of the received blocks
-  std::uint64_t repeated = 0;         ///< bytes on the air of RLC retransmissions
+  std::uint64_t carried = 0;          ///< bytes of the received blocks, with padding of radio frames
+  std::uint64_t repeated = 0;         ///< bytes that RLC retransmitted, with padding of radio frames
 };
 
 /// Callbacks of an AirLink: whether each packet arrived or was lost, and when RLC has data to retransmit.
@@ -44,7 +44,7 @@ class AirLinkUser {
   virtual void arrived(Departed&& departed, Instant now) = 0;
   /// Called when a packet will not reach the receiver, because bytes of it were lost on the air and RLC gave them up.
   virtual void lost(Departed&& departed, Instant now) = 0;
-  /// Called when RLC gets data to retransmit. The data may be sent from the time `when` on.
+  /// Called when RLC detects a loss. The lost data may be retransmitted from the time `when` on.
   virtual void ready_at(Instant when) = 0;
 
  protected:
@@ -64,21 +64,23 @@ class AirLink final : public EventTarget {
   [[nodiscard]] const link::HarqBlock* waiting(std::uint64_t tti) const { return harq_.waiting(tti); }
   /// Returns the first TTI from `from` on with a hybrid-ARQ retransmission; UINT64_MAX if no block waits for one.
   [[nodiscard]] std::uint64_t next_retransmission(std::uint64_t from) const { return harq_.next(from); }
-  /// Returns the bytes on the air that RLC may retransmit at `now`.
+  /// Returns how many lost bytes wait for an RLC retransmission whose delay (RlcParameters::status_delay) has passed at
+  /// `now`. Padding of radio frames is included.
   [[nodiscard]] Bytes repeats(Instant now) const { return rlc_.waiting(now); }
-  /// Returns when RLC may retransmit next, possibly in the past; `never` if it has nothing to retransmit.
+  /// Returns the earliest time at which repeats() is above 0, possibly in the past; `never` if RLC has nothing to
+  /// retransmit.
   [[nodiscard]] Instant next_repeat() const { return rlc_.next_ready(); }
 
   /// Transmits in `tti`: the block that hybrid ARQ must retransmit, otherwise a new one of at most `capacity` bytes. A
   /// new block first contains RLC retransmissions, then data from `queue`. `units` is the number of resource blocks
-  /// used. Returns the bytes on the air that were received, 0 if the block was lost.
+  /// used. Returns the bytes of the block that were received, with padding; 0 if the block was lost.
   Bytes transmit(std::uint64_t tti, const LinkGrant& grant, Bytes capacity, std::uint32_t units, UeQueue& queue,
                  const Channel& channel, Instant now);
   /// Re-establishes the link at a handover. Blocks in hybrid-ARQ processes are lost, and blocks in the reordering
   /// buffer are delivered. RLC then retransmits the missing bytes or gives them up.
   void reset(Instant now);
-  /// Gives up all packets in flight, because the UE has left. The user is notified of each packet by lost() or
-  /// arrived().
+  /// Gives up all packets in flight, because the UE has left. The user is notified of each packet: by arrived() if all
+  /// of its bytes have already been received, otherwise by lost().
   void abandon(Instant now);
   /// Handles the stall timer of reordering, or the poll for a block that was given up. The event loop calls it.
   void on_event(std::uint64_t tag, Instant now) override;
@@ -95,7 +97,8 @@ class AirLink final : public EventTarget {
     link::RlcRange repeated;  ///< bytes that RLC retransmits
     link::RlcRange fresh;     ///< range of bytes that the block sends for the first time
   };
-  /// A packet that left the queue, with its position in the stream of bytes on the air.
+  /// A packet that left the queue, with its position in the stream of bytes that were sent over the air, padding
+  /// included.
   struct Held {
     Departed departed;
     link::RlcRange range;
@@ -123,8 +126,9 @@ class AirLink final : public EventTarget {
   std::deque<Content> contents_;  ///< contents of the blocks in flight, by transmission sequence number
   Ring<Held> held_;               ///< packets that left the queue and are neither delivered nor lost yet, in order
   std::uint64_t next_tsn_ = 0;
-  std::uint64_t sent_ = 0;    ///< bytes on the air that have left the queue so far
-  std::uint64_t packed_ = 0;  ///< bytes on the air of all packets that have left the queue completely
+  std::uint64_t sent_ = 0;  ///< bytes that have left the queue so far, with padding of radio frames
+  /// Bytes of all packets that have left the queue completely, with padding of radio frames.
+  std::uint64_t packed_ = 0;
   std::uint64_t last_tti_ = UINT64_MAX;
   Instant armed_ = never;  ///< time of the earliest pending stall-timer event
   AirLinkCounters counters_;

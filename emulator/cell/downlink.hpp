@@ -43,7 +43,8 @@ struct UeConfig {
 
 /// Outcome of one transport block.
 struct Transmitted {
-  Bytes carried;         ///< bytes on the air that the UE received or, without hybrid ARQ, that left the queue
+  /// Bytes, with padding of radio frames, that the UE received or, without hybrid ARQ, that left the queue.
+  Bytes carried;
   bool received = true;  ///< false: the block was lost
 };
 
@@ -97,12 +98,14 @@ class Downlink final : private AirLinkUser, private DrxUser {
   [[nodiscard]] const link::HarqBlock* to_repeat(std::uint64_t tti) const {
     return air_ != nullptr ? air_->waiting(tti) : nullptr;
   }
-  /// Retransmits the block that to_repeat() returned. Returns the bytes on the air that were received.
+  /// Retransmits the block that to_repeat() returned. Returns the bytes that were received, with padding of radio
+  /// frames.
   Bytes repeat(std::uint64_t tti, Instant now);
   /// Sends a block of at most `capacity` bytes in `tti`, on `units` of its resource blocks. Returns the outcome of the
   /// block.
   Transmitted transmit(std::uint64_t tti, Bytes capacity, std::uint32_t units, Instant now);
-  /// Returns the bytes on the air that the Node-B could send to the UE now with unlimited resources.
+  /// Returns the bytes that wait for transmission to the UE now: its queue and RLC retransmissions, with padding of
+  /// radio frames.
   [[nodiscard]] Bytes pending(Instant now) const;
 
   [[nodiscard]] const UeQueue& queue() const { return queue_; }
@@ -123,7 +126,7 @@ class Downlink final : private AirLinkUser, private DrxUser {
   void part(const HandoverContext& handover_context, Instant now);
   void end_idle(Instant now);
   void begin_idle(std::uint64_t tti, Instant now);
-  /// Transmits from the queue without an air link. Returns the bytes on the air used.
+  /// Transmits from the queue without an air link. Returns the bytes used, with padding of radio frames.
   Bytes serve(Bytes capacity, Instant now);
   void drop_after_attempts(Bytes capacity, Instant now);
   void drop(const packet::Packet& packet, Bytes length, DropReason reason, Instant now);

@@ -15,7 +15,8 @@ struct DrxParameters {
 /// Callback for the activity of a UE that uses DRX.
 class DrxUser {
  public:
-  /// Called when the UE sends or is granted a TTI. It is awake from now on, and may have been asleep before.
+  /// Called when the UE sends a scheduling request or is granted a TTI. The UE is awake from now on, and may have been
+  /// asleep before.
   virtual void on_active(Instant now) = 0;
 
  protected:

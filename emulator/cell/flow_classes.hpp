@@ -30,7 +30,8 @@ class FlowClasses {
 
  private:
   struct Flow {
-    Bytes sent;      ///< IP bytes since the flow became short
+    /// IP bytes since the flow began, or since it was idle for FlowClassParameters::reset and counts as short again.
+    Bytes sent;
     Instant last{};  ///< arrival of the flow's latest packet
 
     /// Number of the flow's packets in the queue of long flows. While there are any, the flow stays long, so that its

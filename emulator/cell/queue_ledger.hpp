@@ -29,34 +29,38 @@ struct QueueCounters {
   std::uint64_t lost_packets = 0;
   std::uint64_t forwarded_bytes = 0;  ///< bytes of complete packets forwarded to another Node-B
   std::uint64_t forwarded_packets = 0;
-  /// Bytes on the air that this Node-B did not send, because the packets were forwarded to another Node-B.
+  /// Bytes, with padding of radio frames, that this Node-B did not send, because the packets were forwarded to another
+  /// Node-B.
   std::uint64_t forwarded_air = 0;
   /// Bytes of forwarded packets that were transmitted here but not received by the UE.
   std::uint64_t recalled_bytes = 0;
   std::uint64_t taken_over_bytes = 0;  ///< bytes of arrived packets that another Node-B had forwarded
   std::uint64_t taken_over_packets = 0;
   std::uint64_t carried = 0;  ///< bytes on the air transmitted, padding of the last frame included
-  std::uint64_t max_air = 0;  ///< largest backlog so far, bytes on the air
+  std::uint64_t max_air = 0;  ///< largest backlog so far in bytes, with padding of radio frames
 
-  /// Integral of the backlog over time, in byte-seconds on the air. The mean backlog between two times is the
-  /// difference of the integrals divided by the time.
+  /// Integral of the backlog over time in byte-seconds, with padding of radio frames. The mean backlog between two
+  /// times is the difference of the integrals divided by the time.
   double air_seconds = 0;
 };
 
 /// Counters and contents in bytes of one radio queue. This object contains no packets; the queue reports every arrival
-/// and departure of a packet to it. Arguments `length` are in IP bytes, arguments `air` in bytes on the air.
+/// and departure of a packet to it. Arguments `length` are in IP bytes. Arguments `air` are in bytes on the air: IP
+/// bytes with padding to whole radio frames.
 class QueueLedger {
  public:
   /// Creates an empty ledger. `frame` is the size of a radio frame in bytes; 0: packets are not cut into frames.
   explicit QueueLedger(Bytes frame) : frame_(frame) {}
 
-  /// Registers a list for changes, which must outlive this object. When the contents of the queue change, `number` is
-  /// appended to `changed`. The next append only follows after record_counted().
+  /// Registers the list `changed` of queues whose contents have changed since the list was last read. The list must
+  /// outlive this object. When the contents of this queue change, its `number` is appended, but only once until
+  /// record_counted() is called.
   void report_change_to(std::vector<std::uint32_t>& changed, std::uint32_t number) {
     changed_ = &changed;
     number_ = number;
   }
-  /// Records that the reported change was counted, so that the next change is reported.
+  /// Call it when the list of report_change_to() is read: the next change of the contents then appends the number of
+  /// this queue again.
   void record_counted() { reported_ = false; }
 
   // Functions that run for every packet are inline, because a call would cost more than their work.
@@ -79,7 +83,7 @@ class QueueLedger {
   void transmitted(Bytes length) { counters_.transmitted_bytes += count(length); }
   /// Counts a packet whose last byte was sent over the air.
   void transmitted_packet() { ++counters_.transmitted_packets; }
-  /// Counts the bytes on the air that a transmission opportunity used.
+  /// Counts the bytes that a transmission opportunity used, with padding of radio frames.
   void carried(Bytes air) { counters_.carried += count(air); }
   /// Counts a dropped packet; `length` covers only its bytes that had not been transmitted.
   void dropped(Bytes length);
@@ -96,8 +100,8 @@ class QueueLedger {
   /// Counts a packet that left the queue and is permanently lost on the air.
   void lost(Bytes length);
   /// Counts a packet of `length` bytes that is forwarded to another Node-B. `unsent` is the number of its bytes that
-  /// were not transmitted here. `air` is the number of bytes on the air that this Node-B does not send, because it
-  /// forwards the packet.
+  /// were not transmitted here. `air` is the number of bytes, with padding of radio frames, that this Node-B does not
+  /// send, because it forwards the packet.
   void forwarded(Bytes length, Bytes unsent, Bytes air);
 
   /// Returns the queued IP bytes not yet transmitted.
@@ -129,7 +133,7 @@ class QueueLedger {
 
   Bytes frame_;               ///< size of a radio frame in bytes; 0: packets are not cut into frames
   Bytes bytes_;               ///< IP bytes queued and not yet transmitted
-  Bytes air_bytes_;           ///< bytes on the air queued and not yet transmitted
+  Bytes air_bytes_;           ///< queued bytes not yet transmitted, with padding of radio frames
   std::uint32_t frames_ = 0;  ///< queued frames; cached because it is read more frequently than it changes
   Instant integrated_{};
   /// List to which the number of this queue is appended when the queue's contents change; null: none.

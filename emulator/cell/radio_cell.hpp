@@ -29,8 +29,8 @@ class CellObserver {
   ~CellObserver() = default;
 };
 
-/// Cumulative use of a link in bytes on the air: the bytes that it could have carried, and those that it carried. The
-/// use in a period is the difference of the values at its end and at its start.
+/// Cumulative use of a link in bytes, with padding of radio frames: the bytes that it could have carried, and those
+/// that it carried. The use in a period is the difference of the values at its end and at its start.
 struct LinkUse {
   /// Bytes that the link could have carried. For the link of one UE, this counts all TTIs as if they were allocated to
   /// this UE.

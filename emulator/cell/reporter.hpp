@@ -58,7 +58,8 @@ struct ReporterConfig {
   /// Longest interval between reports of an unchanged UE, rounded down to whole periods. Used if the sink accepts that
   /// unchanged UEs are omitted in between. 0: all UEs are reported every period.
   Duration refresh{};
-  double mean_alpha = 0.85;  ///< weight of the past in the reported mean service rate, 0 <= alpha < 1.
+  /// Weight of the earlier mean in the mean service rate, which is updated once per report period; 0 <= alpha < 1.
+  double mean_alpha = 0.85;
 
   /// Time without transmission after which a backlogged UE is reported as in outage.
   Duration outage_after = std::chrono::milliseconds(100);
@@ -157,7 +158,8 @@ class Reporter final : public EventTarget, private ArrivalObserver, private Pres
   [[nodiscard]] bool has_news(UeIndex ue) const { return cell_.here(ue) || bearers_[ue].believed_here; }
   /// Starts the measurements of a UE at `now`.
   void begin(UeIndex ue, Instant now);
-  /// Returns the bytes on the air queued for the UE at this Node-B, plus those that it has forwarded to another Node-B.
+  /// Returns the bytes queued for the UE at this Node-B, plus those that it has forwarded to another Node-B. Padding of
+  /// radio frames is included.
   [[nodiscard]] Bytes waiting(UeIndex ue) const;
   /// Returns the window that GWA (Generalized Window Advertising) gives to each flow of a bearer.
   [[nodiscard]] Bytes advertise(const Bearer& bearer, const UeQueue& queue, Instant now) const;
@@ -195,8 +197,9 @@ class Reporter final : public EventTarget, private ArrivalObserver, private Pres
   ReportSink& sink_;
   std::vector<Bearer> bearers_;
   std::vector<control::feedback::BearerReport> batch_;
-  std::uint32_t active_users_ = 0;  ///< number of active users that the reports of the batch state
-  Instant all_reported_{};          ///< when all UEs were last reported
+  /// Number of UEs with a queue that is not empty, which each report of the batch states.
+  std::uint32_t active_users_ = 0;
+  Instant all_reported_{};  ///< when all UEs were last reported
   bool running_ = false;
   Instant started_{};
   std::uint64_t tick_ = 0;        ///< number of the pending event; events are a quarter of the report period apart

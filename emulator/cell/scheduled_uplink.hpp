@@ -19,7 +19,7 @@ namespace sluice::emulator {
 /// scheduling in LTE (TS 36.321 section 5.10).
 struct ConfiguredGrant {
   Duration period = std::chrono::milliseconds(10);  ///< time between two configured grants, > 0
-  Bytes size{125};                                  ///< bytes on the air that each configured grant carries, > 0
+  Bytes size{125};  ///< bytes that each configured grant carries, with padding of radio frames; > 0
 };
 
 /// Configuration of the uplink of one cell. Times are rounded up to whole TTIs; the defaults are those of LTE (FDD).

@@ -66,12 +66,12 @@ struct QueueConfig {
   DualPi2Parameters dualpi2{};  ///< parameters of DualPI2; the member max_packet is set to the size of a full packet
   AbcParameters abc{};          ///< parameters of ABC
 
-  /// Returns the number of bytes on the air in which a packet of `length` IP bytes is sent.
+  /// Returns the number of bytes in which a packet of `length` IP bytes is sent: with padding to whole radio frames.
   [[nodiscard]] Bytes on_air(Bytes length) const;
   /// Returns how much of the buffer's limit a packet of `length` IP bytes uses, in frames, bytes or packets.
   [[nodiscard]] std::uint64_t taken_by(Bytes length) const;
-  /// Returns the size of the buffer in bytes on the air (frames times frame size, bytes, or full packets); 0:
-  /// unlimited.
+  /// Returns the size of the buffer in bytes with padding of radio frames (frames times frame size, bytes, or full
+  /// packets); 0: unlimited.
   [[nodiscard]] Bytes buffer() const;
 };
 
@@ -95,11 +95,11 @@ class PacketInTransit {
   }
   // The following functions require a packet in transit.
   [[nodiscard]] const QueuedPacket& packet() const { return *packet_; }
-  /// Returns the bytes on the air that are not sent yet.
+  /// Returns the bytes that are not sent yet, with padding of radio frames.
   [[nodiscard]] Bytes air_left() const { return Bytes(packet_->air) - sent_; }
   /// Returns the IP bytes that are not sent yet.
   [[nodiscard]] Bytes left() const { return std::max(Bytes(0), size_of(*packet_) - sent_); }
-  /// Sends `air` bytes on the air, at most air_left(). Returns the IP bytes among them.
+  /// Sends `air` bytes (with padding of radio frames), at most air_left(). Returns the IP bytes among them.
   Bytes send(Bytes air) {
     const Bytes before = left();
     sent_ += air;
@@ -114,7 +114,7 @@ class PacketInTransit {
 
  private:
   std::optional<QueuedPacket> packet_;
-  Bytes sent_;  ///< bytes on the air sent so far
+  Bytes sent_;  ///< bytes sent so far, with padding of radio frames
 };
 
 /// Callback that does nothing, for callers that ignore dropped packets.
@@ -149,9 +149,9 @@ class UeQueue {
     dropped(waiting.packet, length);
     return false;
   }
-  /// Transmits up to `grant` bytes on the air, of packets that arrived before `now`. A packet that arrives exactly at
-  /// `now` is not sent. `depart(Departed)` is called for each packet whose last byte is sent. `dropped(packet, length)`
-  /// is called for each packet that active queue management drops. Returns the bytes used.
+  /// Transmits up to `grant` bytes, with padding of radio frames, of packets that arrived before `now`. A packet that
+  /// arrives exactly at `now` is not sent. `depart(Departed)` is called for each packet whose last byte is sent.
+  /// `dropped(packet, length)` is called for each packet that active queue management drops. Returns the bytes used.
   template <typename Depart, typename Dropped = NoMatter>
   Bytes serve(Bytes grant, Instant now, Depart&& depart, Dropped&& dropped = NoMatter{}) {
     Bytes left = grant;
@@ -165,9 +165,10 @@ class UeQueue {
   }
   /// Reports that the queue was empty between `since` and `now` and the link could have carried `bytes`; ABC uses it.
   void offer(Bytes bytes, Instant since, Instant now) { qdisc_->offer(bytes, since, now); }
-  /// Drops the packets that a lost block of `grant` bytes on the air would have completed. `dropped(packet, length)` is
-  /// called for each. A packet that the block would have begun or continued, but not completed, stays. The CLAMP paper
-  /// (Andrew, Hanly and Mukhtar, TMC 2008) does this after the last transmission of a block.
+  /// Drops the packets that a lost block of `grant` bytes (with padding of radio frames) would have completed.
+  /// `dropped(packet, length)` is called for each. A packet that the block would have begun or continued, but not
+  /// completed, stays. The CLAMP paper (Andrew, Hanly and Mukhtar, TMC 2008) does this after the last transmission of a
+  /// block.
   template <typename Dropped>
   void discard(Bytes grant, Instant now, Dropped&& dropped) {
     while (ready(now)) {
@@ -201,11 +202,13 @@ class UeQueue {
   void pass_on(Bytes length);
   /// Counts a packet that arrives and is dropped at once without being queued.
   void turn_away(Bytes length);
-  /// Registers a list for changes of the queue's contents (see QueueLedger::report_change_to).
+  /// Registers the list `changed`, to which the queue's `number` is appended when its contents change, once until
+  /// record_counted() is called.
   void report_change_to(std::vector<std::uint32_t>& changed, std::uint32_t number) {
     ledger_.report_change_to(changed, number);
   }
-  /// Records that a reported change was counted (see QueueLedger::record_counted).
+  /// Call it when the list of report_change_to() is read: the next change of the queue's contents then appends its
+  /// number again.
   void record_counted() { ledger_.record_counted(); }
   /// Counts the packet of the next push(), pass_on() or turn_away() as forwarded by another Node-B.
   void take_over(Bytes length) { ledger_.taken_over(length); }
@@ -243,7 +246,7 @@ class UeQueue {
   }
   [[nodiscard]] const QueueCounters& counters() const { return ledger_.counters(); }
   [[nodiscard]] QueueCounters counters(Instant now) const { return ledger_.counters(now); }
-  /// Returns the size of the buffer in bytes on the air; 0: unlimited.
+  /// Returns the size of the buffer in bytes, with padding of radio frames; 0: unlimited.
   [[nodiscard]] Bytes buffer() const { return config_.buffer(); }
   [[nodiscard]] const QueueConfig& config() const { return config_; }
 
@@ -264,7 +267,7 @@ class UeQueue {
   struct Taken {
     QueuedPacket waiting;
     Bytes unsent;      ///< IP bytes not transmitted
-    Bytes unsent_air;  ///< bytes on the air not transmitted
+    Bytes unsent_air;  ///< bytes not transmitted, with padding of radio frames
   };
   /// Takes out the packet in transit, or the next one if none is in transit.
   Taken take_head(Instant now);
@@ -287,7 +290,7 @@ class UeQueue {
     return static_cast<bool>(head_);
   }
   void pull(Instant now);
-  /// Sends at most `most` bytes on the air of the packet in transit. Returns the bytes used.
+  /// Sends at most `most` bytes, with padding of radio frames, of the packet in transit. Returns the bytes used.
   Bytes transmit(Bytes most, Instant now) {
     const Bytes amount = std::min(most, head_.air_left());
     const Bytes went = head_.send(amount);

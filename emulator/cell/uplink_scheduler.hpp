@@ -22,7 +22,7 @@ struct UplinkResources {
 struct UplinkGrant {
   UeIndex ue = 0;
   std::uint32_t units = 0;  ///< number of resource blocks
-  Bytes size;               ///< bytes on the air that the granted blocks carry
+  Bytes size;               ///< bytes that the granted blocks carry, with padding of radio frames
 };
 
 /// Uplink scheduler of the Node-B. A scheduling request shows that a UE has data; the latest buffer status report shows
@@ -39,8 +39,9 @@ class UplinkScheduler {
   /// Handles a scheduling request that the UE sent in TTI `sent`. The request has no effect if the UE is known to have
   /// data, or has a grant for TTI `sent` or a later one.
   void request(UeIndex ue, std::uint64_t sent);
-  /// Handles a buffer status report in a block first sent in TTI `sent`; `left` bytes on the air remained behind that
-  /// block. The report is ignored if the report of a block that was first sent later was handled before.
+  /// Handles a buffer status report in a block first sent in TTI `sent`; `left` bytes, with padding of radio frames,
+  /// remained behind that block. The report is ignored if the report of a block that was first sent later was handled
+  /// before.
   void report(UeIndex ue, std::uint64_t sent, Bytes left);
   /// Returns the bytes for which the UE still needs grants, as far as its requests and buffer status reports show.
   [[nodiscard]] Bytes known(UeIndex ue) const { return ues_[ue].known; }

@@ -9,7 +9,8 @@ namespace sluice::emulator {
 
 /// Capacity of one UE's link in a TTI, if that TTI is allocated to the UE, and whether a block is received.
 struct LinkGrant {
-  Bytes capacity;  ///< bytes on the air of the transport block, or of the delivery opportunities of a trace
+  /// Bytes of the transport block with padding of radio frames, or bytes of the delivery opportunities of a trace.
+  Bytes capacity;
 
   /// Random number of the TTI, uniform in [0, 1). A block is received if `draw` is not below the error rate of the
   /// block. `draw` is 1 if no block is lost at random.

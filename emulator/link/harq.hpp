@@ -22,7 +22,7 @@ struct HarqParameters {
 /// A transport block in hybrid ARQ.
 struct HarqBlock {
   std::uint64_t tsn = 0;    ///< transmission sequence number: 0, 1, 2 … per UE
-  Bytes size;               ///< bytes that the block carries on the air
+  Bytes size;               ///< bytes that the block carries, with padding of radio frames
   std::uint32_t units = 1;  ///< number of resource blocks that the block uses; 1 on links without resource blocks
   std::uint8_t cqi = 0;     ///< CQI for which the block is coded; retransmissions use it too
   std::uint32_t transmissions = 0;  ///< transmissions so far

@@ -24,7 +24,7 @@ struct RlcParameters {
   std::uint32_t retransmissions = 10;
 };
 
-/// A range [from, to) of the stream of bytes on the air that is sent to a UE.
+/// A range [from, to) of the stream of bytes that are sent to a UE over the air, with padding of radio frames.
 struct RlcRange {
   std::uint64_t from = 0;
   std::uint64_t to = 0;
@@ -34,8 +34,8 @@ struct RlcRange {
 };
 
 /// Records which ranges of a byte stream are missing, when they may be retransmitted, and which packets will never be
-/// complete (RLC of TS 25.322). Positions count the bytes on the air in the order in which they first left the radio
-/// queue. Pure: no packets, time is an argument.
+/// complete (RLC of TS 25.322). Positions count bytes (with padding of radio frames) in the order in which they first
+/// left the radio queue. Pure: no packets, time is an argument.
 class Rlc {
  public:
   explicit Rlc(const RlcParameters& parameters) : parameters_(parameters) {}

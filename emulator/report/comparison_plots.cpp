@@ -25,7 +25,8 @@ struct Quantity {
   std::string unit;
   bool log = false;
   std::function<std::optional<double>(const ResultGroup&)> value;
-  std::function<double(const ResultGroup&)> error;  ///< returns half of the confidence interval of a group; 0: none
+  /// Returns half of the width of a group's confidence interval; 0: none.
+  std::function<double(const ResultGroup&)> error;
   std::function<std::optional<double>(const ResultGroup&)> paper;
 };
 
@@ -185,7 +186,8 @@ class Sweep {
     }
     if (!used.empty()) plot.x.categories = std::move(used);
   }
-  /// Adds a point to the plot's element `name`, which has the colour of the line `line`.
+  /// Adds a point to the points with the legend name `name`, which have the colour of the line `line`. These are the
+  /// line itself, or a paper's values for it.
   void add_point(Plot& plot, const std::string& name, const std::string& line, PlotPoint point) const {
     const auto at =
         std::find_if(plot.marks.begin(), plot.marks.end(), [&](const PlotMark& mark) { return mark.name == name; });

@@ -40,7 +40,9 @@ struct PlotSpec {
   std::vector<std::string> lines;  ///< mode and swept columns that distinguish lines; determined from the runs if empty
   /// Conditions of the form "column=value" that a drawn run must meet; all runs are drawn if empty.
   std::vector<std::string> where;
-  bool join_categories = false;  ///< joins the points along categories, which then have an order
+  /// True: the points of a line are joined along an axis of categories. The scenario sets it only if the order of the
+  /// categories has a meaning.
+  bool join_categories = false;
   std::vector<PaperCurve> curves;
 };
 

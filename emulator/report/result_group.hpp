@@ -22,10 +22,11 @@ struct ResultGroup {
   double throughput_ci_bps = 0;
   double radio_p95_ci_ms = 0;
   double server_to_ue_p95_ci_ms = 0;
-  std::map<std::string, double> ci;  ///< half of the 95 % confidence interval of each column, by name
+  /// Half of the width of each column's 95 % confidence interval, by name of the column.
+  std::map<std::string, double> ci;
   std::size_t seeds = 0;
 };
-/// Returns half of the 95 % confidence interval of the mean of `values`; 0 if there are fewer than two.
+/// Returns half of the width of the 95 % confidence interval of the mean of `values`; 0 if there are fewer than two.
 [[nodiscard]] double confidence_interval(const std::vector<double>& values);
 /// Groups the results by everything but the seed, in order of first appearance.
 [[nodiscard]] std::vector<ResultGroup> group_by_point(const std::vector<RunResult>& results);

@@ -12,7 +12,8 @@ namespace sluice::emulator {
 struct PlotPoint {
   double x = 0;
   double y = 0;
-  double error = 0;  ///< half of the error bar, which is vertical, but horizontal on an element of kind `bar`; 0: none
+  /// Half of the length of the error bar, which is vertical, but horizontal on an element of kind `bar`; 0: none.
+  double error = 0;
 };
 
 /// Outline of a point, which distinguishes lines without colours.

@@ -127,7 +127,7 @@ class LiveFeedback final : public ReportSink, public EventTarget, private contro
   std::deque<StatusRx> from_proxy_;
   control::feedback::UeOwnership ownership_;  ///< record of which proxy claims which UE; poll thread
   Instant told_all_{};                        ///< time of the last message to all proxies
-  bool asked_ = false;                        ///< true if a proxy has requested a message that is not sent yet
+  bool asked_ = false;          ///< true if a proxy has polled, and no message was sent to all proxies since
   std::uint64_t sequence_ = 0;  ///< number of the last datagram passed to the feedback thread; poll thread
   /// Time at which each datagram arrives at the proxy, at the index of its sequence number modulo the size.
   std::array<Instant, 1024> due_{};

@@ -24,8 +24,8 @@ std::optional<double> maybe_milliseconds(std::optional<Duration> duration) {
   return duration ? std::optional(to_milliseconds(*duration)) : std::nullopt;
 }
 
-/// Returns the payload of a packet of the hosts' MTU, divided by its bytes on the air. Its transport header has
-/// `transport` bytes. Frame size and address family are those of the first UE.
+/// Returns the payload of a packet of the hosts' MTU, divided by the bytes that it takes with padding of radio frames.
+/// Its transport header has `transport` bytes. Frame size and address family are those of the first UE.
 double payload_share(const Scenario& scenario, double transport) {
   if (scenario.cell.ues.empty()) return 1;
   const UeSpec& ue = scenario.cell.ues.front();

@@ -87,8 +87,8 @@ class Meter final : public CellObserver, public EventTarget {
   /// Counts the payload of a datagram that reached a UE.
   void datagram(const packet::Parsed& parsed, Instant now);
   void begin(Instant now);
-  /// Returns the payload that arrived, divided by the payload that `offered` bytes on the air could have carried in
-  /// packets of the MTU (0 … 1). `arrived` are bytes of TCP payload, `datagrams` bytes of UDP payload.
+  /// Returns the payload that arrived, divided by the payload that `offered` bytes of radio capacity could have carried
+  /// in packets of the MTU (0 … 1). `arrived` are bytes of TCP payload, `datagrams` bytes of UDP payload.
   [[nodiscard]] double goodput(std::uint64_t offered, std::uint64_t arrived, std::uint64_t datagrams) const;
   void sample_queue();
   void sample_series(Instant now);
@@ -110,10 +110,12 @@ class Meter final : public CellObserver, public EventTarget {
   std::array<std::uint64_t, drop_reasons> drops_by_reason_{};
   /// Number of drop events; drops within one round trip after the first count as one event.
   std::uint64_t drop_events_ = 0;
-  Instant drop_event_ = never;        ///< start of the last drop event
-  Duration round_trip_;               ///< propagation delay of a round trip
-  double payload_share_;              ///< payload of a TCP packet of the MTU, divided by its bytes on the air
-  double datagram_share_;             ///< payload of a UDP packet of the MTU, divided by its bytes on the air
+  Instant drop_event_ = never;  ///< start of the last drop event
+  Duration round_trip_;         ///< propagation delay of a round trip
+  /// Payload of a TCP packet of the MTU, divided by the bytes that it takes with padding of radio frames.
+  double payload_share_;
+  /// Payload of a UDP packet of the MTU, divided by the bytes that it takes with padding of radio frames.
+  double datagram_share_;
   std::uint64_t arrived_before_ = 0;  ///< TCP payload received but not acknowledged when the measurement began
   std::map<IpAddress, std::uint64_t> datagram_bytes_;  ///< UDP payload that reached each address
   LinkUse use_before_;                                 ///< use of the shared air when the measurement began

@@ -65,8 +65,9 @@ Rate part_of(Rate mean, const std::vector<UeSpec>& ues, const UeSpec& ue) {
   return Rate::bits_per_second(mean.bps() / static_cast<double>(sharing));
 }
 
-/// Returns the parameters of the control law SMVS, converted to the report period of `mode` as the step. Returns
-/// nothing if SMVS uses no reports in that mode.
+/// Returns the parameters of the control law SMVS in `mode`. SMVS makes a step at each report, so parameters that are
+/// given per step are converted to the report period of that mode. Returns nothing if SMVS uses no reports in that
+/// mode.
 std::optional<SmvsParameters> law_of(const Scenario& scenario, RunMode mode) {
   proxy::PolicySettings settings = scenario.proxy;
   settings.mode = mode.mode;

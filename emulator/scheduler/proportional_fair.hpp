@@ -53,8 +53,10 @@ class ProportionalFair final : public Scheduler {
 
   double keep_;                 ///< factor 1 − 1/a by which an average decays in one TTI
   std::vector<double> decays_;  ///< decay factors for small numbers of TTIs, indexed by that number
-  PfAverage form_;              ///< value that is added to an average in a TTI with service
-  std::vector<Bytes> rates_;    ///< latest capacity of each UE, for PfAverage::granted
+  /// Selects the value that is added to an average in a TTI with service: the bytes that the block carried, or those
+  /// that the TTI can carry.
+  PfAverage form_;
+  std::vector<Bytes> rates_;  ///< latest capacity of each UE, for PfAverage::granted
   std::vector<Average> averages_;
 };
 
