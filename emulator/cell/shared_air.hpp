@@ -15,7 +15,7 @@ class SharedAir {
   /// received.
   void served(std::uint64_t offered) { served_ += offered; }
   /// Adds the bytes that the links of all UEs together could carry in an allocated TTI, or part of a TTI. This sum is
-  /// later subtracted from `everybodys`, so that only unused TTIs remain.
+  /// later subtracted from what these links could have carried in all TTIs, so that only unused TTIs remain.
   void taken(std::uint64_t offered_by_all) { to_all_ += offered_by_all; }
   /// Adds what unused TTIs could have carried so far to the total; call it before a UE is attached or detached. `here`
   /// is the number of UEs attached before this change.

@@ -26,7 +26,7 @@ struct ClampParameters {
   Rate max_rate = Rate::bits_per_second(10e6);  ///< largest rate (Cmax), > 0; 1.44 Mb/s in the low-rate scenario
   /// Largest number of transmissions of a packet (n), 1 … 100: 5 for slow, 15 for fast fading.
   std::uint32_t attempts = 5;
-  double target = 1e-3;  ///< share of packets lost in all of n transmissions, between 0 and 1
+  double target = 1e-3;  ///< intended share of packets that are lost in all of their n transmissions, between 0 and 1
 };
 
 /// Slot channel of the CLAMP paper (Andrew, Hanly and Mukhtar, TMC 2008). Slot s carries B(s) = slot·min(W0·log2(1 +
