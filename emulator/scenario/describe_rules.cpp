@@ -78,7 +78,7 @@ std::optional<SmvsParameters> law_of(const Scenario& scenario, RunMode mode) {
 }
 
 /// Returns the rules that the SMVS parameters `law` break on this link. Rules that they break on every link are left
-/// out.
+/// out, because the check of the keys reports those.
 std::vector<Violation> broken_on(const LinkFacts& link, const SmvsParameters& law) {
   std::vector<Violation> broken = control::validate(law, link.mean, link.variation);
   for (const Violation& always : control::validate(law)) {
