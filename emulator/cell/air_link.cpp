@@ -1,7 +1,8 @@
 // Implements AirLink: one transport block per TTI passes through hybrid ARQ, the reordering buffer and RLC (`link/`).
 // Downlink calls it for its UE, and UplinkUe for the uplink. The byte stream that leaves the radio queue for the first
-// time numbers all bytes on the air. A packet goes to the user, delivered or lost, once RLC has resolved every position
-// up to its last byte, and packets keep their order. Sources: TS 25.321 section 11.6 (MAC-hs) and TS 25.322 (RLC).
+// time numbers all bytes, with padding of radio frames. A packet goes to the user, delivered or lost, once RLC has
+// resolved every position up to its last byte, and packets keep their order. Sources: TS 25.321 section 11.6 (MAC-hs)
+// and TS 25.322 (RLC).
 
 #include "emulator/cell/air_link.hpp"
 

@@ -15,7 +15,7 @@ namespace sluice::emulator {
 struct QueueCounters {
   std::uint64_t arrived_bytes = 0;  ///< bytes that reached the queue, dropped ones included
   std::uint64_t arrived_packets = 0;
-  std::uint64_t arrived_air = 0;          ///< arrived packets in bytes on the air, padding of the last frame included
+  std::uint64_t arrived_air = 0;          ///< bytes that reached the queue, with padding of radio frames
   std::uint64_t transmitted_bytes = 0;    ///< bytes sent over the air, including the sent part of the packet in transit
   std::uint64_t transmitted_packets = 0;  ///< packets transmitted completely
   std::uint64_t delivered_bytes = 0;      ///< bytes of complete packets that reached the UE
@@ -36,7 +36,7 @@ struct QueueCounters {
   std::uint64_t recalled_bytes = 0;
   std::uint64_t taken_over_bytes = 0;  ///< bytes of arrived packets that another Node-B had forwarded
   std::uint64_t taken_over_packets = 0;
-  std::uint64_t carried = 0;  ///< bytes on the air transmitted, padding of the last frame included
+  std::uint64_t carried = 0;  ///< bytes transmitted, with padding of radio frames
   std::uint64_t max_air = 0;  ///< largest backlog so far in bytes, with padding of radio frames
 
   /// Integral of the backlog over time in byte-seconds, with padding of radio frames. The mean backlog between two
@@ -45,8 +45,8 @@ struct QueueCounters {
 };
 
 /// Counters and contents in bytes of one radio queue. This object contains no packets; the queue reports every arrival
-/// and departure of a packet to it. Arguments `length` are in IP bytes. Arguments `air` are in bytes on the air: IP
-/// bytes with padding to whole radio frames.
+/// and departure of a packet to it. Arguments `length` are in IP bytes. Arguments `air` are IP bytes with padding to
+/// whole radio frames.
 class QueueLedger {
  public:
   /// Creates an empty ledger. `frame` is the size of a radio frame in bytes; 0: packets are not cut into frames.

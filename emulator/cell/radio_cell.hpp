@@ -50,7 +50,7 @@ struct LinkUse {
 
 /// Sum of the contents of a cell's downlink queues.
 struct Backlog {
-  Bytes air;                  ///< bytes on the air, padding to whole frames included
+  Bytes air;                  ///< backlog in bytes, with padding of radio frames
   double frames = 0;          ///< number of radio frames, or of packets in queues that do not cut packets into frames
   std::uint64_t waiting = 0;  ///< number of queues that are not empty
 
@@ -87,7 +87,7 @@ struct UeSnapshot {
   const char* state = "normal";
   std::uint32_t nodeb = 0;    ///< number of the Node-B that the UE is at
   LinkUse use;                ///< cumulative use of the UE's link
-  Bytes queued;               ///< queued bytes on the air, padding to whole frames included
+  Bytes queued;               ///< backlog in bytes, with padding of radio frames
   double queued_seconds = 0;  ///< integral of the backlog over time in byte-seconds, cumulative
 
   // The following counters are cumulative, in IP bytes and packets. A packet forwarded between Node-Bs counts once in

@@ -1,8 +1,8 @@
 // Implements Reporter: builds the Node-B's feedback reports and computes the allowance, price or window in them. The
 // event loop calls on_event() four times per period if sharp changes are reported, otherwise once. The live feedback
 // endpoint calls on_status() and on_poll() with messages of the proxy; in virtual time the feedback wire calls
-// on_status(). Report counters are in IP bytes and relative to the UE's arrival at this Node-B; the SMVS law works
-// in bytes on the air. Sources: the SMVS, CLAMP and GWA papers (`control/smvs/smvs.hpp`,
+// on_status(). Report counters are in IP bytes and relative to the UE's arrival at this Node-B; the SMVS law works in
+// bytes with padding of radio frames. Sources: the SMVS, CLAMP and GWA papers (`control/smvs/smvs.hpp`,
 // `control/window_laws/clamp_price.hpp`, `control/window_laws/gwa.hpp`).
 
 #include "emulator/cell/reporter.hpp"
@@ -275,9 +275,9 @@ double Reporter::flows_of_all() const {
 
 Bytes Reporter::allowance(Bearer& bearer, const UeQueue& queue, Bytes waiting, Instant now) {
   const QueueCounters& counters = queue.counters();
-  // The law works in bytes on the air (the paper's γ frames per packet), whereas the proxy counts IP bytes. The
-  // constant keeps handshakes and pure ACKs, which are nearly all padding, from dominating the ratio until full packets
-  // have arrived.
+  // The law works in bytes with padding of radio frames (the paper's γ frames per packet), whereas the proxy counts IP
+  // bytes. The constant keeps handshakes and pure ACKs, which are nearly all padding, from dominating the ratio until
+  // full packets have arrived.
   constexpr double full_packets = 14'600;
   const double air_per_ip = (static_cast<double>(counters.arrived_air) + full_packets) /
                             (static_cast<double>(counters.arrived_bytes) + full_packets);

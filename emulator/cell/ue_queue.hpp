@@ -79,7 +79,7 @@ struct QueueConfig {
 struct Departed {
   packet::Packet packet;
   Bytes length;         ///< IP bytes
-  Bytes air;            ///< bytes on the air, padding of the last frame included
+  Bytes air;            ///< bytes with padding of radio frames
   Instant enqueued{};   ///< when the packet arrived
   Duration queueing{};  ///< time from the packet's arrival to the departure of its last byte
 };
@@ -236,7 +236,7 @@ class UeQueue {
   [[nodiscard]] std::size_t packets() const { return qdisc_->size() + (head_ ? std::size_t{1} : std::size_t{0}); }
   /// Returns the queued IP bytes not yet transmitted.
   [[nodiscard]] Bytes bytes() const { return ledger_.bytes(); }
-  /// Returns the queued bytes on the air not yet transmitted; padding to whole frames is included.
+  /// Returns the queued bytes not yet transmitted, with padding of radio frames.
   [[nodiscard]] Bytes air_bytes() const { return ledger_.air_bytes(); }
   /// Returns the number of frames not yet completely transmitted; 0 without frames.
   [[nodiscard]] std::uint32_t frames() const { return ledger_.frames(); }

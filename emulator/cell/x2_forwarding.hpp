@@ -86,7 +86,7 @@ class X2Forwarding final : public Element, public EventTarget {
     Ring<Held> held;
   };
   void on_forwarded(packet::Packet packet, Instant now);
-  /// Forwards or drops a packet for a UE that is at another Node-B.
+  /// Handles a packet for a UE that left this Node-B: sends it to UeForwarding::onwards, or drops it if that is null.
   void follow(UeIndex ue, packet::Packet packet, Bytes length, Instant now);
   /// Keeps a packet of the new path until the end marker arrives; drops it if too many wait.
   void hold(UeIndex ue, packet::Packet packet, Bytes length, Instant now);

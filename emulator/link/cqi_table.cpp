@@ -73,11 +73,11 @@ const Rows& rows_of(CqiTable table) {
   return table == CqiTable::qam256 ? qam256 : qam64_low;
 }
 
-/// SNRs in dB at which 10 % of the blocks of each CQI of the first table are lost, from the Vienna LTE link level
+/// SNRs in dB at which 10 % of the blocks of each CQI of the table `qam64` are lost, from the Vienna LTE link level
 /// simulator.
 constexpr std::array<double, max_table_cqi> published_db{-6.934, -5.147, -3.18, -1.254, 0.761, 2.70,  4.697, 6.528,
                                                          8.576,  10.37,  12.3,  14.18,  15.89, 17.82, 19.83};
-/// Width of the logistic error-rate curve in dB.
+/// SNR difference in dB by which the ratio of lost to received blocks changes by the factor e.
 constexpr double steepness_db = 0.25;
 
 /// Returns Shannon's SNR bound in dB for the efficiency of a row.
@@ -85,9 +85,9 @@ double bound_db(const Row& row) {
   return 10 * std::log10(std::exp2(row.modulation * row.code_rate / 1024.0) - 1);
 }
 
-/// Returns the SNR in dB at which 10 % of the blocks of a CQI are lost. If a row of the first CQI table has the same
-/// efficiency, its SNR is used. Otherwise the SNR is above Shannon's bound by the same distance as that of the nearest
-/// row of the first table.
+/// Returns the SNR in dB at which 10 % of the blocks of a CQI are lost. If a row of the table `qam64` has the same
+/// efficiency, its SNR is used. Otherwise the SNR is above Shannon's bound by the same distance as that of the first or
+/// last row of `qam64`.
 double threshold_of(const Row& row) {
   const auto bits = [](const Row& of) { return of.modulation * of.code_rate; };
   for (std::size_t i = 0; i < qam64.size(); ++i) {

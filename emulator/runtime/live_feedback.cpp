@@ -27,7 +27,8 @@ constexpr std::uint64_t way_out = 0;
 constexpr std::uint64_t way_in = 1;
 constexpr std::uint64_t poll_in = 2;
 
-/// Longest time between two messages to all proxies. A proxy sends status messages for two seconds after each message.
+/// Longest time between two messages to all proxies. A proxy sends status messages only for two seconds after each
+/// message, so messages are also sent when there is nothing to report.
 constexpr Duration between_words = std::chrono::milliseconds(500);
 
 std::uint64_t wall_clock_ns() {
