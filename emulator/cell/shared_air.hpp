@@ -17,8 +17,9 @@ class SharedAir {
   /// Adds the bytes that the links of all UEs together could carry in an allocated TTI, or part of a TTI. This sum is
   /// later subtracted from what these links could have carried in all TTIs, so that only unused TTIs remain.
   void taken(std::uint64_t offered_by_all) { to_all_ += offered_by_all; }
-  /// Adds what unused TTIs could have carried so far to the total; call it before a UE is attached or detached. `here`
-  /// is the number of UEs attached before this change.
+  /// Adds what unused TTIs could have carried so far to the total; call it before a UE is attached or detached.
+  /// `everybodys` is what the links of all UEs could have carried in all TTIs so far, and `here` the number of UEs
+  /// attached before this change.
   void settle(std::uint64_t everybodys, std::uint64_t here) {
     nobodys_before_ += to_nobody(everybodys, here);
     everybodys_before_ = everybodys;
@@ -31,7 +32,8 @@ class SharedAir {
 
  private:
   /// Returns the bytes that unused TTIs could have carried since the set of attached UEs last changed. For each unused
-  /// TTI this is the mean over the links of the attached UEs.
+  /// TTI this is the mean over the links of the `here` attached UEs. `everybodys` is what the links of all UEs could
+  /// have carried in all TTIs so far.
   [[nodiscard]] std::uint64_t to_nobody(std::uint64_t everybodys, std::uint64_t here) const {
     if (here == 0) return 0;
     const std::uint64_t all = everybodys - everybodys_before_;

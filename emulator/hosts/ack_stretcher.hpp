@@ -25,8 +25,8 @@ class AckStretcher {
   /// bytes are unacknowledged as one ACK covers, with segments of `full` bytes. It is also so if the oldest of these
   /// bytes has waited for the longest delay.
   [[nodiscard]] bool came(tcp::SeqNum next, std::uint32_t full, Instant now);
-  /// Returns true if `segment` is an ACK to drop, because a later ACK covers it. Otherwise sets the timestamp that the
-  /// segment echoes.
+  /// Returns true if `segment` is an ACK to drop, because a later ACK covers it. Otherwise the segment passes, and
+  /// echoes the timestamp of the first ACK that was dropped before it.
   [[nodiscard]] bool holds(tcp::Segment& segment);
   /// Returns the time by which the received data must be acknowledged; `never` if nothing is unacknowledged.
   [[nodiscard]] Instant due() const { return due_; }
