@@ -30,6 +30,7 @@ std::uint16_t AdvertisedWindow::field(Bytes ack, std::uint16_t offered, Bytes wi
 }
 
 void AdvertisedWindow::advertise(Bytes edge) {
+  any_ = any_ && edge <= edge_;
   edge_ = advertised_ ? std::max(edge_, edge) : edge;
   kept_ = advertised_ ? std::max(kept_, edge) : edge;
   advertised_ = true;

@@ -34,8 +34,9 @@ class AdvertisedWindow {
   [[nodiscard]] std::uint16_t field(Bytes ack, std::uint16_t offered, Bytes window,
                                     Duplicates duplicates = Duplicates::repeat);
 
-  /// Records a right edge from an ACK whose window this object did not write. Such an ACK belongs to the handshake, or
-  /// was sent before the controller was created.
+  /// Records a right edge from an ACK whose window this object did not write. Such an ACK belongs to the handshake, was
+  /// sent before the controller was created, or has passed unread. A duplicate of an earlier ACK does not repeat a
+  /// window that ends before this edge.
   void advertise(Bytes edge);
 
   /// Returns the bytes that a window field represents at this connection's window scale.
@@ -51,7 +52,7 @@ class AdvertisedWindow {
 
  private:
   std::uint8_t scale_;
-  bool any_ = false;         ///< true once a window field has been written into an ACK
+  bool any_ = false;         ///< true if a duplicate ACK may repeat the last window field
   bool advertised_ = false;  ///< true once a right edge has been advertised
   Bytes ack_;                ///< position that the last ACK acknowledged
   std::uint16_t offered_ = 0;

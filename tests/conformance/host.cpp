@@ -86,7 +86,8 @@ std::string Host::came(const Octets& frame, const Host& peer, const Host* not_ah
     if (!own) ++resets_;
     return wrong;
   }
-  if (wrong.empty() && !own) wrong = check_window(wire, peer, shrinks);
+  // What the host announces itself is its own business, and binds what the proxy announces afterwards.
+  if (wrong.empty()) wrong = check_window(wire, peer, shrinks || own);
   if (wire.has(bit::ack) && (own || wrong.empty())) {
     acked_ = std::max(acked_, std::min(ahead(wire.ack, isn), sent_end_));
     // The exposure: an ACK that the proxy writes may be no further than the other host's own ones.

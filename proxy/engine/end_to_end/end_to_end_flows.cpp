@@ -179,8 +179,9 @@ void EndToEndFlows::establish(EndToEndFlow& flow) {
   if (bearer.settings().can_regulate()) parts_.counters.add(Counter::flows_regulated);
 }
 
-void EndToEndFlows::record_unsplittable(EndToEndId id, Side in, const tcp::Segment& segment) {
+void EndToEndFlows::record_unsplittable(EndToEndId id, Side in, const tcp::Segment& segment, Instant now) {
   EndToEndFlow& flow = flows_[id];
+  record_announced(flow, id, in, segment, now);
   if (flow.phase == EndToEndPhase::syn || !is_plausible(flow, in, segment, numbers_of(flow, in, segment))) return;
   flow.splittable = false;
   candidates_.give_up(flow);

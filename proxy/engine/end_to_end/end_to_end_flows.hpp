@@ -89,9 +89,10 @@ class EndToEndFlows {
   [[nodiscard]] bool is_own_syn(EndToEndId id, Side in, const tcp::Segment& syn) const {
     return flows_[id].is_own_syn(in, syn);
   }
-  /// Handles the first fragment of a segment, which a split connection could not process. If the segment's numbers are
-  /// plausible, the connection is not split, because the proxy cannot know which data its hosts have received.
-  void record_unsplittable(EndToEndId id, Side in, const tcp::Segment& segment);
+  /// Handles a segment that passes unread: the first fragment of a segment, or a segment after IP options. The window
+  /// that it announces is kept. If the segment's numbers are plausible, the connection is not split, because the proxy
+  /// cannot know which data its hosts have received.
+  void record_unsplittable(EndToEndId id, Side in, const tcp::Segment& segment, Instant now);
   /// True if the SYN of the host behind `side` had an unfinished checksum.
   [[nodiscard]] bool leaves_unfinished(EndToEndId id, Side side) const {
     return (flows_[id].unfinished & bit(side)) != 0;
@@ -138,6 +139,9 @@ class EndToEndFlows {
   [[gnu::cold, gnu::noinline]] void receive_syn_or_reset(EndToEndFlow& flow, EndToEndId id, Side in,
                                                          packet::Packet&& packet, const packet::Parsed& parsed,
                                                          Instant now);
+  /// Keeps the window that a segment announces which passes unchanged.
+  [[gnu::cold, gnu::noinline]] void record_announced(EndToEndFlow& flow, EndToEndId id, Side in,
+                                                     const tcp::Segment& segment, Instant now);
   /// Completes the handshake if the segment with these `numbers` is the initiator's ACK of the SYN-ACK.
   [[gnu::cold, gnu::noinline]] void track_handshake(EndToEndFlow& flow, Side in, const SegmentNumbers& numbers,
                                                     Instant now);

@@ -40,6 +40,7 @@ void EndToEndFlows::receive(EndToEndId id, Side in, packet::Packet&& packet, con
     return receive_syn_or_reset(flow, id, in, std::move(packet), parsed, now);
   const SegmentNumbers numbers = numbers_of(flow, in, segment);
   if (flow.phase == EndToEndPhase::syn || !is_plausible(flow, in, segment, numbers)) [[unlikely]] {
+    record_announced(flow, id, in, segment, now);
     pass(flow, in, std::move(packet), parsed.ip_length, now);
     return;
   }
@@ -68,6 +69,18 @@ void EndToEndFlows::receive_syn_or_reset(EndToEndFlow& flow, EndToEndId id, Side
   if (ends) held_.release(flow, id, control::AckRelease::all(), now);
   pass(flow, in, std::move(packet), parsed.ip_length, now);
   if (ends) close(id, now, "reset");
+}
+
+/// Records the window of a segment that passes unchanged. Windows in later ACKs must not end before it, because a right
+/// edge must not move left (RFC 9293 section 3.8.6). Delayed ACKs are forwarded first, because ACKs stay in order.
+void EndToEndFlows::record_announced(EndToEndFlow& flow, EndToEndId id, Side in, const tcp::Segment& segment,
+                                     Instant now) {
+  if (flow.phase == EndToEndPhase::syn) return;
+  const SegmentNumbers numbers = numbers_of(flow, in, segment);
+  if (!may_announce(flow, in, segment, numbers)) return;
+  if (in == Side::radio) held_.release(flow, id, control::AckRelease::all(), now);
+  DataWay& way = flow.towards(in);
+  way.window.advertise(numbers.ack + way.window.in_bytes(segment.window));
 }
 
 /// Completes the handshake if the segment is the initiator's ACK. A matching number shows that the initiator has

@@ -1,20 +1,33 @@
 #include "proxy/engine/end_to_end/segment_numbers.hpp"
 
 namespace sluice::proxy {
+namespace {
 
-bool is_plausible(const EndToEndFlow& flow, Side in, const tcp::Segment& segment, const SegmentNumbers& numbers) {
-  const DataWay& sent = flow.towards(opposite(in));
-  const DataWay& received = flow.towards(in);
-  if (segment.flags.rst()) {
-    const Bytes fin((flow.fins & bit(in)) != 0 ? 1 : 0);
-    return numbers.seq == sent.sent + fin || numbers.seq == sent.acked;
-  }
+/// True if the segment is an ACK that lies in the window of the receiving host or not far before it. Its
+/// acknowledgement may be old, but not very old.
+bool is_near(const EndToEndFlow& flow, Side in, const tcp::Segment& segment, const SegmentNumbers& numbers) {
   if (!segment.flags.ack()) return false;
+  const DataWay& sent = flow.towards(opposite(in));
   const bool in_window = numbers.seq >= sent.acked - Bytes(max_behind) &&
                          numbers.seq + Bytes(segment.payload_len) <= sent.window.edge() + Bytes(beyond_the_edge);
   // During a handback, the relay may hold any amount of data before the handback point.
-  const bool recent = flow.successor || numbers.ack >= received.acked - Bytes(max_behind);
-  return in_window && recent && numbers.ack <= received.sent + Bytes(1);
+  return in_window && (flow.successor || numbers.ack >= flow.towards(in).acked - Bytes(max_behind));
+}
+
+}  // namespace
+
+bool is_plausible(const EndToEndFlow& flow, Side in, const tcp::Segment& segment, const SegmentNumbers& numbers) {
+  if (segment.flags.rst()) {
+    const DataWay& sent = flow.towards(opposite(in));
+    const Bytes fin((flow.fins & bit(in)) != 0 ? 1 : 0);
+    return numbers.seq == sent.sent + fin || numbers.seq == sent.acked;
+  }
+  return is_near(flow, in, segment, numbers) && numbers.ack <= flow.towards(in).sent + Bytes(1);
+}
+
+bool may_announce(const EndToEndFlow& flow, Side in, const tcp::Segment& segment, const SegmentNumbers& numbers) {
+  if (segment.flags.syn() || segment.flags.rst()) return false;
+  return is_near(flow, in, segment, numbers) && numbers.ack <= flow.towards(in).window.edge() + Bytes(beyond_the_edge);
 }
 
 }  // namespace sluice::proxy

@@ -38,4 +38,9 @@ struct SegmentNumbers {
 [[nodiscard]] bool is_plausible(const EndToEndFlow& flow, Side in, const tcp::Segment& segment,
                                 const SegmentNumbers& numbers);
 
+/// True if the receiving host may accept the window of a segment that passes unchanged. In contrast to is_plausible(),
+/// the segment may acknowledge data that has passed unread, such as fragments, if that data lies in the window.
+[[nodiscard]] bool may_announce(const EndToEndFlow& flow, Side in, const tcp::Segment& segment,
+                                const SegmentNumbers& numbers);
+
 }  // namespace sluice::proxy

@@ -21,9 +21,7 @@ void HandbackRouter::pass_during_handback(RxPacket& rx, FlowId id) {
   const packet::ChecksumState checksum = packet::verify_tcp_checksum(rx.packet, rx.parsed);
   if (!accept_checksum(shard_.config, shard_.counters, in, checksum, flow.handshake)) return;
   tcp::Endpoint& own = flow.leg(in).endpoint;
-  tcp::SeqNum edge = own.rcv_adv();
-  if (flow.successor != no_id) edge = tcp::later(edge, end_to_end_.edge_towards(flow.successor, opposite(in)));
-  const handback::Verdict verdict = handback::judge(flow, in, rx.segment(), edge);
+  const handback::Verdict verdict = handback::judge(flow, in, rx.segment(), edge_of(flow, in));
   if (verdict.is_valid || verdict.feed) flow.last_activity = rx.now;
   const bool of_own_data = own.held() != Bytes{};
   if (verdict.feed) {
@@ -43,25 +41,46 @@ void HandbackRouter::pass_during_handback(RxPacket& rx, FlowId id) {
     if (differed && !handback::marks_differ(flow)) flows_.schedule(flow, id, StreamEvents::all);
   }
   if (verdict.forward && flow.successor != no_id) {
-    if (verdict.is_valid) {
-      const tcp::SeqNum other_edge = end_to_end_.edge_towards(flow.successor, in);
-      handback::record_acknowledged(flow, in, rx.segment(), other_edge);
-      flow.leg(opposite(in)).endpoint.record_advertised(other_edge);
-      if (rx.segment().payload_len != 0) flow.leg(in).passed_by = true;
-    }
     forwarder_.pass_end_to_end(rx, flow.successor);
     if (!end_to_end_.contains(flow.successor)) flow.successor = no_id;
+    if (verdict.is_valid) record_passed(flow, in, rx.segment());
   } else if (verdict.forward) {
-    if (verdict.is_valid) {
-      handback::record_acknowledged(flow, in, rx.segment(), flow.leg(opposite(in)).endpoint.rcv_adv());
-      handback::record_advertised(flow, in, rx.segment());
-      if (rx.segment().payload_len != 0) flow.leg(in).passed_by = true;
-    }
+    if (verdict.is_valid) record_passed(flow, in, rx.segment());
     forwarder_.forward(rx, Counter::forward_handback);
   } else {
     shard_.counters.add(Counter::optimised);
     shard_.counters.add_controlled_bytes(false, rx.parsed.frame_length());
   }
+}
+
+/// Records what a segment that is forwarded during a handback has acknowledged and announced to the other host. The
+/// proxy's own segments to that host must then not carry less. The segment must be valid.
+void HandbackRouter::record_passed(Flow& flow, Side in, const tcp::Segment& segment) const {
+  tcp::Endpoint& other = flow.leg(opposite(in)).endpoint;
+  if (flow.successor != no_id) {
+    const tcp::SeqNum edge = end_to_end_.edge_towards(flow.successor, in);
+    handback::record_acknowledged(flow, in, segment, edge);
+    other.record_advertised(edge);
+  } else {
+    handback::record_acknowledged(flow, in, segment, other.rcv_adv());
+    handback::record_advertised(flow, in, segment);
+  }
+  if (segment.payload_len != 0) flow.leg(in).passed_by = true;
+}
+
+/// Records a segment that passes unread during a handback. It may contain data behind the handback point.
+void HandbackRouter::record_unread(Flow& flow, Side in, const tcp::Segment& segment, Instant now) {
+  if (!handback::judge(flow, in, segment, edge_of(flow, in)).is_valid) return;
+  if (flow.successor != no_id) end_to_end_.record_unsplittable(flow.successor, in, segment, now);
+  record_passed(flow, in, segment);
+  flow.leg(in).passed_by = true;
+}
+
+/// Returns the rightmost window edge that was advertised to the host behind `in` during a handback.
+tcp::SeqNum HandbackRouter::edge_of(const Flow& flow, Side in) const {
+  const tcp::SeqNum edge = flow.leg(in).endpoint.rcv_adv();
+  if (flow.successor == no_id) return edge;
+  return tcp::later(edge, end_to_end_.edge_towards(flow.successor, opposite(in)));
 }
 
 /// Continues the counts of ECN marks (RFC 9768) across the handback of a connection to its hosts. The proxy has sent
@@ -185,14 +204,9 @@ void HandbackRouter::on_unsplittable(const RxPacket& rx) {
   const ConnectionId id = registry.connections().find(key);
   if (id == flow::no_flow) return released.record_unsplittable(key, in, begun->segment, rx.now);
   if (registry.connections().is_end_to_end(id))
-    return end_to_end_.record_unsplittable(registry.connections().end_to_end(id), in, begun->segment);
+    return end_to_end_.record_unsplittable(registry.connections().end_to_end(id), in, begun->segment, rx.now);
   Flow& flow = registry.flow(id);
-  if (flow.phase == FlowPhase::handing_back) {
-    Leg& own = flow.leg(in);
-    const bool is_valid = handback::judge(flow, in, begun->segment, own.endpoint.rcv_adv()).is_valid;
-    own.passed_by = own.passed_by || is_valid;
-    return;
-  }
+  if (flow.phase == FlowPhase::handing_back) return record_unread(flow, in, begun->segment, rx.now);
   if (flow.terminated()) {
     if (!flow.leg(in).endpoint.is_plausible(begun->segment)) return;
     const bool news = flow.release_reason != ReleaseReason::released_unsplittable;
@@ -210,7 +224,7 @@ void HandbackRouter::on_unsplittable(const RxPacket& rx) {
   if (const ConnectionId left = registry.connections().find(key); left == flow::no_flow) {
     released.record_unsplittable(key, in, begun->segment, rx.now);
   } else if (registry.flow(left).phase == FlowPhase::handing_back) {
-    registry.flow(left).leg(in).passed_by = true;
+    record_unread(registry.flow(left), in, begun->segment, rx.now);
   }
 }
 

@@ -39,6 +39,9 @@ class HandbackRouter {
     /// true if the segment has a complete TCP checksum, which must be updated if the header is changed
     bool summed = false;
   };
+  void record_passed(Flow& flow, Side in, const tcp::Segment& segment) const;
+  void record_unread(Flow& flow, Side in, const tcp::Segment& segment, Instant now);
+  [[nodiscard]] tcp::SeqNum edge_of(const Flow& flow, Side in) const;
   void join_marks(RxPacket& rx, const Flow& flow, const handback::Verdict& verdict, Passing how);
   /// Processes a segment of a released connection, which was handed back to its hosts before. Returns false if the
   /// segment belongs to no released connection.

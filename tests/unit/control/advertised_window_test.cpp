@@ -92,6 +92,15 @@ TEST(AdvertisedWindow, ADuplicateAckMayCarryANewWindowToASenderWithSack) {
   EXPECT_EQ(window.field(1000_B, 65'535, 100_B, update), 6448) << "the right edge stays";
 }
 
+// The receiver has announced its own window between the two ACKs, in a segment that was not read.
+TEST(AdvertisedWindow, ADuplicateAckRepeatsNoWindowBehindAnAnnouncedEdge) {
+  AdvertisedWindow window(0);
+  EXPECT_EQ(window.field(1000_B, 65'535, 5000_B), 5000);
+  window.advertise(21'000_B);
+  EXPECT_EQ(window.field(1000_B, 65'535, 5000_B), 20'000);
+  EXPECT_EQ(window.field(1000_B, 65'535, 30'000_B), 20'000) << "a duplicate again";
+}
+
 TEST(AdvertisedWindow, AClosedWindowOpens) {
   AdvertisedWindow window(0);
   EXPECT_EQ(window.field(1000_B, 65'535, 0_B), 0);

@@ -135,6 +135,21 @@ TEST(SplitAgain, AcknowledgedBytesDoNotPreventTheSplitAfterANumberWrap) {
   EXPECT_TRUE(connection.may_be_split(Side::core, data));
 }
 
+TEST(SplitAgain, AWindowInAnUnreadSegmentCountsAsAdvertised) {
+  proxy::TrackedConnection connection;
+  tcp::Segment ack;
+  ack.flags.bits = Flags::ack_bit;
+  ack.window = 1000;
+  ASSERT_EQ(connection.track(Side::radio, ack), proxy::TrackedConnection::Tracked::more);
+  EXPECT_EQ(connection.host(Side::radio).edge, tcp::SeqNum(1000));
+  ack.window = 5000;
+  connection.record_unseen(Side::radio, ack);
+  EXPECT_EQ(connection.host(Side::radio).edge, tcp::SeqNum(5000));
+  ack.ack = tcp::SeqNum(1U << 31);
+  connection.record_unseen(Side::radio, ack);
+  EXPECT_EQ(connection.host(Side::radio).edge, tcp::SeqNum(5000)) << "no host has sent so much";
+}
+
 TEST(SplitAgain, NothingIsSplitWhileDataIsInFlight) {
   Handed h;
   h.release();
