@@ -61,9 +61,15 @@ class Endpoint : public Handshake {
   ///   begin.
   /// - The timestamp is not older than TS.Recent.
   /// - The segment acknowledges outstanding data, or repeats the newest acknowledgement.
-  /// - If the segment is a reset, its sequence number is exactly RCV.NXT.
+  /// - If the segment is a reset, accepts_reset_at() is true for its sequence number.
   /// The result is always false during the handshake.
   [[nodiscard]] bool is_plausible(const Segment& segment) const;
+  /// True if a reset with sequence number `seq` ends the connection: exactly RCV.NXT (RFC 5961 section 3.2). After the
+  /// peer's FIN the number of the FIN is accepted, too, because some hosts send a reset with it. Linux accepts both.
+  [[nodiscard]] bool accepts_reset_at(SeqNum seq) const {
+    const bool after_fin = state() == State::close_wait || state() == State::closing || state() == State::last_ack;
+    return seq == rcv_nxt() || (after_fin && seq + 1 == rcv_nxt());
+  }
 
   // --- data between the two endpoints of a relay ---
 

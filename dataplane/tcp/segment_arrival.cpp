@@ -66,7 +66,7 @@ void Endpoint::receive_run(const Segment& last, std::span<packet::Packet> payloa
 
 bool Endpoint::is_plausible(const Segment& segment) const {
   if (state() < State::established || segment.flags.syn()) return false;
-  if (segment.flags.rst()) return segment.seq == rcv_nxt();
+  if (segment.flags.rst()) return accepts_reset_at(segment.seq);
   if (!segment.flags.ack() || segment.ack < snd_una() || segment.ack > snd_nxt()) return false;
   const bool dated = uses_timestamps() && segment.has_timestamps;
   if (dated && has_old_timestamp(segment)) return false;
@@ -135,10 +135,10 @@ bool Endpoint::check(const Segment& segment, Instant now, AckSample* ack_sample)
   return process_ack(segment, now, ack_sample) && handle_acknowledged_fin(now);
 }
 
-/// Accepts a reset only at exactly RCV.NXT; a reset elsewhere in the window gets a challenge ACK (RFC 5961 section
-/// 3.2).
+/// Accepts a reset only at exactly RCV.NXT, or at the number of the peer's FIN; a reset elsewhere in the window gets a
+/// challenge ACK (RFC 5961 section 3.2).
 void Endpoint::receive_reset(const Segment& segment, Instant now) {
-  if (segment.seq == rcv_nxt()) {
+  if (accepts_reset_at(segment.seq)) {
     close(state() == State::time_wait ? CloseReason::finished : CloseReason::reset_by_peer);
     return;
   }

@@ -20,7 +20,7 @@ bool is_plausible(const EndToEndFlow& flow, Side in, const tcp::Segment& segment
   if (segment.flags.rst()) {
     const DataWay& sent = flow.towards(opposite(in));
     const Bytes fin((flow.fins & bit(in)) != 0 ? 1 : 0);
-    return numbers.seq == sent.sent + fin || numbers.seq == sent.acked;
+    return numbers.seq == sent.sent || numbers.seq == sent.sent + fin || numbers.seq == sent.acked;
   }
   return is_near(flow, in, segment, numbers) && numbers.ack <= flow.towards(in).sent + Bytes(1);
 }

@@ -241,7 +241,7 @@ Verdict judge(const Flow& flow, Side in, const tcp::Segment& segment, tcp::SeqNu
   verdict.ours = segment;
   if (segment.flags.rst()) {
     // Without data behind the handback point the RST is as exact for the leg as for the host, else the host decides.
-    verdict.feed = segment.seq == own.rcv_nxt();
+    verdict.feed = own.accepts_reset_at(segment.seq);
     verdict.forward = !verdict.feed;
     if (verdict.forward && segment.seq == own.next_acknowledgement()) {
       // A host that has lost its state answers a retransmission of the proxy with the number that it acknowledged.

@@ -131,6 +131,18 @@ TEST(ShardRegulate, WithoutReportsNothingChanges) {
   EXPECT_EQ(lab.lab.count(Counter::windows_rewritten), 0U);
 }
 
+TEST(ShardRegulate, AResetWithTheNumberOfTheFinEndsTheConnection) {
+  for (const std::uint32_t seq : {0U, 1U}) {
+    Lab lab(Mode::wrs);
+    lab.hosts.open();
+    lab.hosts.server(Flags::fin_bit | Flags::ack_bit, 0, 0);
+    lab.hosts.ue(Flags::ack_bit, 0, 1);
+    EXPECT_EQ(lab.lab.shard.flow_count(), 1U);
+    lab.hosts.server(Flags::rst_bit, seq, 0);
+    EXPECT_EQ(lab.lab.shard.flow_count(), 0U);
+  }
+}
+
 TEST(ShardRegulate, AHeldAckIsReleasedByTheQueueOrItsTimeout) {
   Lab lab(Mode::ack_regulator);
   lab.open_with_a_full_buffer();

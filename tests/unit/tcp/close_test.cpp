@@ -87,6 +87,53 @@ TEST(Close, AFinWithTheAckOfOursEntersTimeWait) {
   EXPECT_EQ(s.endpoint.state(), State::time_wait);
 }
 
+/// Brings the endpoint into a state in which the peer's FIN, the 501st byte of its stream, is received.
+void receive_fin_in(Script& s, State state) {
+  s.open();
+  if (state == State::closing || state == State::time_wait) {
+    s.endpoint.finish();
+    s.emit();
+  }
+  s.receive_data(0, 500, fin_ack);
+  s.read_all();
+  if (state == State::last_ack) s.endpoint.finish();
+  if (state == State::time_wait) s.receive(s.segment(501, 1));
+  s.emit();
+  s.discard_sent();
+  ASSERT_EQ(s.endpoint.state(), state);
+}
+
+// Some hosts reset a connection that they have closed with the number of their FIN. Linux accepts it in these states.
+TEST(Close, AResetWithTheNumberOfTheFinEndsTheConnection) {
+  for (const State state : {State::close_wait, State::closing, State::last_ack}) {
+    for (const std::uint32_t seq : {500U, 501U}) {
+      Script s;
+      receive_fin_in(s, state);
+      s.receive(s.segment(seq, 0, Flags::rst_bit));
+      EXPECT_EQ(s.endpoint.state(), State::closed);
+      EXPECT_EQ(s.endpoint.close_reason(), CloseReason::reset_by_peer);
+    }
+    Script s;
+    receive_fin_in(s, state);
+    s.receive(s.segment(499, 0, Flags::rst_bit));
+    s.receive(s.segment(502, 0, Flags::rst_bit));
+    EXPECT_EQ(s.endpoint.state(), state) << "no other number";
+  }
+}
+
+TEST(Close, AResetBelowRcvNxtIsIgnoredWithoutAFinBeforeIt) {
+  Script s;
+  s.open();
+  s.receive_data(0, 500);
+  s.read_all();
+  s.receive(s.segment(499, 0, Flags::rst_bit));
+  EXPECT_EQ(s.endpoint.state(), State::established);
+  Script ended;
+  receive_fin_in(ended, State::time_wait);
+  ended.receive(ended.segment(500, 1, Flags::rst_bit));
+  EXPECT_EQ(ended.endpoint.state(), State::time_wait);
+}
+
 TEST(Close, ALostFinIsRetransmitted) {
   Script s;
   s.open();
