@@ -549,6 +549,7 @@ void Runtime::watch_files() {
 }
 
 void Runtime::add_program_counters(std::vector<NamedCounter>& out) const {
+  if (admin_) out.push_back(counter_of("admin.clients_displaced", admin_->displaced()));
   out.push_back(counter_of("log.lines_lost", log_.lost()));
   out.push_back(counter_of("files.lost", std::uint64_t{state_lost_} + std::uint64_t{frames_lost_}));
   if (ipfix_) ipfix_->add_counters(out);

@@ -45,6 +45,7 @@ constexpr std::array counter_rows{
                "bearer records refused: above feedback.largest_rate or feedback.largest_queue", true},
     CounterRow{"feedback.reports_lost", "bearer records dropped because a shard fell behind", true},
     CounterRow{"feedback.statuses_lost", "statuses postponed because the control thread fell behind", true},
+    CounterRow{"admin.clients_displaced", "silent clients of the admin socket that were closed for another client"},
     CounterRow{"log.lines_lost", "log lines lost: not read in time, or not writable"},
     CounterRow{"files.lost", "mapped files that another program truncated, or whose file system failed"},
     CounterRow{"ipfix.records", "records of ended connections sent to the collector"},

@@ -1,6 +1,6 @@
 // Serves the admin socket: reads command lines, writes answers, and streams captures and decision logs. Runtime creates
 // it. Invariant: input, connections and idle time of clients are bounded, and a client that reads slowly delays only
-// its own stream.
+// its own stream. Silent clients do not keep others out.
 #include "proxy/ops/admin/server.hpp"
 
 #include <array>
@@ -8,6 +8,7 @@
 #include <boost/asio/read_until.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/write.hpp>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 
@@ -16,6 +17,7 @@ namespace {
 
 using boost::asio::local::stream_protocol;
 using boost::system::error_code;
+using Clock = std::chrono::steady_clock;
 
 /// Delay before accept() is called again after an error. A missing resource is rarely available at once.
 constexpr auto pause_after_error = std::chrono::milliseconds(100);
@@ -38,6 +40,13 @@ class Server::Connection : public std::enable_shared_from_this<Connection> {
 
   void start() { read(); }
 
+  /// Returns since when the server waits for the client. Returns nothing if the server does not wait, or if the client
+  /// must not be closed for another one yet.
+  [[nodiscard]] std::optional<Clock::time_point> silent_since(Clock::time_point now) const {
+    const bool is_silent = waits_ && (!asked_ || now - since_ >= server_->limits_.patience);
+    return is_silent ? std::optional(since_) : std::nullopt;
+  }
+
   /// Sends an error message to the client and closes the connection.
   void dismiss(const std::string& why) {
     last_ = true;
@@ -53,18 +62,27 @@ class Server::Connection : public std::enable_shared_from_this<Connection> {
     stream_.reset();
   }
 
- private:
   void leave() {
     if (server_ != nullptr) server_->connections_.erase(shared_from_this());
     close();
   }
 
+ private:
   /// Closes the connection when the idle timer expires. The timer may be restarted or cancelled before.
   void watch() {
+    waits_ = true;
+    since_ = Clock::now();
     timer_.expires_after(server_->limits_.idle);
     timer_.async_wait([self = shared_from_this()](const error_code& error) {
       if (!error) self->leave();
     });
+  }
+
+  /// Ends watch(), because the server has something to do for the client.
+  void stop_watching() {
+    waits_ = false;
+    error_code ignored;
+    timer_.cancel(ignored);
   }
 
   void read() {
@@ -80,8 +98,8 @@ class Server::Connection : public std::enable_shared_from_this<Connection> {
     if (error) return leave();
     const std::string line = input_.substr(0, length - 1);
     input_.erase(0, length);
-    error_code ignored;
-    timer_.cancel(ignored);  // a command may take long; its own deadline bounds it
+    asked_ = true;
+    stop_watching();  // a command may take long; its own deadline bounds it
     server_->commands_.run(line, [self = shared_from_this(), done = false](const Answer& answer) mutable {
       if (!std::exchange(done, true)) self->write(answer);
     });
@@ -119,8 +137,7 @@ class Server::Connection : public std::enable_shared_from_this<Connection> {
     output_.clear();
     const bool more = stream_->take(output_, stream_bytes);
     last_ = !more;
-    error_code ignored;
-    timer_.cancel(ignored);
+    stop_watching();
     if (!output_.empty()) return send_part(0);
     if (last_) return leave();
     stream_timer_.expires_after(pause_of_stream);
@@ -143,6 +160,9 @@ class Server::Connection : public std::enable_shared_from_this<Connection> {
   Server* server_;  ///< server to which this connection belongs; null once the connection is closed
   stream_protocol::socket socket_;
   boost::asio::steady_timer timer_;
+  Clock::time_point since_;  ///< time at which the server began to wait for the client, valid if `waits_` is true
+  bool waits_ = false;       ///< true if the server waits for a request, or until the client reads the answer
+  bool asked_ = false;       ///< true once the client has sent a request
   std::string input_;
   std::string output_;
   bool last_ = false;
@@ -190,6 +210,8 @@ void Server::accept_later(const error_code& why) {
 }
 
 void Server::begin(stream_protocol::socket socket) {
+  while (connections_.size() >= limits_.connections && displace_one()) {
+  }
   const bool full = connections_.size() >= limits_.connections;
   const auto connection = std::make_shared<Connection>(*this, std::move(socket));
   // One connection beyond the limit receives an error; further ones are closed at once.
@@ -200,6 +222,23 @@ void Server::begin(stream_protocol::socket socket) {
   } else {
     connection->start();
   }
+}
+
+/// Closes the connection whose client has been silent for the longest time. Returns false if there is none.
+bool Server::displace_one() {
+  const Clock::time_point now = Clock::now();
+  std::shared_ptr<Connection> oldest;
+  Clock::time_point since = Clock::time_point::max();
+  for (const auto& connection : connections_) {
+    const auto silent = connection->silent_since(now);
+    if (!silent || *silent >= since) continue;
+    since = *silent;
+    oldest = connection;
+  }
+  if (oldest == nullptr) return false;
+  ++displaced_;
+  oldest->leave();
+  return true;
 }
 
 }  // namespace sluice::admin

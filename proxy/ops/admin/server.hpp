@@ -5,6 +5,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <set>
@@ -18,11 +19,15 @@ namespace sluice::admin {
 
 /// Limits of the memory and time that clients of the admin socket may use.
 struct ServerLimits {
-  /// maximum number of connections; a further client gets an error, and its connection is closed
+  /// Maximum number of connections. For a further client, the connection is closed whose client has been silent for the
+  /// longest time. If there is none, the further client gets an error.
   std::size_t connections = 16;
   std::size_t line_bytes = 8192;
   /// Time after which the connection of a client is closed if it sends no request or does not read the answer.
   std::chrono::milliseconds idle{30'000};
+  /// Time for which a client that has sent a request may be silent before it is closed for another client. A client
+  /// without any request may be closed at once.
+  std::chrono::milliseconds patience{3'000};
 };
 
 /// Answers commands on a Unix stream socket. A command is one line, and its answer is one line of JSON. After the last
@@ -45,12 +50,15 @@ class Server {
 
   [[nodiscard]] const std::string& path() const { return file_.path(); }
   [[nodiscard]] std::size_t connections() const { return connections_.size(); }
+  /// Returns how many silent clients were closed because another client needed the place.
+  [[nodiscard]] std::uint64_t displaced() const { return displaced_; }
 
  private:
   class Connection;
   void accept();
   void accept_later(const boost::system::error_code& why);
   void begin(boost::asio::local::stream_protocol::socket socket);
+  [[nodiscard]] bool displace_one();
 
   CommandTable commands_;
   ServerLimits limits_;
@@ -60,6 +68,7 @@ class Server {
   boost::asio::steady_timer pause_;
   bool shut_out_ = false;  ///< true if the last accept() failed, so that the failure is not reported again
   std::set<std::shared_ptr<Connection>> connections_;
+  std::uint64_t displaced_ = 0;
 };
 
 }  // namespace sluice::admin

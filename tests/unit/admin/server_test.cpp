@@ -176,13 +176,59 @@ TEST_F(AdminServer, SilentClientsAreClosedAndBounded) {
   stream_protocol::socket second(context);
   first.connect(stream_protocol::endpoint(socket_));
   second.connect(stream_protocol::endpoint(socket_));
-  EXPECT_THAT(raw("", 1), HasSubstr("too many connections"));
   std::string rest;
   boost::system::error_code error;
   boost::asio::read_until(first, boost::asio::dynamic_buffer(rest), '\n', error);
   EXPECT_EQ(error, boost::asio::error::eof) << "closed for its silence";
   boost::asio::read_until(second, boost::asio::dynamic_buffer(rest), '\n', error);
   EXPECT_TRUE(ask(socket_, "echo", 5s).ok);
+}
+
+TEST_F(AdminServer, ClientsThatWaitForAnAnswerAreNotDisplaced) {
+  start({.connections = 2, .line_bytes = 100});
+  boost::asio::io_context context;
+  stream_protocol::socket first(context);
+  stream_protocol::socket second(context);
+  for (stream_protocol::socket* const client : {&first, &second}) {
+    client->connect(stream_protocol::endpoint(socket_));
+    boost::asio::write(*client, boost::asio::buffer(std::string("stream\n")));
+    std::string text;
+    boost::asio::read_until(*client, boost::asio::dynamic_buffer(text), '\n');
+  }
+  EXPECT_THAT(raw("", 1), HasSubstr("too many connections"));
+}
+
+TEST_F(AdminServer, SilentClientsGiveTheirPlaceToOthers) {
+  start();
+  boost::asio::io_context context;
+  std::vector<stream_protocol::socket> silent;
+  for (int i = 0; i < 200; ++i) {
+    silent.emplace_back(context);
+    silent.back().connect(stream_protocol::endpoint(socket_));
+    if (i % 2 == 1) boost::asio::write(silent.back(), boost::asio::buffer(std::string("ec")));  // no whole request
+  }
+  EXPECT_TRUE(ask(socket_, "echo", 5s).ok);
+  std::string rest;
+  boost::system::error_code error;
+  boost::asio::read_until(silent.front(), boost::asio::dynamic_buffer(rest), '\n', error);
+  EXPECT_EQ(error, boost::asio::error::eof) << "the oldest is closed first";
+  stop();
+}
+
+TEST_F(AdminServer, AClientThatAskedIsDisplacedOnlyIfItIsSilentForLong) {
+  start({.connections = 1, .patience = 100ms});
+  boost::asio::io_context context;
+  stream_protocol::socket first(context);
+  first.connect(stream_protocol::endpoint(socket_));
+  boost::asio::write(first, boost::asio::buffer(std::string("echo\n")));
+  std::string text;
+  boost::asio::read_until(first, boost::asio::dynamic_buffer(text), '\n');
+  Answer answer = ask(socket_, "echo", 5s);
+  while (!answer.ok) answer = ask(socket_, "echo", 5s);
+  text.clear();
+  boost::system::error_code error;
+  boost::asio::read_until(first, boost::asio::dynamic_buffer(text), '\n', error);
+  EXPECT_EQ(error, boost::asio::error::eof);
 }
 
 TEST_F(AdminServer, SurvivesClientsThatDisconnectDuringTheirCommand) {
