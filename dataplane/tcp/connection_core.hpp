@@ -22,6 +22,10 @@ namespace sluice::tcp {
 /// Each class has private state and calls only the classes before it.
 class ConnectionCore {
  public:
+  /// Smallest value of the peer's MSS option with which the segments of an endpoint fit. A smaller value counts as this
+  /// one. It leaves 52 bytes of payload beside timestamps.
+  static constexpr std::uint16_t smallest_mss = 64;
+
   ConnectionCore(const ConnectionCore&) = delete;
   ConnectionCore& operator=(const ConnectionCore&) = delete;
 
@@ -132,7 +136,6 @@ class ConnectionCore {
 
   static constexpr std::uint32_t timestamp_option = 12;  ///< bytes of a timestamp option, padding included
   static constexpr std::uint16_t default_mss = 536;      ///< MSS without an MSS option (RFC 9293 section 3.7.1)
-  static constexpr std::uint16_t smallest_mss = 64;      ///< smallest value of the peer's MSS option that is accepted
 
   struct Bits {
     State state : 4 = State::closed;

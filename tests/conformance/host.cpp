@@ -114,7 +114,7 @@ std::string Host::check(const Read& read, const Octets& frame, const Host& peer)
   const std::int64_t end = ahead(wire.seq, peer.isn) + static_cast<std::int64_t>(wire.length());
   if (!wire.has(bit::rst) && end > peer.sent_end_) return "octets that were never sent";
   if (wire.has(bit::ack) && ahead(wire.ack, isn) > sent_end_) return "an acknowledgement of what was never sent";
-  if (wire.payload.size() + wire.options.size() > std::max<std::size_t>(offer_.mss, 88)) {
+  if (wire.payload.size() + wire.options.size() > offer_.mss) {
     return "a segment beyond the receiver's MSS (RFC 9293 MUST-16)";
   }
   return wire.has(bit::rst) ? "" : check_options(wire, peer);

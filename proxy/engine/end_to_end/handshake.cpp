@@ -42,7 +42,7 @@ Step follow_responder(Flow& flow, const tcp::Segment& segment, bool splittable, 
   }
   // A SYN without ACK may be a simultaneous open, which is detected when the initiator answers it.
   if (!segment.flags.syn() || !segment.flags.ack() || segment.ack != expected_ack) return Step::unrelated;
-  if (!splittable || segment.payload_len != 0) return Step::give_up;
+  if (!splittable || segment.payload_len != 0 || segment.syn.mss < tcp::Endpoint::smallest_mss) return Step::give_up;
   if (leaves_ecn_unclear(flow, segment)) {
     flow.handshake.ecn_unclear = true;
     return Step::give_up;

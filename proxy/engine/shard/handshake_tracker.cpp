@@ -32,6 +32,7 @@ Counter reason_to_give_up(const RxPacket& rx, const Flow& flow) {
   }
   if (rx.segment().payload_len != 0) return Counter::forward_syn_data;
   if (flow.handshake.ecn_unclear) return Counter::forward_accurate_ecn;
+  if (rx.segment().syn.mss < tcp::Endpoint::smallest_mss) return Counter::forward_small_mss;
   return rx.in == flow.initiator ? Counter::forward_simultaneous_open : Counter::forward_handshake_unclear;
 }
 
@@ -203,6 +204,10 @@ void HandshakeTracker::begin_answered(RxPacket& rx, const FirstSyn& first) {
   // The SYN-ACK answers one of several SYNs with other options, so it is not known which options the hosts use.
   if ((first.unclear_options & rx.segment().syn.offered()) != 0) {
     return forward_unsplit(rx, Counter::forward_handshake_unclear);
+  }
+  // The proxy would send segments that are larger than such a host announces.
+  if (std::min(first.options.mss, rx.segment().syn.mss) < tcp::Endpoint::smallest_mss) {
+    return forward_unsplit(rx, Counter::forward_small_mss);
   }
   unsplit_.forget(key, rx.tag);
   if (settings.regulates()) {
