@@ -39,6 +39,7 @@ namespace sluice::proxy {
   X(forward_draining, "forwarded: SYN while the proxy drains")                                                     \
   X(forward_handback, "forwarded: segment of a connection in handback, beyond the handback point")                 \
   X(forward_multipath, "forwarded: of a connection whose SYN asks for Multipath TCP (RFC 8684)")                   \
+  X(forward_signed, "forwarded: segment with a signature (TCP MD5 or TCP-AO), which only its hosts can verify")    \
   X(forward_small_mss, "forwarded: of a connection whose SYN or SYN-ACK announces an MSS below 64 bytes")          \
   X(forward_syn_data, "forwarded: a SYN that carries data")                                                        \
   X(forward_handshake_damaged, "forwarded: handshake segment with a wrong or refused checksum; not evaluated")     \

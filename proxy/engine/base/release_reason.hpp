@@ -15,7 +15,7 @@ namespace sluice::proxy {
   X(released_drain, "the proxy drains")                             \
   X(released_memory, "packet buffers were short, and it held none") \
   X(released_switch, "the policies leave it end to end")            \
-  X(released_unsplittable, "a fragment or an IP option between its hosts")
+  X(released_unsplittable, "a fragment, an IP option or a signature between its hosts")
 
 enum class ReleaseReason : std::uint8_t {
   none,

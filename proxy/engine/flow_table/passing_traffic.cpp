@@ -12,7 +12,7 @@ namespace {
 /// Returns the key of a frame's flow, with the UE as first host. The ports are 0 if the frame has no TCP or UDP header.
 flow::FlowKey flow_of(const RxPacket& rx) {
   flow::FlowKey key = rx.key();
-  if (!rx.is_tcp() && rx.result != packet::ParseResult::udp) key.ue_port = key.server_port = 0;
+  if (!rx.is_tcp() && !rx.is_signed() && rx.result != packet::ParseResult::udp) key.ue_port = key.server_port = 0;
   return key;
 }
 

@@ -22,9 +22,16 @@ struct RxPacket {
   [[nodiscard]] const tcp::Segment& segment() const { return parsed.segment; }
   /// Returns the key of the connection to which the frame belongs.
   [[nodiscard]] flow::FlowKey key() const { return key_of(in, parsed); }
-  /// True if the frame contains a complete TCP segment, even one with options that a split connection does not support.
+  /// True if the frame contains a complete TCP segment that the proxy may evaluate. A SYN may have options that a split
+  /// connection does not support.
   [[nodiscard]] bool is_tcp() const {
-    return result == packet::ParseResult::tcp || result == packet::ParseResult::tcp_options_unknown;
+    return result == packet::ParseResult::tcp ||
+           (result == packet::ParseResult::tcp_options_unknown && segment().flags.syn());
+  }
+  /// True if the frame is a segment with a signature (TCP MD5 or TCP-AO) and no SYN. Only its hosts can verify the
+  /// signature, so the proxy neither evaluates nor changes the segment.
+  [[nodiscard]] bool is_signed() const {
+    return result == packet::ParseResult::tcp_options_unknown && !segment().flags.syn();
   }
 };
 

@@ -7,9 +7,23 @@
 #include <algorithm>
 
 #include "proxy/engine/flow_table/checksum.hpp"
+#include "proxy/engine/shard/unsplittable.hpp"
 #include "proxy/engine/split/icmp_errors.hpp"
 
 namespace sluice::proxy {
+namespace {
+
+/// Parses a frame that is not of the most common form. A segment with a signature (TCP MD5 or TCP-AO) gets the result
+/// of a SYN with unknown options, because the proxy must not evaluate it either: see RxPacket::is_signed().
+packet::ParseResult parse_uncommon(std::span<const std::uint8_t> frame, packet::Parsed& parsed) {
+  constexpr std::uint8_t signatures = packet::UnknownOptions::md5 | packet::UnknownOptions::authentication;
+  const packet::ParseResult result = packet::parse_any(frame, parsed);
+  if (result == packet::ParseResult::tcp && (parsed.unknown_options.bits & signatures) != 0) [[unlikely]]
+    return packet::ParseResult::tcp_options_unknown;
+  return result;
+}
+
+}  // namespace
 
 void Classifier::receive(Side in, std::span<packet::Packet> burst, Instant now) {
   shard_.counters.add(in == Side::radio ? Counter::received_radio : Counter::received_core, burst.size());
@@ -44,7 +58,7 @@ void Classifier::look_up(Side in, std::span<const packet::Packet> burst) {
       if (!(key == before)) keys.set(count++, key);
       before = key;
     } else {
-      results[i] = packet::parse_any(frame, parsed[i]);
+      results[i] = parse_uncommon(frame, parsed[i]);
       const flow::FlowKey key = key_of(in, parsed[i]);
       if (count == 0 || !(keys.key(count - 1) == key)) keys.set(count++, key);
       before = keys.is_long(count - 1) ? flow::ShortKey::of_none() : keys.short_key(count - 1);
@@ -64,7 +78,7 @@ void Classifier::look_up_one(Side in, const packet::Packet& packet) {
     known_.results[0] = packet::ParseResult::tcp;
     find_one(key_of_common(in, frame));
   } else {
-    known_.results[0] = packet::parse_any(frame, parsed);
+    known_.results[0] = parse_uncommon(frame, parsed);
     find_one(key_of(in, parsed));
   }
 }
@@ -193,7 +207,7 @@ void Classifier::handle_other(RxPacket& rx, ConnectionId id) {
 }
 
 void Classifier::handle_unparsed(RxPacket& rx) {
-  const Counter counter = counter_of(rx.result);
+  const Counter counter = counter_of_unread(rx);
   if (packet::disposition(rx.result) == packet::Disposition::drop) {
     shard_.counters.add(counter);
     return;

@@ -197,7 +197,7 @@ void HandbackRouter::pass_until_split(RxPacket& rx, EndToEndId id) {
 void HandbackRouter::on_unsplittable(const RxPacket& rx) {
   const Side in = rx.in;
   const auto begun = read_unsplittable(rx.packet, rx.parsed, rx.result);
-  if (!begun) return;
+  if (!begun || (rx.is_signed() && is_damaged(shard_.config, rx.in, rx.packet, rx.parsed, true))) return;
   Registry& registry = shard_.registry;
   Released& released = flows_.handback().released();
   const flow::FlowKey key = key_of(in, *begun);
@@ -214,7 +214,7 @@ void HandbackRouter::on_unsplittable(const RxPacket& rx) {
     flow.release_reason = ReleaseReason::released_unsplittable;
   } else {
     if (!handshake::is_plausible(flow, in, begun->segment)) return;
-    handshakes_.record_unsplit(key, counter_of(rx.result), rx.now);
+    handshakes_.record_unsplit(key, counter_of_unread(rx), rx.now);
     flow.release_reason = ReleaseReason::never_split;
   }
   flows_.schedule(flow, id, StreamEvents::all);

@@ -28,7 +28,8 @@ class HandbackRouter {
   /// Processes a segment of a connection that passes end to end although its policy requires a split. Splits the
   /// connection if it is idle, else forwards the segment.
   [[gnu::cold, gnu::noinline]] void pass_until_split(RxPacket& rx, EndToEndId id);
-  /// Handles a fragment, or a segment after IP options, which a split does not support. The caller forwards the packet.
+  /// Handles a fragment, a segment after IP options, or one with a signature. A split supports none of them. The caller
+  /// forwards the packet.
   /// If its numbers show that it belongs to a split connection, requests the handback of that connection to its hosts.
   [[gnu::cold, gnu::noinline]] void on_unsplittable(const RxPacket& rx);
 

@@ -1,5 +1,5 @@
 // Reads the TCP header of fragments and of segments behind IP options. HandbackRouter::on_unsplittable() calls it for
-// packets that parse() did not accept as TCP. Invariant: no byte outside of the packet is read (RFC 8200 section 4, RFC
+// packets that the proxy does not evaluate. Invariant: no byte outside of the packet is read (RFC 8200 section 4, RFC
 // 4302 section 2.2, RFC 791).
 #include "proxy/engine/shard/unsplittable.hpp"
 
@@ -67,6 +67,7 @@ std::optional<std::size_t> tcp_behind_ipv4(const std::uint8_t* ip, std::uint8_t 
 
 std::optional<packet::Parsed> read_unsplittable(const packet::Packet& packet, const packet::Parsed& parsed,
                                                 packet::ParseResult result) {
+  if (result == packet::ParseResult::tcp_options_unknown && !parsed.segment.flags.syn()) return parsed;
   const bool possible = result == packet::ParseResult::ip_fragment || result == packet::ParseResult::ip_options ||
                         result == packet::ParseResult::ipv6_extension;
   if (!possible || parsed.ip_version == 0) return std::nullopt;
