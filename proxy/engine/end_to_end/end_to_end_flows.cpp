@@ -38,6 +38,8 @@ EndToEndId EndToEndFlows::open(const FirstSyn& first, PolicyIndex policy, Instan
   flow.dscp = first.dscp;
   flow.unfinished = first.unfinished ? bit(first.from) : std::uint8_t{0};
   flow.record_syn(first.from, {first.isn, first.window, first.options});
+  // Some copy of the SYN may have offered accurate ECN, and such a connection is not split later.
+  if (first.ecn_unclear) flow.syn_of(first.from).options.accurate_ecn = true;
   flow.handshake = flow.last_activity = first.at;
   schedule(flow, begun.id);
   return begun.id;

@@ -18,17 +18,15 @@ bool is_behind(tcp::SeqNum number, tcp::SeqNum isn) {
   return number > isn && number <= isn + 1 + UINT16_MAX;
 }
 
-/// True if this SYN-ACK leaves open whether both hosts use accurate ECN (RFC 9768). The SYN or the SYN-ACK has a
-/// reserved combination of flags, or an earlier copy of one of them offers something else. Which copy a host has
-/// received is unknown. A connection without any offer of accurate ECN is always clear.
+/// True if this SYN-ACK leaves open whether both hosts use accurate ECN (RFC 9768). It has a reserved combination of
+/// flags, or an earlier copy of it offers something else. Which copy the initiator has received is unknown. A
+/// connection without any offer of accurate ECN is always clear.
 bool leaves_ecn_unclear(const Flow& flow, const tcp::Segment& syn_ack) {
   const Handshake& seen = flow.handshake;
-  const bool offered = seen.initiator_options.accurate_ecn || seen.ecn_unclear;
-  if (!offered) return false;
+  if (!seen.initiator_options.accurate_ecn) return false;
   const bool again = flow.phase == FlowPhase::syn_ack && syn_ack.seq == seen.responder_isn;
-  const bool before = again && seen.responder_options.accurate_ecn;
-  if (again && before != syn_ack.syn.accurate_ecn) return true;
-  return syn_ack.syn.accurate_ecn && (seen.ecn_unclear || tcp::has_reserved_ace(syn_ack.flags));
+  if (again && seen.responder_options.accurate_ecn != syn_ack.syn.accurate_ecn) return true;
+  return syn_ack.syn.accurate_ecn && tcp::has_reserved_ace(syn_ack.flags);
 }
 
 /// Tracks a segment that the responder of a handshake (the host that receives the SYN) has sent. `splittable` is true
@@ -43,10 +41,7 @@ Step follow_responder(Flow& flow, const tcp::Segment& segment, bool splittable, 
   // A SYN without ACK may be a simultaneous open, which is detected when the initiator answers it.
   if (!segment.flags.syn() || !segment.flags.ack() || segment.ack != expected_ack) return Step::unrelated;
   if (!splittable || segment.payload_len != 0 || segment.syn.mss < tcp::Endpoint::smallest_mss) return Step::give_up;
-  if (leaves_ecn_unclear(flow, segment)) {
-    flow.handshake.ecn_unclear = true;
-    return Step::give_up;
-  }
+  if (leaves_ecn_unclear(flow, segment)) return Step::give_up_ecn;
   // A SYN-ACK that is repeated with other options leaves open which of them the initiator uses.
   const bool again = flow.phase == FlowPhase::syn_ack && segment.seq == flow.handshake.responder_isn;
   const std::uint8_t changed = again ? flow.handshake.responder_options.difference(segment.syn) : std::uint8_t{0};
@@ -76,11 +71,10 @@ Step follow_initiator(Flow& flow, const tcp::Segment& segment, bool splittable, 
     // A SYN with an ACK answers a SYN that has crossed it: a simultaneous open.
     if (segment.flags.ack() || !splittable || segment.payload_len != 0) return Step::give_up;
     flow.handshake.retransmitted = true;
-    if (segment.syn.accurate_ecn != flow.handshake.initiator_options.accurate_ecn) {
-      flow.handshake.ecn_unclear = true;
-      if (flow.phase == FlowPhase::syn_ack && flow.handshake.responder_options.accurate_ecn) return Step::give_up;
-    }
-    return Step::go_on;
+    // The feedback mode stays, but a server that has received a SYN without the offer may mark no packet any more as
+    // ECN-capable (RFC 9768 section 3.1.5). The proxy would mark packets in its name.
+    const bool differs = segment.syn.accurate_ecn != flow.handshake.initiator_options.accurate_ecn;
+    return differs && flow.handshake.responder_options.accurate_ecn ? Step::give_up_ecn : Step::go_on;
   }
   // Any other number than the first of each side shows unseen segments, so the hosts' state is unknown.
   const bool completes = flow.phase == FlowPhase::syn_ack && segment.flags.ack() && segment.seq == next &&
@@ -131,7 +125,8 @@ void begin(Flow& flow, const FirstSyn& syn) {
   flow.handshake.initiator_isn = syn.isn;
   flow.handshake.initiator_options = syn.options;
   flow.handshake.retransmitted = syn.retransmitted;
-  flow.handshake.ecn_unclear = syn.ecn_unclear;
+  // Some copy of the SYN may have offered it.
+  if (syn.ecn_unclear) flow.handshake.initiator_options.accurate_ecn = true;
   flow.handshake.syn_ecn = syn.ecn & 3U;
   flow.handshake.unfinished = syn.unfinished ? bit(syn.from) : std::uint8_t{0};
   flow.leg(opposite(syn.from)).headers = syn.headers;

@@ -30,7 +30,8 @@ enum class Step : std::uint8_t {
   refused,    ///< the segment is a RST that ends the handshake: remove the flow
   /// the segment contains something that a split does not support (options, data on a SYN-ACK); remove the flow and
   /// forward
-  give_up
+  give_up,
+  give_up_ecn  ///< as give_up, because it is unclear whether the hosts agree on accurate ECN
 };
 
 /// Initialises a new flow from the first SYN of its connection.

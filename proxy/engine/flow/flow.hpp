@@ -109,9 +109,6 @@ struct Handshake {
   std::uint16_t responder_window = 0;  ///< window field of the SYN-ACK, which is never scaled
   /// true if a SYN or SYN-ACK was retransmitted; round-trip times are then ambiguous (Karn's algorithm)
   bool retransmitted : 1 = false;
-  /// true if it is not certain whether the hosts agree on accurate ECN (RFC 9768): a reserved combination of flags, or
-  /// a SYN or SYN-ACK that was retransmitted with other flags
-  bool ecn_unclear : 1 = false;
   std::uint8_t syn_ecn : 2 = 0;           ///< ECN field of the SYN's IP header
   std::uint8_t syn_ecn_reported : 2 = 0;  ///< ECN field of the SYN as the SYN-ACK reports it
   std::uint8_t syn_ack_ecn : 2 = 0;       ///< ECN field of the SYN-ACK's IP header

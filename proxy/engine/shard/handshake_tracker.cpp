@@ -21,7 +21,8 @@ Counter counter_of_options(const RxPacket& rx) {
 }
 
 /// Returns the counter for the reason why this segment prevents that its connection is split.
-Counter reason_to_give_up(const RxPacket& rx, const Flow& flow) {
+Counter reason_to_give_up(const RxPacket& rx, const Flow& flow, handshake::Step step) {
+  if (step == handshake::Step::give_up_ecn) return Counter::forward_accurate_ecn;
   if (rx.result != packet::ParseResult::tcp) return counter_of_options(rx);
   if (!rx.segment().flags.syn()) {
     const Handshake& seen = flow.handshake;
@@ -31,7 +32,6 @@ Counter reason_to_give_up(const RxPacket& rx, const Flow& flow) {
                                                     : Counter::forward_handshake_unseen;
   }
   if (rx.segment().payload_len != 0) return Counter::forward_syn_data;
-  if (flow.handshake.ecn_unclear) return Counter::forward_accurate_ecn;
   if (rx.segment().syn.mss < tcp::Endpoint::smallest_mss) return Counter::forward_small_mss;
   return rx.in == flow.initiator ? Counter::forward_simultaneous_open : Counter::forward_handshake_unclear;
 }
@@ -205,6 +205,9 @@ void HandshakeTracker::begin_answered(RxPacket& rx, const FirstSyn& first) {
   if ((first.unclear_options & rx.segment().syn.offered()) != 0) {
     return forward_unsplit(rx, Counter::forward_handshake_unclear);
   }
+  if (first.ecn_unclear && rx.segment().syn.accurate_ecn && !settings.regulates()) {
+    return forward_unsplit(rx, Counter::forward_accurate_ecn);
+  }
   // The proxy would send segments that are larger than such a host announces.
   if (std::min(first.options.mss, rx.segment().syn.mss) < tcp::Endpoint::smallest_mss) {
     return forward_unsplit(rx, Counter::forward_small_mss);
@@ -335,8 +338,9 @@ void HandshakeTracker::follow(RxPacket& rx, FlowId id) {
       forwarder_.forward(rx, Counter::forward_reset_handshake);
       return;
     case handshake::Step::give_up:
+    case handshake::Step::give_up_ecn:
       flows_.request_release(flow, id, ReleaseReason::never_split);
-      forward_unsplit(rx, reason_to_give_up(rx, flow));
+      forward_unsplit(rx, reason_to_give_up(rx, flow, step));
       return;
   }
   forwarder_.forward(rx, Counter::forward_handshake);
