@@ -61,6 +61,12 @@ bool EndToEndFlow::is_own_syn(Side in, const tcp::Segment& syn) const {
   return in == initiator && syn.seq == isn;
 }
 
+bool EndToEndFlow::leaves_options_unclear(Side in, const tcp::Segment& syn) const {
+  const bool again = phase == EndToEndPhase::syn_ack && in != initiator && syn.flags.ack() &&
+                     syn.seq == syn_of(in).isn && is_own_syn(in, syn);
+  return again && (syn_of(in).options.difference(syn.syn) & syn_of(initiator).options.offered()) != 0;
+}
+
 bool EndToEndFlow::is_refused_by(Side in, const tcp::Segment& reset) const {
   const tcp::SeqNum first = syn_of(initiator).isn;
   if (in == initiator) return reset.seq == first + 1;

@@ -134,6 +134,8 @@ struct EndToEndFlow {
   void record_checksum(Side in, const tcp::Segment& syn, bool is_unfinished);
   /// True if the SYN or SYN-ACK has the sequence numbers of this connection.
   [[nodiscard]] bool is_own_syn(Side in, const tcp::Segment& syn) const;
+  /// True if this segment repeats the SYN-ACK with other options that both hosts would have to use.
+  [[nodiscard]] bool leaves_options_unclear(Side in, const tcp::Segment& syn) const;
   /// True if the RST ends this connection's handshake. For that its numbers must match exactly (RFC 9293 section
   /// 3.10.7.3, RFC 5961 section 3.2).
   [[nodiscard]] bool is_refused_by(Side in, const tcp::Segment& reset) const;

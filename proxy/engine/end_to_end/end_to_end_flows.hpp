@@ -89,6 +89,11 @@ class EndToEndFlows {
   [[nodiscard]] bool is_own_syn(EndToEndId id, Side in, const tcp::Segment& syn) const {
     return flows_[id].is_own_syn(in, syn);
   }
+  /// True if the segment repeats the SYN-ACK of a handshake with other options. It is then unknown which of them the
+  /// initiator uses, so that the proxy might read and write windows with a wrong scale.
+  [[nodiscard]] bool leaves_options_unclear(EndToEndId id, Side in, const tcp::Segment& syn) const {
+    return flows_[id].leaves_options_unclear(in, syn);
+  }
   /// Handles a segment that passes unread: the first fragment of a segment, or a segment after IP options. The window
   /// that it announces is kept. If the segment's numbers are plausible, the connection is not split, because the proxy
   /// cannot know which data its hosts have received.

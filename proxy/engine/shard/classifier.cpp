@@ -224,8 +224,11 @@ void Classifier::handle_new(RxPacket& rx) {
 }
 
 void Classifier::handle_end_to_end(RxPacket& rx, EndToEndId id) {
-  if (rx.segment().flags.syn() && !parts_.end_to_end.is_own_syn(id, rx.in, rx.segment())) [[unlikely]] {
-    if (parts_.handshakes.on_conflicting_syn(rx)) return;
+  if (rx.segment().flags.syn()) [[unlikely]] {
+    const bool is_own = parts_.end_to_end.is_own_syn(id, rx.in, rx.segment());
+    if (!is_own && parts_.handshakes.on_conflicting_syn(rx)) return;
+    const bool unclear = is_own && parts_.end_to_end.leaves_options_unclear(id, rx.in, rx.segment());
+    if (unclear && parts_.handshakes.leave_unclear(rx)) return;
   }
   if (parts_.end_to_end.to_be_split(id)) [[unlikely]] {
     parts_.handback_router.pass_until_split(rx, id);

@@ -260,6 +260,13 @@ bool HandshakeTracker::on_conflicting_syn(RxPacket& rx) {
   return true;
 }
 
+bool HandshakeTracker::leave_unclear(RxPacket& rx) {
+  if (is_damaged(shard_.config, rx.in, rx.packet, rx.parsed, false)) return false;
+  forget(rx.key(), rx.now);
+  forward_unsplit(rx, Counter::forward_handshake_unclear);
+  return true;
+}
+
 /// Discards all state of a connection that is not split: a flow in its handshake, an end-to-end connection, or a
 /// connection that was handed back to its hosts.
 void HandshakeTracker::forget(const flow::FlowKey& key, Instant now) {
