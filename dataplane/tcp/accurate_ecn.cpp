@@ -110,7 +110,9 @@ void AccurateEcn::join(std::uint8_t reported) {
   passed_ = acknowledged_ & 7U;
   own_ = 0;
   incapable_ = 0;
+  asked_ = 0;
   settled_ = Instant();
+  ask_again_ = never;
   any_passed_ = acks_due_ = join_ended_ = false;
   gap_ = gap_to(passed_);
 }
@@ -196,7 +198,7 @@ void Sender::emit_marked_acks(AccurateEcn& state, Instant now, Output& output) {
     state.mark_own(snd_.nxt, now + rto());
     ack_went_out(segment);
   }
-  state.marked_acks_sent();
+  state.marked_acks_sent(now + rto());
   send_keepalive();
 }
 

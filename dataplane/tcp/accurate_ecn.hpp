@@ -112,6 +112,7 @@ class AccurateEcn {
   /// that the other host received before, that host may once see marks that did not happen.
   void end_join() {
     gap_ = 0;
+    own_ = 0;
     join_ended_ = true;
   }
   /// Records a data packet of the other host that was forwarded to the peer after join(). `capable` is true if it was
@@ -127,7 +128,25 @@ class AccurateEcn {
   [[nodiscard]] bool marked_acks_due() const { return acks_due_ && owes_mark(); }
   /// Requests marked_acks_due().
   void request_marked_acks() { acks_due_ = owes_mark(); }
-  void marked_acks_sent() { acks_due_ = false; }
+  /// Records that these ACKs were sent. Unless the peer answers, it must be asked again at `ask_again`.
+  void marked_acks_sent(Instant ask_again) {
+    acks_due_ = false;
+    ask_again_ = ask_again;
+  }
+  /// Returns when the peer must be asked again, because marked ACKs or the answer to them may be lost; `never` if no
+  /// answer is awaited.
+  [[nodiscard]] Instant question_due() const { return awaits_own() ? ask_again_ : never; }
+  /// Records that the peer is asked again for its count, and that it has `patience` time for the answer, or twice as
+  /// long after each further question. Ends the join and returns false if it was asked too often.
+  bool ask_again(Instant now, Duration patience) {
+    constexpr std::uint8_t most = 6;
+    if (asked_ == most) {
+      end_join();
+      return false;
+    }
+    ask_again_ = now + patience * (2 << asked_++);
+    return true;
+  }
   /// True if a mark of mark_own() is not known to have arrived.
   [[nodiscard]] bool awaits_own() const { return own_ != 0; }
 
@@ -160,11 +179,13 @@ class AccurateEcn {
   std::uint8_t own_ = 0;         ///< number of marks set by the proxy (mark_own()) that may still arrive at the peer
   std::uint16_t incapable_ = 0;  ///< number of consecutive data packets that passed and were not ECN-capable
   std::uint8_t hidden_ = 0;      ///< number of marks set by the proxy (mark_own()) that marked() must not return
+  std::uint8_t asked_ = 0;       ///< number of calls of ask_again()
   bool any_passed_ = false;      ///< true if the two fields below are valid
   SeqNum passed_ack_;            ///< newest acknowledgement number that pass() has processed
   std::uint32_t passed_ts_ = 0;
   SeqNum own_end_;  ///< end of the newest packet that the proxy has marked (mark_own())
   Instant settled_{};
+  Instant ask_again_ = never;
 };
 
 }  // namespace sluice::tcp

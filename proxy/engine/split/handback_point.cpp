@@ -108,13 +108,27 @@ bool marks_differ(const Flow& flow) {
   });
 }
 
-bool level_marks(Flow& flow) {
+Instant next_question(const Flow& flow) {
+  Instant due = never;
+  for (const Side side : both_sides) {
+    const tcp::AccurateEcn* const host = counters_of(flow, side).first;
+    if (host != nullptr && !flow.leg(opposite(side)).passed_by) due = std::min(due, host->question_due());
+  }
+  return due;
+}
+
+bool level_marks(Flow& flow, Instant now) {
   if (flow.phase != FlowPhase::handing_back || !marks_differ(flow) || !delivered(flow)) return false;
   bool any = false;
   for (const Side side : both_sides) {
     tcp::AccurateEcn* const host = counters_of(flow, side).first;
     // Data that was forwarded to the host is beyond the leg's numbers, so the host would not count an ACK of the leg.
-    if (!host->owes_mark() || host->awaits_own() || flow.leg(opposite(side)).passed_by) continue;
+    if (flow.leg(opposite(side)).passed_by) continue;
+    if (now >= host->question_due() && host->ask_again(now, flow.leg(side).endpoint.rto())) {
+      flow.leg(side).endpoint.send_keepalive();
+      any = true;
+    }
+    if (!host->owes_mark() || host->awaits_own()) continue;
     if (!flow.leg(side).endpoint.uses_sack()) {  // the ACKs could look like duplicates that report a loss
       host->end_join();
       continue;

@@ -218,13 +218,14 @@ bool SplitFlows::serve_releasing(const ServedFlow& served) {
   relay::pass_keepalives(flow);
   handback_.advance(flow, now);
   emit_with_ends(served);
-  if (handback::level_marks(flow)) emit(flow, bearer, now);
+  if (handback::level_marks(flow, now)) emit(flow, bearer, now);
   if (relay::finished(flow)) {
     count_end(flow, id);
   } else if (Handback::is_complete(flow)) {
     handback_.release(flow, now);
   } else {
     flow_timers_.update(flow, id, now);
+    if (const Instant due = handback::next_question(flow); due != never) flow_timers_.arm(flow, id, due, now);
     stall_timeout_.watch_holes(flow, id);
     return true;
   }

@@ -404,11 +404,39 @@ TEST_F(AccurateEcnHandback, AnIdleConnectionIsLevelledBeforeItsRelease) {
   EXPECT_EQ(lab.count(Counter::released_idle), 1U);
 }
 
-TEST_F(AccurateEcnHandback, AHostThatDoesNotAnswerIsReleasedAfterTheIdleTimeout) {
+/// Counts the segments marked CE, and the others, that left to the UE.
+struct MarksToTheUe {
+  explicit MarksToTheUe(ProxyLab& lab) {
+    while (const auto seen = lab.next(Side::radio)) ++(seen->segment().ecn == ce ? marked : others);
+  }
+  int marked = 0;
+  int others = 0;
+};
+
+TEST_F(AccurateEcnHandback, AHostThatDoesNotAnswerIsAskedAgain) {
   open_with_one_mark();
   release();
-  lab.pass_time(proxy::ShardTimeouts{}.idle + std::chrono::seconds(1));
+  lab.forget_output();
+  lab.pass_time(std::chrono::seconds(10));  // the marked ACK or its answer is lost
+  const MarksToTheUe asked(lab);
+  EXPECT_EQ(asked.marked, 0) << "the mark may have arrived";
+  EXPECT_GE(asked.others, 2);
+  ue(0, 1000, 5);  // it has not
+  EXPECT_EQ(lab.shard.flow_count(), 1U);
+  EXPECT_EQ(MarksToTheUe(lab).marked, 1);
+  ue(0, 1000, 6);
   EXPECT_EQ(lab.shard.flow_count(), 0U);
+}
+
+TEST_F(AccurateEcnHandback, AHostThatNeverAnswersIsAskedAFewTimes) {
+  open_with_one_mark();
+  release();
+  lab.forget_output();
+  lab.pass_time(std::chrono::minutes(10));
+  EXPECT_EQ(lab.shard.flow_count(), 0U);
+  const MarksToTheUe asked(lab);
+  EXPECT_EQ(asked.marked, 0);
+  EXPECT_LE(asked.others, 6);
 }
 
 TEST_F(AccurateEcnHandback, AFinEndsTheJoin) {
