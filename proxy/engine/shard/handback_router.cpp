@@ -21,7 +21,7 @@ void HandbackRouter::pass_during_handback(RxPacket& rx, FlowId id) {
   const packet::ChecksumState checksum = packet::verify_tcp_checksum(rx.packet, rx.parsed);
   if (!accept_checksum(shard_.config, shard_.counters, in, checksum, flow.handshake)) return;
   tcp::Endpoint& own = flow.leg(in).endpoint;
-  const handback::Verdict verdict = handback::judge(flow, in, rx.segment(), edge_of(flow, in));
+  const handback::Verdict verdict = handback::judge(flow, in, rx.segment(), edges_of(flow, in));
   if (verdict.is_valid || verdict.feed) flow.last_activity = rx.now;
   const bool of_own_data = own.held() != Bytes{};
   if (verdict.feed) {
@@ -70,17 +70,21 @@ void HandbackRouter::record_passed(Flow& flow, Side in, const tcp::Segment& segm
 
 /// Records a segment that passes unread during a handback. It may contain data behind the handback point.
 void HandbackRouter::record_unread(Flow& flow, Side in, const tcp::Segment& segment, Instant now) {
-  if (!handback::judge(flow, in, segment, edge_of(flow, in)).is_valid) return;
+  if (!handback::judge(flow, in, segment, edges_of(flow, in)).is_valid) return;
   if (flow.successor != no_id) end_to_end_.record_unsplittable(flow.successor, in, segment, now);
   record_passed(flow, in, segment);
   flow.leg(in).passed_by = true;
 }
 
-/// Returns the rightmost window edge that was advertised to the host behind `in` during a handback.
-tcp::SeqNum HandbackRouter::edge_of(const Flow& flow, Side in) const {
-  const tcp::SeqNum edge = flow.leg(in).endpoint.rcv_adv();
-  if (flow.successor == no_id) return edge;
-  return tcp::later(edge, end_to_end_.edge_towards(flow.successor, opposite(in)));
+/// Returns the rightmost window edges that were advertised to both hosts, for a segment that arrived on `in` during a
+/// handback.
+handback::Edges HandbackRouter::edges_of(const Flow& flow, Side in) const {
+  const auto edge_to = [&](Side host) {
+    const tcp::SeqNum edge = flow.leg(host).endpoint.rcv_adv();
+    if (flow.successor == no_id) return edge;
+    return tcp::later(edge, end_to_end_.edge_towards(flow.successor, opposite(host)));
+  };
+  return {edge_to(in), edge_to(opposite(in))};
 }
 
 /// Continues the counts of ECN marks (RFC 9768) across the handback of a connection to its hosts. The proxy has sent

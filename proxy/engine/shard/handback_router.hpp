@@ -42,7 +42,7 @@ class HandbackRouter {
   };
   void record_passed(Flow& flow, Side in, const tcp::Segment& segment) const;
   void record_unread(Flow& flow, Side in, const tcp::Segment& segment, Instant now);
-  [[nodiscard]] tcp::SeqNum edge_of(const Flow& flow, Side in) const;
+  [[nodiscard]] handback::Edges edges_of(const Flow& flow, Side in) const;
   void join_marks(RxPacket& rx, const Flow& flow, const handback::Verdict& verdict, Passing how);
   /// Processes a segment of a released connection, which was handed back to its hosts before. Returns false if the
   /// segment belongs to no released connection.

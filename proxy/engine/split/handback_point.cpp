@@ -236,20 +236,20 @@ KnownConnection known(const flow::FlowKey& key, const Flow& flow) {
 
 namespace {
 
-/// True if the segment's numbers match those of its host. The segment must lie in the window advertised to the host,
-/// whose right edge is `edge`, and its ACK in the window of the host. The ACK is not checked if all bytes that the
-/// proxy sent are acknowledged.
-bool is_plausible(const Flow& flow, Side in, const tcp::Segment& segment, tcp::SeqNum edge) {
+/// True if the segment's numbers match those of its host. The segment must lie in the window advertised to the host.
+/// Its ACK must lie in the window that the host has advertised, or that was advertised in its name.
+bool is_plausible(const Flow& flow, Side in, const tcp::Segment& segment, const Edges& edges) {
   const tcp::Endpoint& own = flow.leg(in).endpoint;
-  const bool ours_is_left = own.snd_una() != own.snd_nxt();
-  if (ours_is_left && segment.ack > tcp::later(relay::granted_edge(flow, in), own.snd_nxt()) + beyond_the_edge)
-    return false;
-  return segment.seq + max_behind >= own.rcv_nxt() && segment.seq <= tcp::later(edge, own.rcv_nxt()) + beyond_the_edge;
+  const tcp::SeqNum advertised = tcp::later(relay::granted_edge(flow, in), edges.to_other);
+  if (segment.ack + max_behind < own.snd_una()) return false;
+  if (segment.ack > tcp::later(advertised, own.snd_nxt()) + beyond_the_edge) return false;
+  return segment.seq + max_behind >= own.rcv_nxt() &&
+         segment.seq <= tcp::later(edges.to_sender, own.rcv_nxt()) + beyond_the_edge;
 }
 
 }  // namespace
 
-Verdict judge(const Flow& flow, Side in, const tcp::Segment& segment, tcp::SeqNum edge) {
+Verdict judge(const Flow& flow, Side in, const tcp::Segment& segment, const Edges& edges) {
   const tcp::Endpoint& own = flow.leg(in).endpoint;
   Verdict verdict;
   verdict.ours = segment;
@@ -265,7 +265,7 @@ Verdict judge(const Flow& flow, Side in, const tcp::Segment& segment, tcp::SeqNu
     return verdict;
   }
   const bool brings = segment.length() != 0;
-  if (segment.flags.syn() || !segment.flags.ack() || !is_plausible(flow, in, segment, edge)) {
+  if (segment.flags.syn() || !segment.flags.ack() || !is_plausible(flow, in, segment, edges)) {
     verdict.forward = true;  // the host decides
   } else if (brings && segment.seq + segment.length() <= own.rcv_nxt()) {
     verdict.feed = verdict.whole = true;  // the proxy's ACK was lost

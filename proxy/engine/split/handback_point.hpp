@@ -84,10 +84,14 @@ struct Verdict {
   /// part of the segment that must be passed to the proxy's leg: the acknowledgement of bytes that the proxy has sent
   tcp::Segment ours;
 };
-/// Decides how a segment that arrived on `in` is processed while its connection is handed back to its hosts. `edge` is
-/// the rightmost window edge advertised to the host behind `in`. A segment outside the windows is forwarded and changes
-/// no state.
-[[nodiscard]] Verdict judge(const Flow& flow, Side in, const tcp::Segment& segment, tcp::SeqNum edge);
+/// Rightmost window edges that were advertised to both hosts, by whomever.
+struct Edges {
+  tcp::SeqNum to_sender;  ///< edge that was advertised to the host that has sent the segment
+  tcp::SeqNum to_other;   ///< edge that was advertised to the other host
+};
+/// Decides how a segment that arrived on `in` is processed while its connection is handed back to its hosts. A segment
+/// outside the windows is forwarded and changes no state.
+[[nodiscard]] Verdict judge(const Flow& flow, Side in, const tcp::Segment& segment, const Edges& edges);
 /// Records that a segment which arrived on `in` has advertised its window to the other host. The segment must be valid
 /// and be forwarded.
 void record_advertised(Flow& flow, Side in, const tcp::Segment& segment);

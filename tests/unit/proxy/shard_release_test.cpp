@@ -124,6 +124,26 @@ TEST_F(ShardRelease, WhatIsRetransmittedAcknowledgesAsTheHostItself) {
   EXPECT_EQ(lab.shard.flow_count(), 0U) << "nothing keeps the proxy";
 }
 
+// A blind sender that has guessed a sequence number in the window must guess the acknowledgement, too.
+TEST_F(ShardRelease, AnAcknowledgementFarBeyondTheWindowChangesNoWindowDuringAHandback) {
+  hosts.open();
+  hosts.ue(Flags::ack_bit, 0, 0, std::string(1000, 'u'));  // the proxy has to deliver it to the server
+  release();
+  lab.forget_output();
+  lab.pass_time(std::chrono::seconds(2));
+  const auto before = lab.last(Side::core);
+  ASSERT_TRUE(before);
+  EXPECT_EQ(before->segment().payload_len, 1000);
+  hosts.ue(Flags::ack_bit, 1000, 500'000'000);
+  EXPECT_TRUE(lab.next(Side::core)) << "the server decides";
+  lab.pass_time(std::chrono::seconds(5));
+  const auto after = lab.last(Side::core);
+  ASSERT_TRUE(after);
+  EXPECT_EQ(after->segment().payload_len, 1000);
+  EXPECT_EQ(after->segment().ack, before->segment().ack);
+  EXPECT_EQ(after->segment().window, before->segment().window);
+}
+
 // A host that has lost its state answers with the number that the retransmission acknowledged.
 TEST_F(ShardRelease, AResetThatAnswersARetransmissionEndsTheProxysPartToo) {
   release_with_data();
