@@ -449,6 +449,19 @@ TEST_F(AccurateEcnHandback, AFinEndsTheJoin) {
   EXPECT_EQ(lab.shard.flow_count(), 0U);
 }
 
+TEST_F(AccurateEcnHandback, AnEndedJoinDoesNotBeginAgainWithDataOfTheProxy) {
+  open_with_one_mark();
+  server(1000, 0, 5, 1000, ect1);  // held for the UE
+  release();
+  tcp::Segment fin = segment(false, 2000, 0, 5);
+  fin.flags.bits |= Flags::fin_bit;
+  lab.put(Side::core, hosts.frame(false, fin));
+  lab.forget_output();
+  ue(0, 2000, 5);
+  EXPECT_EQ(newest_ace(Side::core), 5) << "the UE's own count";
+  EXPECT_EQ(lab.shard.flow_count(), 0U);
+}
+
 TEST_F(AccurateEcnHandback, ASenderWithoutEcnEndsTheJoin) {
   open_with_one_mark();
   server(1000, 0, 5, 1000);
@@ -459,6 +472,25 @@ TEST_F(AccurateEcnHandback, ASenderWithoutEcnEndsTheJoin) {
     ue(0, at + 1000, 5);
   }
   EXPECT_EQ(lab.shard.flow_count(), 0U);
+}
+
+// The UE would not count an ACK with a number before the data that has passed to it.
+TEST_F(AccurateEcnHandback, NoMarkedAckFollowsDataThatPassesToASuccessor) {
+  open_with_one_mark();
+  server(1000, 0, 5, 1000, ect1);  // held for the UE
+  proxy::ShardConfig end_to_end = shard_config();
+  end_to_end.mode = proxy::Mode::observe;
+  const proxy::Policies policies(end_to_end.policy_set());
+  lab.shard.apply(policies, lab.now);
+  server(2000, 0, 5, 1000, not_ect);
+  ue(0, 2000, 5);
+  lab.forget_output();
+  ue(0, 3000, 5);
+  EXPECT_EQ(MarksToTheUe(lab).marked, 0);
+  server(3000, 0, 5, 1000, ect1);
+  EXPECT_EQ(ecn_of_data(Side::radio), ce) << "data is marked instead";
+  ue(0, 4000, 6);
+  EXPECT_EQ(lab.shard.end_to_end_count(), 1U);
 }
 
 TEST_F(AccurateEcnHandback, AReleasedConnectionIsNotSplitAgain) {

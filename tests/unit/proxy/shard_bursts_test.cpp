@@ -123,6 +123,14 @@ TEST(BurstGrouping, MovesSegmentsOverCrossTrafficOnlyIfNoControllerLimitsIt) {
   }
 }
 
+TEST(BurstGrouping, ASegmentOfAnEndToEndConnectionIsCrossTraffic) {
+  const ConnectionId end_to_end = most_flows + 3;
+  const std::vector<ConnectionId> ids = {7, 8, end_to_end, 7, 8, 7, 8};
+  const std::vector results(7, tcp_segment);
+  EXPECT_EQ(grouped(ids, results, BurstGrouping::CrossTraffic::passed), Positions({0, 3, 5, 1, 4, 6, 2}));
+  EXPECT_EQ(grouped(ids, results, BurstGrouping::CrossTraffic::limited), Positions({0, 1, 2, 3, 5, 4, 6}));
+}
+
 TEST(BurstGrouping, ADatagramWithTheAddressesAndPortsOfAFlowIsNoSegment) {
   std::vector results(6, tcp_segment);
   results[2] = ParseResult::udp;

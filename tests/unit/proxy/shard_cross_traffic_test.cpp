@@ -679,6 +679,19 @@ TEST_F(ShardCrossTrafficAnswered, PassesWhenTheProxyEnds) {
   EXPECT_EQ(take_datagrams(), 50);
 }
 
+TEST_F(ShardCrossTrafficAnswered, NoDownloadIsHeldWhileBuffersAreShort) {
+  std::vector<packet::Packet> taken;
+  while (pool().available() > pool().capacity() / 10) taken.push_back(pool().allocate());
+  lab.pass_time(2ms);
+  send(119, 1300);
+  EXPECT_EQ(take_datagrams(), 119);
+  EXPECT_EQ(lab.shard.bearer_count(), 0U);
+  taken.clear();
+  lab.pass_time(1s);
+  send(119, 1300);
+  EXPECT_EQ(lab.shard.bearer_count(), 1U) << "there are enough again";
+}
+
 class ShardCrossTrafficUnanswered : public ShardCrossTrafficAnswered {
  protected:
   ShardCrossTrafficUnanswered() : ShardCrossTrafficAnswered(acks_config()) {}

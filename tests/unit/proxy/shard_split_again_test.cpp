@@ -135,6 +135,31 @@ TEST(SplitAgain, AcknowledgedBytesDoNotPreventTheSplitAfterANumberWrap) {
   EXPECT_TRUE(connection.may_be_split(Side::core, data));
 }
 
+// Each segment must have a timestamp if both hosts agreed on them. One without it shows no clock of its host.
+TEST(SplitAgain, AClockIsKnownOnlyFromTimestamps) {
+  proxy::TrackedConnection connection;
+  connection.handshake.initiator_options.timestamps = connection.handshake.responder_options.timestamps = true;
+  tcp::Segment ack;
+  ack.flags.bits = Flags::ack_bit;
+  ack.window = 1000;
+  tcp::Segment dated = ack;
+  dated.has_timestamps = true;
+  dated.ts_value = 100;
+  tcp::Segment data = dated;
+  data.payload_len = 100;
+  using enum proxy::TrackedConnection::Tracked;
+  ASSERT_EQ(connection.track(Side::radio, dated), more);
+  ASSERT_EQ(connection.track(Side::core, ack), more);
+  EXPECT_FALSE(connection.may_be_split(Side::radio, data)) << "the clock of the server is not known";
+  ASSERT_EQ(connection.track(Side::core, dated), more);
+  EXPECT_TRUE(connection.may_be_split(Side::radio, data));
+  tcp::Segment undated = ack;
+  undated.ts_value = 5000;  // contents without the option
+  ASSERT_EQ(connection.track(Side::radio, undated), more);
+  EXPECT_EQ(connection.host(Side::radio).ts_value, 100U);
+  EXPECT_TRUE(connection.may_be_split(Side::radio, data));
+}
+
 TEST(SplitAgain, AWindowInAnUnreadSegmentCountsAsAdvertised) {
   proxy::TrackedConnection connection;
   tcp::Segment ack;

@@ -129,6 +129,19 @@ TEST_F(ShardSwitch, TheRightEdgeStaysAndTheWindowOpensGradually) {
   }
 }
 
+TEST_F(ShardSwitch, ARetransmissionOfTheProxyKeepsTheWindowThatHasPassed) {
+  split_and_rest();
+  hosts.ue(Flags::ack_bit, 0, 3000, std::string(1000, 'u'));  // the proxy has to deliver it to the server
+  switch_to(Mode::observe);
+  lab.forget_output();
+  hosts.window = 5000;
+  hosts.ue(Flags::ack_bit, 1000, 3000);
+  const std::int64_t passed = edge_told_to_the_server();
+  EXPECT_EQ(passed, 3000 + 5000 * 128);
+  lab.pass_time(std::chrono::seconds(3));
+  EXPECT_EQ(edge_told_to_the_server(), passed);
+}
+
 TEST_F(ShardSwitch, AHandshakeContinuesUnderTheNewInterception) {
   hosts.send_syn();
   hosts.send_syn_ack();
