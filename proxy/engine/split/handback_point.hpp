@@ -59,7 +59,9 @@ tcp::SeqNum make_room(Flow& flow, Bytes most);
 /// True if a host's count of ECN marks (RFC 9768) differs from the count that the proxy has reported to the other host.
 [[nodiscard]] bool marks_differ(const Flow& flow);
 /// Makes a leg send ACKs marked CE to its host during a handback. The host then counts as many ECN marks as the proxy
-/// marked. Asks a host again for its count if it has not answered. Returns true if a leg has something to send now.
+/// has reported to the other host in its name. Does nothing for a host to which data was forwarded, because it would
+/// not count an ACK of the leg. Asks a host again for its count if it has not answered. Returns true if a leg has
+/// something to send now.
 [[nodiscard]] bool level_marks(Flow& flow, Instant now);
 /// Returns when level_marks() must be called again if no segment arrives; `never` if there is no need.
 [[nodiscard]] Instant next_question(const Flow& flow);
