@@ -31,7 +31,8 @@ void CrossTrafficEstimator::on_bytes(Bytes controlled, Bytes cross, Duration sin
     cross_rate_ *= decay;
   }
   controlled_rate_ += byte_weight_ * static_cast<double>(controlled.count());
-  cross_rate_ += byte_weight_ * static_cast<double>(cross.count());
+  if (cross > Bytes{}) [[unlikely]]
+    cross_rate_ += byte_weight_ * static_cast<double>(cross.count());
 }
 
 void CrossTrafficEstimator::on_round_trip(Duration rtt) {
@@ -39,7 +40,7 @@ void CrossTrafficEstimator::on_round_trip(Duration rtt) {
   srtt_ = srtt_ > 0 ? srtt_ + (rtt_s - srtt_) / 8 : rtt_s;
 }
 
-bool CrossTrafficEstimator::has_competition() const {
+bool CrossTrafficEstimator::is_competition() const {
   return cross_rate_ > competition_threshold * (cross_rate_ + controlled_rate_);
 }
 

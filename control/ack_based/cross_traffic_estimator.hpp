@@ -25,7 +25,7 @@ class CrossTrafficEstimator {
   /// Returns the smoothed round trip of controlled traffic in s; zero while unknown.
   [[nodiscard]] double srtt() const { return srtt_; }
   /// True if more than a fifth of the bytes to the UE is cross traffic, so cross traffic may have filled the queue.
-  [[nodiscard]] bool has_competition() const;
+  [[nodiscard]] bool has_competition() const { return cross_rate_ > 0 && is_competition(); }
   /// Returns the fair share of `connections` controlled connections in the bytes in flight. All cross traffic counts as
   /// one more connection. So n connections get 0.9 · n / (n + 1) of all bytes in flight. The bytes in flight are
   /// computed as total rate times round trip, with a round trip of at most 0.5 s.
@@ -36,6 +36,9 @@ class CrossTrafficEstimator {
   static void fields(Self& self, Visit& visit);
 
  private:
+  /// True if more than a fifth of the bytes to the UE is cross traffic.
+  [[nodiscard]] bool is_competition() const;
+
   double controlled_rate_ = 0;
   double cross_rate_ = 0;
   /// By how much one delivered byte raises a mean rate, in 1/s. The value depends on the time between the last two

@@ -492,7 +492,8 @@ double DelayBasedController::beyond_bdp(double ack_delay_bound) const {
 /// Computes the window (bytes that may be in flight): the model window, then its bounds as in the class comment.
 void DelayBasedController::set_window() {
   const auto least = static_cast<double>((parameters_->segment * min_segments).count());
-  double window = in_slow_start() ? std::max(slow_start_.window(), model_window()) : model_window();
+  double window = model_window();
+  if (in_slow_start()) window = std::max(slow_start_.window(), window);
   const double bound = losses_.is_set() ? losses_.bound_at(last_ack_, beyond_bdp_under_loss()) : LossBound::unbounded;
   loss_limited_ = window > bound;
   window = std::min(window, bound);

@@ -52,10 +52,9 @@ void DeliveryEstimator::seed(Instant now, Rate rate) {
 void DeliveryEstimator::on_delivered(Instant now, Bytes newly, bool link_limited, Bytes stretch) {
   const auto bytes = static_cast<double>(newly.count());
   // The first clump after a pause is not counted, because the time in which the link carried it is unknown.
-  if (!busy_) first_aggregation_ = true;
   const bool same_aggregation = busy_ && now - aggregation_began_ < aggregation_span;
-  first_aggregation_ = first_aggregation_ && (same_aggregation || !busy_);
-  record_aggregation(now, bytes);
+  first_aggregation_ = !busy_ || (first_aggregation_ && same_aggregation);
+  record_aggregation(now, bytes, same_aggregation);
   update_byte_mean(ack_stretch_, stretch > Bytes{} ? static_cast<double>(stretch.count()) : bytes, bytes);
   busy_ = true;
   if (first_aggregation_) {
@@ -77,8 +76,8 @@ void DeliveryEstimator::on_delivered(Instant now, Bytes newly, bool link_limited
   if (mean_ > 0) max_rate_.add(now, mean_);
 }
 
-void DeliveryEstimator::record_aggregation(Instant now, double bytes) {
-  if (busy_ && now - aggregation_began_ < aggregation_span) {
+void DeliveryEstimator::record_aggregation(Instant now, double bytes, bool same_aggregation) {
+  if (same_aggregation) {
     aggregation_bytes_ += bytes;
     return;
   }
@@ -100,6 +99,7 @@ bool DeliveryEstimator::is_bursty() const {
 }
 
 void DeliveryEstimator::update_byte_mean(double& mean, double value, double bytes) const {
+  if (value == mean) return;  // common, and saves a division, because most ACKs acknowledge the same number of bytes
   mean += (value - mean) * bytes / (bytes + mean_ * memory_s_);
 }
 

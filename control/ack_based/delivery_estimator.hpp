@@ -56,8 +56,9 @@ class DeliveryEstimator {
   static void fields(Self& self, Visit& visit);
 
  private:
-  /// Adds `bytes` to the current group of ACKs that arrive within 1 ms, or begins a new group and records the last one.
-  void record_aggregation(Instant now, double bytes);
+  /// Adds `bytes` to the current clump (ACKs within 1 ms) if `same_aggregation` is true. Otherwise begins a new clump
+  /// and records the last one.
+  void record_aggregation(Instant now, double bytes, bool same_aggregation);
   /// Updates both mean gaps with the time from one group of ACKs (within 1 ms) to the next.
   void record_gap(Duration gap);
   /// Updates a mean that is weighted by bytes with a sample of `bytes` bytes, each of which has the value `value`.

@@ -105,6 +105,9 @@ void LossBound::measure_random_loss(bool is_clear) {
 
 /// Evaluates a round (the data that was in flight at its start). Returns true if its losses have lowered the bound.
 bool LossBound::end_round(const Sample& sample) {
+  // Mostly no loss has ever set a bound, and this round has none. There is nothing to evaluate then.
+  if (!is_set() && !may_lower(0)) [[likely]]
+    return false;
   if (predates_reduction_) {
     predates_reduction_ = false;
     return false;

@@ -36,12 +36,12 @@ void AckController::adopt_in_flight(Bytes in_flight) {
   ask<AcksCalls::TakeOver>(in_flight);
 }
 
-void AckController::give(control::AckSample ack_sample) {
+inline void AckController::give(control::AckSample& ack_sample) {
   ack_sample.cross_traffic = std::exchange(cross_traffic_, Bytes{});
   ask<AcksCalls::OnAcknowledged>(ack_sample);
 }
 
-void AckController::on_ack(const control::AckSample& ack) {
+void AckController::on_ack(control::AckSample& ack) {
   check_.on_acknowledged(ack.delivered, ack.round_trip);
   const Duration longest = law_.summing_time(ack.window_limited);
   if (longest > Duration::zero() || sum_.delivered > Bytes{}) [[unlikely]]
