@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "dataplane/units/by_value.hpp"
+
 namespace sluice::control {
 namespace {
 
@@ -32,13 +34,13 @@ Duration AckDelayEstimator::adjust_rtt(const AckSample& ack_sample, Duration sin
     // contains an unknown delay.
     return newest_ > Duration::zero() ? Duration::zero() : ack_sample.round_trip;
   }
-  newest_ = std::min(ack_sample.ack_delay, ack_delay_limit);
+  newest_ = lesser(ack_sample.ack_delay, ack_delay_limit);
   newest_at_ = ack_sample.now;
   unknown_for_ = Duration::zero();
   mean_ += (newest_ - mean_) / 32;
   if (newest_ > Duration::zero() || max_ack_delay_ > Duration::zero()) record_max(ack_sample, since, delivery);
   // The difference may be negative, because a clock that was set back shows an impossible delay.
-  return std::max(ack_sample.round_trip - ack_sample.ack_delay, Duration::zero());
+  return greater(ack_sample.round_trip - ack_sample.ack_delay, Duration::zero());
 }
 
 /// Updates the greatest recent ACK delay. The newest ACK delay counts as at most the time in which the link transmits
@@ -51,7 +53,7 @@ void AckDelayEstimator::record_max(const AckSample& ack_sample, Duration since, 
   if (newest_ <= max_ack_delay_) return;
   const Duration limit =
       delivery.has_sample() ? delivery.rate().time_for(ack_sample.in_flight + ack_sample.delivered) : ack_delay_limit;
-  max_ack_delay_ = std::max(max_ack_delay_, std::min(newest_, limit));
+  max_ack_delay_ = greater(max_ack_delay_, lesser(newest_, limit));
 }
 
 bool AckDelayEstimator::is_known() const {

@@ -8,6 +8,7 @@
 
 #include "control/ack_based/seconds.hpp"
 #include "control/rule_checker.hpp"
+#include "dataplane/units/by_value.hpp"
 
 namespace sluice::control {
 namespace {
@@ -161,7 +162,7 @@ void DelayBasedController::on_acknowledged(const AckSample& raw) {
   all_lost_ = false;
   idle_ = ack_sample.in_flight <= Bytes{};
   in_flight_ = ack_sample.in_flight;
-  flows_ = std::max(ack_sample.flows, 1U);
+  flows_ = ack_sample.flows == 0 ? 1 : ack_sample.flows;
   reference_factor_ = ack_sample.reference_factor;
   control_loop_delay_ += control_loop_delay_ > Duration::zero()
                              ? (ack_sample.control_loop_delay - control_loop_delay_) / 16
@@ -343,7 +344,7 @@ void DelayBasedController::update_base_delay(const AckSample& ack_sample) {
 void DelayBasedController::begin_drain(const AckSample& ack_sample) {
   const Duration srtt = this->srtt();
   min_rtt_.begin_drain(ack_sample.now,
-                       ack_sample.round_trip > Duration::zero() ? std::min(srtt, ack_sample.round_trip) : srtt);
+                       ack_sample.round_trip > Duration::zero() ? lesser(srtt, ack_sample.round_trip) : srtt);
 }
 
 /// Ends a drain (emptied queue): starts the refill, and updates the base delay from the measured round trips.
@@ -435,7 +436,9 @@ double DelayBasedController::beyond_bdp_under_loss() const {
 double DelayBasedController::model_window() const {
   const double saved = extrapolates() ? reference_for_gap : bursty_link_ ? reference_for_bursts : 0;
   const double factor = (1 - saved) * reference_factor_;
-  const double wanted = in_seconds(base_delay()) + factor * in_seconds(reference_delay());
+  const double reference = std::max(in_seconds(parameters_->reference),
+                                    parameters_->reference_share * in_seconds(base_delay() + control_loop_delay_));
+  const double wanted = in_seconds(base_delay()) + factor * reference;
   const double rate = delivery_.rate().bytes_per_second();
   const double beyond = beyond_bdp(LossBound::unbounded);
   double window = parameters_->gain * rate * wanted;

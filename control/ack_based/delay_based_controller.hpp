@@ -232,7 +232,7 @@ class DelayBasedController {
   [[nodiscard]] Instant probe_at(Instant now, Bytes in_flight) const;
   [[nodiscard]] double drain_window() const;
   [[nodiscard]] Duration observed_since_ack(Instant now) const;
-  void set_window();
+  [[gnu::flatten]] void set_window();
 
   // Each ACK reads the members in the middle, so these share few cache lines. Rarely used members of `losses_` are its
   // first ones, and those of `min_rtt_` its last ones.

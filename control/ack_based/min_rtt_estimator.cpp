@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "dataplane/units/by_value.hpp"
+
 namespace sluice::control {
 namespace {
 
@@ -74,7 +76,7 @@ bool MinRttEstimator::is_near(Duration round_trip) const {
 }
 
 void MinRttEstimator::record(Duration round_trip) {
-  value_ = known() ? std::min(value_, round_trip) : round_trip;
+  value_ = known() ? lesser(value_, round_trip) : round_trip;
 }
 
 void MinRttEstimator::add_sample(Duration round_trip, Duration observed, Duration margin, Duration most) {
@@ -82,7 +84,7 @@ void MinRttEstimator::add_sample(Duration round_trip, Duration observed, Duratio
   if (round_trip <= most) {
     above_target_for_ = Duration::zero();
   } else {
-    min_above_target_ = above_target_for_ <= Duration::zero() ? round_trip : std::min(min_above_target_, round_trip);
+    min_above_target_ = above_target_for_ <= Duration::zero() ? round_trip : lesser(min_above_target_, round_trip);
     above_target_for_ += std::max(observed, Duration(1));
   }
 }
@@ -157,7 +159,7 @@ bool MinRttEstimator::on_drained(const Probe& probe, double in_flight, Duration 
     return false;
   }
   if (probe.round_trip > Duration::zero() && probe.now - probe.round_trip >= empty_at_) {
-    probed_ = probed_ > Duration::zero() ? std::min(probed_, probe.round_trip) : probe.round_trip;
+    probed_ = probed_ > Duration::zero() ? lesser(probed_, probe.round_trip) : probe.round_trip;
     has_undelayed_probe_ = has_undelayed_probe_ || !probe.may_be_delayed;
     if (!probe.may_be_delayed || !probe.is_alone || probe.round_trip <= near_limit() + margin) {
       if (probes_ == 0) probed_at_ = probe.now;
@@ -167,7 +169,7 @@ bool MinRttEstimator::on_drained(const Probe& probe, double in_flight, Duration 
   const bool enough = probes_ >= enough_probes || (probes_ > 0 && probe.now - probed_at_ >= probed_ / 2);
   if (!enough && (probed_ <= Duration::zero() || probe.now - empty_at_ < longest_probing + 2 * value_)) return false;
   if (probed_ > near_limit() + margin && empty_at_ < others_drained_at_) {
-    empty_at_ = std::max(probe.now, others_drained_at_);
+    empty_at_ = probe.now < others_drained_at_ ? others_drained_at_ : probe.now;
     probed_ = Duration::zero();
     probes_ = 0;
     return false;

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "dataplane/units/by_value.hpp"
+
 namespace sluice::control {
 namespace {
 
@@ -49,7 +51,7 @@ std::optional<PathStepDetector::Step> PathStepDetector::on_ack(const Sample& sam
   if (sample.round_trip <= Duration::zero()) return std::nullopt;
   const bool is_later = is_suspected() && sample.now - sample.round_trip + clock_tick >= since_;
   if (is_later && is_second(sample)) {
-    const Step step{std::min(sample.round_trip, longer_), rate_};
+    const Step step{lesser(sample.round_trip, longer_), rate_};
     forget();
     return step;
   }

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "dataplane/units/by_value.hpp"
+
 namespace sluice::control {
 namespace {
 
@@ -30,7 +32,7 @@ std::optional<Duration> StandingDelayDetector::on_long(const Sample& sample) {
     return std::nullopt;
   }
   if (halved_ == never) {
-    min_rtt_ = std::min(min_rtt_, rtt);
+    min_rtt_ = lesser(min_rtt_, rtt);
     if (sample.in_flight <= max_in_flight_ / 2) halved_ = sample.now;
     return std::nullopt;
   }

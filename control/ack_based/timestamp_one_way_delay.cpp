@@ -71,10 +71,14 @@ Duration TimestampOneWayDelay::excess_delay(Instant now, std::uint32_t ticks, Du
   if (origin_ == Instant{}) begin(now, ticks, std::min(first, most));
   Duration delay = (now - origin_) - elapsed(origin_ticks_, ticks);
   const Duration off = delay - min_delay_;
-  if (may_be_outage(now, off)) return Duration(-1);
-  if (off > clock_step || off < -clock_step) {
-    begin(now, ticks, std::min(first, most));
-    delay = Duration::zero();
+  if (off > max_delay_change_confirmed || off < -clock_step) [[unlikely]] {
+    if (may_be_outage(now, off)) return Duration(-1);
+    if (off > clock_step || off < -clock_step) {
+      begin(now, ticks, std::min(first, most));
+      delay = Duration::zero();
+    }
+  } else {
+    outage_since_ = Instant{};
   }
   if (is_assumed_) correct(delay, most);
   record_min(now, delay);

@@ -65,8 +65,8 @@ class AckController {
   /// Records cross traffic: IP bytes sent to the UE that the window of this bearer does not limit.
   void add_cross_traffic(Bytes bytes) { cross_traffic_ += bytes; }
   /// Passes an ACK to the controller, after adding the cross traffic that was sent since the last sample. On a fast
-  /// link the ACKs of up to 1 ms are summed to one sample (DelayBasedController::summing_time()). Sets the cross traffic
-  /// of `ack`, which is not copied, because that would take two hundredths of the time of an ACK.
+  /// link the ACKs of up to 1 ms are summed to one sample (DelayBasedController::summing_time()). Sets the cross
+  /// traffic of `ack`, which is not copied, because that would take two hundredths of the time of an ACK.
   void on_ack(control::AckSample& ack);
   /// Passes a Node-B report of the UE's queue to the controller. Returns false if ACKs contradict the report, which
   /// must then be discarded.

@@ -21,7 +21,7 @@ void ReceiveBufferDemand::follow(tcp::SeqNum delivered, Duration round_trip, Ins
   const Duration passed = now - since_;
   if (passed < period) return;
   const auto count = static_cast<double>(static_cast<std::uint32_t>(delivered - mark_));
-  const Bytes in_round_trip(count * to_seconds(period) / to_seconds(passed));
+  const Bytes in_round_trip(count * static_cast<double>(period.count()) / static_cast<double>(passed.count()));
   const Bytes needed = in_round_trip * 2 + growth(in_round_trip) * 2;
   bytes_ = greater(greater(least, needed), bytes_ - bytes_ / fall);
   last_ = in_round_trip;

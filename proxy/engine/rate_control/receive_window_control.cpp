@@ -174,16 +174,19 @@ Bytes ReceiveWindowControl::balance_window(const Flow& flow, const Bearer& beare
              control::OnWire(radio.best.amount() * part)};
   }
   // Unacknowledged data at the UE belongs to the first loop; the second one covers unsent data only.
-  const control::ReceiveWindowObservation seen{.buffered = flow.leg(Side::radio).endpoint.unsent(),
-                                               .advertised = advertised,
-                                               .radio_error = radio.error,
-                                               .drain = radio.mean,
-                                               .server_rtt = server.srtt(),
-                                               .framing = bearer.framing,
-                                               .best = radio.best};
+  // Each call gets an object of its own, so that the usual call needs none in memory.
+  const auto observe = [&] {
+    return control::ReceiveWindowObservation{.buffered = flow.leg(Side::radio).endpoint.unsent(),
+                                             .advertised = advertised,
+                                             .radio_error = radio.error,
+                                             .drain = radio.mean,
+                                             .server_rtt = server.srtt(),
+                                             .framing = bearer.framing,
+                                             .best = radio.best};
+  };
   if (bearer.trace != nullptr) [[unlikely]]
-    return advertised + traced_advance(flow, bearer, loop, seen);
-  return advertised + loop.advance(seen);
+    return advertised + traced_advance(flow, bearer, loop, observe());
+  return advertised + loop.advance(observe());
 }
 
 Bytes ReceiveWindowControl::traced_advance(const Flow& flow, const Bearer& bearer, control::ReceiveWindowLoop& loop,
