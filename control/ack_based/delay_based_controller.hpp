@@ -255,13 +255,13 @@ class DelayBasedController {
   CrossTrafficEstimator cross_traffic_;
   SteadyLinkDetector steady_link_;
   DeliveryEstimator delivery_;
-  MinRttEstimator min_rtt_;
   /// Detects a longer path by round trips that stay long although fewer bytes are in flight.
   StandingDelayDetector standing_delay_;
-  PathStepDetector path_step_;      ///< detects a longer path by silences between ACKs
+  PathStepDetector path_step_;  ///< detects a longer path by silences between ACKs
+  MinRttEstimator min_rtt_;
   PathChangeDetector path_change_;  ///< detects a longer path by Node-B reports
   Instant reported_at_{};           ///< time of the last Node-B report; zero: none
 };
-static_assert(sizeof(DelayBasedController) <= 784, "one for each bearer");
+static_assert(sizeof(DelayBasedController) <= 776, "one for each bearer");
 
 }  // namespace sluice::control

@@ -29,11 +29,12 @@ constexpr double idle_gap_memory = 2;
 constexpr double gap_aggregations = 64;
 /// Ratio of the time-weighted mean gap between ACKs to the plain mean gap above which the link counts as bursty.
 constexpr double uneven = 1.3;
+/// Half of the time over which the highest mean rate is taken, so it counts for five to ten seconds.
+constexpr Duration max_rate_half = std::chrono::seconds(5);
 
 }  // namespace
 
-DeliveryEstimator::DeliveryEstimator(Duration memory)
-    : memory_s_(to_seconds(memory)), max_rate_(std::chrono::seconds(5)) {}
+DeliveryEstimator::DeliveryEstimator(Duration memory) : memory_s_(to_seconds(memory)) {}
 
 void DeliveryEstimator::restart() {
   busy_ = false;
@@ -46,7 +47,7 @@ void DeliveryEstimator::restart() {
 void DeliveryEstimator::seed(Instant now, Rate rate) {
   mean_ = std::max(mean_, rate.bytes_per_second());
   if (floor_ > 0) floor_ = mean_;
-  max_rate_.add(now, mean_);
+  max_rate_.add(now, mean_, max_rate_half);
 }
 
 void DeliveryEstimator::on_delivered(Instant now, Bytes newly, bool link_limited, Bytes stretch) {
@@ -73,7 +74,7 @@ void DeliveryEstimator::on_delivered(Instant now, Bytes newly, bool link_limited
     floor_ = std::max(floor_, plain_mean());
     mean_ = std::max(mean_, floor_);
   }
-  if (mean_ > 0) max_rate_.add(now, mean_);
+  if (mean_ > 0) max_rate_.add(now, mean_, max_rate_half);
 }
 
 void DeliveryEstimator::record_aggregation(Instant now, double bytes, bool same_aggregation) {

@@ -39,8 +39,8 @@ std::int32_t distance(std::uint32_t from, std::uint32_t to) {
 }  // namespace
 
 EndToEndFlowEstimator::EndToEndFlowEstimator(Instant now, const Start& start, Duration control_loop_delay)
-    : sent_(start.sent), acked_(start.acked), retransmitted_(start.sent), control_loop_delay_(control_loop_memory) {
-  if (control_loop_delay > Duration::zero()) control_loop_delay_.add(now, control_loop_delay);
+    : sent_(start.sent), acked_(start.acked), retransmitted_(start.sent) {
+  if (control_loop_delay > Duration::zero()) control_loop_delay_.add(now, control_loop_delay, control_loop_memory);
 }
 
 void EndToEndFlowEstimator::on_data(Instant now, Bytes end) {
@@ -55,7 +55,7 @@ void EndToEndFlowEstimator::on_data(Instant now, Bytes end) {
   if (!waiting_ || end <= awaited_edge_) return;
   waiting_ = false;
   update_window_limited(now, now - window_sent_at_);
-  control_loop_delay_.add(now, now - window_sent_at_);
+  control_loop_delay_.add(now, now - window_sent_at_, control_loop_memory);
 }
 
 /// Adds a mark (position and time) for the newest data. If the last two marks are close to the new one in bytes and

@@ -99,6 +99,6 @@ class EndToEndFlowEstimator {
   bool waiting_ = false;   ///< true if the sender has not used the window sent at `window_sent_at_` yet
   bool window_limited_ = false;
 };
-static_assert(sizeof(EndToEndFlowEstimator) <= 400, "beside each connection under an ACK-based controller");
+static_assert(sizeof(EndToEndFlowEstimator) <= 392, "beside each connection under an ACK-based controller");
 
 }  // namespace sluice::control

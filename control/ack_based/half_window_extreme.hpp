@@ -11,13 +11,11 @@ namespace sluice::control {
 template <typename Value, typename Better>
 class HalfWindowExtreme {
  public:
-  /// Keeps each value for one to two times `half` > 0.
-  explicit HalfWindowExtreme(Duration half) : half_(half) {}
-
-  void add(Instant now, Value value) {
+  /// Adds a value. `half` > 0 is equal in all calls; it is not stored, because all objects of a kind share it.
+  void add(Instant now, Value value, Duration half) {
     if (!known_) {
       set(now, value);
-    } else if (now - since_ >= half_) {
+    } else if (now - since_ >= half) {
       before_ = std::exchange(newest_, value);
       since_ = now;
     } else if (Better()(value, newest_)) {
@@ -41,7 +39,6 @@ class HalfWindowExtreme {
   static void fields(Self& self, Visit& visit);
 
  private:
-  Duration half_;
   Instant since_{};
   Value before_{};
   Value newest_{};

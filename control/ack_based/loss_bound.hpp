@@ -82,12 +82,13 @@ class LossBound {
   /// Bytes delivered or lost, from which random loss is estimated. In a trial (a test with 0.8 of the floor in flight)
   /// they are those while no queue existed. Outside trials they are those since the last loss.
   double measured_bytes_ = 0;
-  double measured_lost_ = 0;  ///< lost bytes that `measured_bytes_` contains
-  double base_delay_ = 0;     ///< round trip through an empty queue in s, which rises slowly; zero while unknown
-  double rate_ = 0;           ///< delivery rate of the last round in bytes/s
-  double earlier_rate_ = 0;   ///< delivery rate of the round before the last one in bytes/s
-  Instant round_began_{};
+  double measured_lost_ = 0;         ///< lost bytes that `measured_bytes_` contains
   bool predates_reduction_ = false;  ///< true if the data of this round was sent before the last reduction of the bound
+  // Each round ends with a change of the next four members.
+  double base_delay_ = 0;    ///< round trip through an empty queue in s, which rises slowly; zero while unknown
+  double rate_ = 0;          ///< delivery rate of the last round in bytes/s
+  double earlier_rate_ = 0;  ///< delivery rate of the round before the last one in bytes/s
+  Instant round_began_{};
 
   // Each ACK reads the members from here on.
   double w_max_ = 0;          ///< W_max of CUBIC: bytes in flight when losses lowered the bound; zero: no bound

@@ -66,7 +66,7 @@ class AckController {
   void add_cross_traffic(Bytes bytes) { cross_traffic_ += bytes; }
   /// Passes an ACK to the controller, after adding the cross traffic that was sent since the last sample. On a fast
   /// link the ACKs of up to 1 ms are summed to one sample (DelayBasedController::summing_time()). Sets the cross
-  /// traffic of `ack`, which is not copied, because that would take two hundredths of the time of an ACK.
+  /// traffic of `ack`, so that no copy is needed.
   void on_ack(control::AckSample& ack);
   /// Passes a Node-B report of the UE's queue to the controller. Returns false if ACKs contradict the report, which
   /// must then be discarded.
@@ -144,6 +144,6 @@ class AckController {
   Bytes arrived_{-1};
   AckSum sum_;
 };
-static_assert(sizeof(AckController) <= 936, "one for each bearer that uses ACK feedback");
+static_assert(sizeof(AckController) <= 928, "one for each bearer that uses ACK feedback");
 
 }  // namespace sluice::proxy

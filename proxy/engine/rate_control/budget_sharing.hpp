@@ -59,7 +59,8 @@ class BudgetSharing {
   [[gnu::noinline]] void update_inflight(const Flow& flow, FlowId id, Bearer& bearer);
   /// Processes an ACK from the UE. Requires that the bearer has a controller to which ACKs are input
   /// (uses_ack_feedback()).
-  [[gnu::noinline]] void on_ack(Flow& flow, FlowId id, Bearer& bearer, const tcp::AckSample& ack_sample, Instant now);
+  [[gnu::flatten, gnu::noinline]] void on_ack(Flow& flow, FlowId id, Bearer& bearer, const tcp::AckSample& ack_sample,
+                                              Instant now);
   /// Returns how many IP bytes the flow may send now. If `beyond_its_part` is true, it may also send what other flows
   /// leave unused.
   [[nodiscard, gnu::noinline]] Bytes budget(const Flow& flow, FlowId id, Bearer& bearer, bool beyond_its_part,
