@@ -39,7 +39,7 @@ Bytes Sender::emit_everything(Instant now, Output& output, Bytes allowance) {
   if (bits_.probe_due) emit_probe(now, output);
   if (ack_is_due()) emit_ack(now, output);
   if (must_guard_window()) arm(Timer::persist, now + rto());
-  if (must_guard_refused()) arm(Timer::retransmit, now + rto());
+  if (must_guard_refused() || must_guard_flight()) arm(Timer::retransmit, now + rto());
   return sent;
 }
 

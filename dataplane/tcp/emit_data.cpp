@@ -87,9 +87,14 @@ inline bool Sender::emit_next(Segment& segment, Instant now, Output& output, Byt
 }
 
 /// Returns the next packet to retransmit. While the F-RTO test decides whether a timeout was spurious, only the oldest
-/// segment is retransmitted.
+/// segment is retransmitted. Without SACK and without cwnd, the number of segments grows as in slow start after a
+/// timeout (LossRecovery::retransmissions).
 packet::Cursor Sender::next_retransmission() const {
-  return !timeout_in_doubt() || bits_.retransmit_first ? queue().next_retransmission() : packet::Cursor();
+  if (timeout_in_doubt() && !bits_.retransmit_first) return {};
+  const packet::Cursor lost = queue().next_retransmission();
+  if (!lost || bits_.recovery != Recovery::timeout || !retransmits_blindly() || lost == queue().front()) return lost;
+  const SeqNum reach = snd_.una + std::uint32_t{loss_recovery_.retransmissions} * mtu_.mss;
+  return SeqNum(lost.note().seq) + lost.note().payload_len <= reach ? lost : packet::Cursor();
 }
 
 /// Sends retransmissions, new data and a tail loss probe, as far as windows and `allowance`, the bytes that the caller

@@ -159,11 +159,9 @@ std::uint32_t Sender::still_missing() const {
 /// permits. If the caller's limit on the bytes to send (its allowance) replaces cwnd, the first segment is
 /// retransmitted alone. Each ACK then increases the number of segments retransmitted together by one, as in slow start.
 void Sender::on_ack_after_timeout(AckEvent& event) {
-  if (retransmits_blindly()) {
-    retransmit_missing(loss_recovery_.retransmissions + 1U, event);
-  } else {
-    scoreboard().mark_front_lost(event, samples());
-  }
+  if (retransmits_blindly() && loss_recovery_.retransmissions < max_blind_retransmissions)
+    ++loss_recovery_.retransmissions;
+  scoreboard().mark_front_lost(event, samples());
 }
 
 /// Marks up to `segments` segments from SND.UNA on lost, none beyond RecoveryPoint. After a buffer overflow the lost
@@ -214,8 +212,14 @@ void Sender::leave_recovery(const AckEvent& event) {
 
 /// Handles the retransmission timeout (RFC 6298 sections 5.4 to 5.6). If the segment was not sent, because the caller
 /// did not permit its bytes or no buffer was free, no answer is missing. The timer then restarts when the segment is
-/// sent. Returns false if the permitted number of retransmissions is used up.
+/// sent. Until then the timer only marks later segments lost, see must_guard_flight(). Returns false if the permitted
+/// number of retransmissions is used up.
 bool Sender::on_retransmission_timeout(Instant now) {
+  if (retransmission_waits() && !window_closed()) {
+    AckEvent event{.now = now};
+    scoreboard().mark_lost_by_timeout(lost_before(now), event, samples());
+    return true;
+  }
   if (loss_recovery_.retries >= config().max_retransmissions) return false;
   if (window_closed()) {
     on_refusal(now);
@@ -238,13 +242,8 @@ bool Sender::on_retransmission_timeout(Instant now) {
   // RFC 2018 section 8: a sacked packet at the front means that the peer has dropped data it had reported.
   if (queue().front_sacked()) scoreboard().forget_sacks();
   AckEvent event{.now = now};
-  if (retransmits_blindly()) {
-    scoreboard().unmark_lost();
-    scoreboard().mark_front_lost(event, samples());
-    loss_recovery_.retransmissions = 1;
-  } else {
-    scoreboard().mark_lost_by_timeout(lost_before(now), event, samples());
-  }
+  scoreboard().mark_lost_by_timeout(lost_before(now), event, samples());
+  if (retransmits_blindly()) loss_recovery_.retransmissions = 1;
   bits_.tail_due = bits_.tail_out = bits_.reduced = false;
   bits_.cwr_due = uses_ecn();
   reordering_.on_recovery();
@@ -255,6 +254,19 @@ bool Sender::on_retransmission_timeout(Instant now) {
   bits_.retransmit_first = true;
   if (fin_outstanding()) bits_.fin_due_again = true;
   return true;
+}
+
+/// True if the oldest segment is due for retransmission after a timeout, but the caller has not permitted its bytes
+/// yet.
+bool Sender::retransmission_waits() const {
+  return bits_.recovery == Recovery::timeout && bits_.retransmit_first && queue().front_lost() &&
+         !queue().front_retransmitted();
+}
+
+/// True if the timer must be armed for segments in flight, because a retransmission waits for the caller's permission.
+/// They use up a part of the bytes that the caller permits, so they must count as lost if no ACK arrives.
+bool Sender::must_guard_flight() const {
+  return armed() == Timer::none && retransmission_waits() && pipe() != 0;
 }
 
 /// Returns the send time up to which packets count as lost after a timeout. Later packets had no time to be

@@ -262,6 +262,8 @@ class Sender : public Receiver {
   [[nodiscard]] bool keeps_timer() const {
     return bits_.partially_acked && snd_.una < loss_recovery_.point && !retransmits_blindly();
   }
+  [[nodiscard]] bool retransmission_waits() const;
+  [[nodiscard]] bool must_guard_flight() const;
   [[nodiscard]] Instant lost_before(Instant now) const;
 
   // --- defined in path_mtu.cpp ---
@@ -454,7 +456,7 @@ class Sender : public Receiver {
 
     /// With SACK: number of retransmissions of the last recovery that are not known to be spurious. Without SACK, if
     /// the caller's allowance (bytes permitted to send) replaces cwnd: number of segments from SND.UNA on that are
-    /// retransmitted at once; see retransmit_missing().
+    /// retransmitted at once; see retransmit_missing() and next_retransmission().
     std::uint8_t retransmissions = 0;
     std::uint8_t retries = 0;  ///< number of consecutive transmissions that the peer has not answered
   };

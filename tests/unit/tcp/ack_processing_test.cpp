@@ -311,6 +311,55 @@ TEST(Allowance, ALongOutageDoesNotTimeOutTheConnection) {
   s.expect_data(0, mss);
 }
 
+// What is in flight uses up the window that the connections of a UE share. A timeout frees all of it, because no ACK
+// would, if the first retransmission has to wait for that window.
+TEST(Allowance, WithoutSackNothingIsInFlightAfterATimeout) {
+  Script s;
+  s.endpoint.set_window_source(WindowSource::allowance, Bytes());
+  s.open();
+  s.write_segments(20);
+  s.emit(Bytes(1040 * 10));
+  s.discard_sent();
+  s.now += 2s;
+  s.endpoint.on_timer(s.now);
+  s.emit(Bytes(0));
+  s.expect_nothing();
+  EXPECT_EQ(s.endpoint.in_flight(), Bytes(0));
+  EXPECT_TRUE(s.endpoint.can_send_now());
+  s.emit(Bytes(1040));
+  s.expect_data(0, mss);
+  EXPECT_EQ(s.endpoint.in_flight(), Bytes(mss));
+}
+
+// With SACK a timeout leaves segments in flight that were sent less than a round trip before. They are lost as well if
+// no ACK comes while the first retransmission waits.
+TEST(Allowance, WithSackNothingStaysInFlightWhileARetransmissionWaits) {
+  Script s;
+  s.use_sack();
+  s.config.max_retransmissions = 3;
+  s.handshake_rtt = 100ms;
+  s.endpoint.set_window_source(WindowSource::allowance, Bytes());
+  s.open();
+  s.write_segments(20);
+  s.emit(Bytes(1040 * 5));
+  s.now += 250ms;
+  s.emit(Bytes(1040 * 5));
+  s.discard_sent();
+  s.now += 60ms;
+  s.endpoint.on_timer(s.now);  // the tail loss probe is late, so that the retransmission timeout is due
+  s.endpoint.on_timer(s.now);
+  s.emit(Bytes(0));
+  ASSERT_EQ(s.endpoint.in_flight(), Bytes(5 * mss)) << "sent 60 ms ago";
+  for (int i = 0; i < 100; ++i) {
+    s.now += 100ms;
+    s.endpoint.on_timer(s.now);
+    s.emit(Bytes(0));
+  }
+  s.expect_nothing();
+  EXPECT_EQ(s.endpoint.in_flight(), Bytes(0));
+  EXPECT_EQ(s.endpoint.state(), tcp::State::established);
+}
+
 TEST(Allowance, CongestionControlResumesFromTheSeed) {
   Script s;
   s.open();

@@ -1,0 +1,39 @@
+// Connections of one UE that share the window of the ACK-based controller, over impaired wires, with random hosts. A
+// connection whose data is lost must leave the window to the others. Each run is replayed exactly by its seed.
+
+#include <gtest/gtest.h>
+
+#include "tests/sim/proxy/network.hpp"
+
+namespace sluice::test {
+namespace {
+
+/// Up to 24 connections in four seconds. Everything that is decided comes from `seed`.
+void live(std::uint64_t seed) {
+  Random random = Random::stream(seed, "scenario");
+  proxy::ShardConfig config = small_shard();
+  config.mode = proxy::Mode::smvs;
+  config.smvs.law = proxy::ControllerLocation::acks;
+  random_exposure(random, config.limits);
+  const HostConfig ue = random_host(random);
+  const HostConfig server = random_host(random);
+  Network network(seed, config, random_wires(random), ue, server);
+  const std::uint64_t count = 1 + random.below(24);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    network.transfer(1 + random.below(60'000), random.chance(0.3), std::chrono::milliseconds(random.below(4000)));
+  }
+  expect_complete(network, std::chrono::hours(1));
+}
+
+TEST(SharedWindowSim, RandomConnectionsDeliverEveryByte) {
+  for_each_seed(live);
+}
+
+// In this run the UE offers no SACK, and one connection loses all that it has in flight. That fills the window, so that
+// every retransmission had to wait for it.
+TEST(SharedWindowSim, AConnectionThatLosesEverythingLeavesTheWindow) {
+  live(190);
+}
+
+}  // namespace
+}  // namespace sluice::test
