@@ -88,8 +88,11 @@ void EndToEndFlow::begin(const KnownConnection& known) {
 void EndToEndFlow::begin_opening(Opening why, Bytes ack, Bytes at_least) {
   opening = why;
   opening_at = ack;
-  const Bytes least = std::max(at_least, Bytes(segment) * first_segments);
-  opening_window = std::max(towards(Side::radio).window.edge() - ack, least);
+  const control::AdvertisedWindow& window = towards(Side::radio).window;
+  // The window field is rounded down to its unit. A smaller window would close it, and the server could not send at
+  // all.
+  const Bytes least = window.rounded_up(std::max(at_least, Bytes(segment) * first_segments));
+  opening_window = std::max(window.edge() - ack, least);
 }
 
 }  // namespace sluice::proxy

@@ -48,11 +48,12 @@ std::vector<std::unique_ptr<Policies>> all_policies() {
 }
 
 /// Switches every `interval`, opening a connection each way under each, until all have ended.
-void switch_through(std::uint64_t seed, const RegulatedWires& wires, Duration interval, std::uint64_t long_size) {
+void switch_through(std::uint64_t seed, const RegulatedWires& wires, Duration interval, std::uint64_t long_size,
+                    const emulator::HostConfig& ue = {}) {
   const auto policies = all_policies();
   const std::uint32_t free = pool().available();
   {
-    RegulatedNetwork network(seed, first_config(), wires);
+    RegulatedNetwork network(seed, first_config(), wires, ue);
     network.node.watched = false;
     network.transfer(long_size, false);
     network.transfer(long_size / 4, true);
@@ -99,6 +100,21 @@ TEST(ModeSwitching, SwitchingEveryFewRttsOverLossyLinksLosesNothing) {
     wires.core_down.reorder = 0.02;
     wires.radio_up.duplicate = 0.01;
     switch_through(seed, wires, 150ms, 3'000'000);
+  }
+}
+
+/// The unit of a window with scale 14 is 16 KiB, which is more than ten small segments.
+TEST(ModeSwitching, SwitchingDoesNotCloseAWindowOfLargeUnits) {
+  emulator::HostConfig ue;
+  ue.window_scale = 14;
+  ue.mtu = 600;
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    SCOPED_TRACE(seed);
+    RegulatedWires wires;
+    wires.slowest = Rate::bits_per_second(1e6);
+    wires.fastest = Rate::bits_per_second(10e6);
+    wires.radio_up.loss = 0.05;
+    switch_through(seed, wires, 150ms, 3'000'000, ue);
   }
 }
 
