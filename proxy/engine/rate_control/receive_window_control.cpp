@@ -124,11 +124,14 @@ void ReceiveWindowControl::update_of_server(Flow& flow, Bearer& bearer, Instant 
                        : sliding ? held + slide(flow, bearer, sliding_[loop->sliding], now)
                                  : held + balance_window(flow, bearer, loop->balance);
   const Bytes most = limit - held;
-  const Bytes room = std::min(most, wanted - held);
+  Bytes room = std::min(most, wanted - held);
+  // Nothing else would serve this flow again, and a window below its unit is closed.
+  if (held <= Bytes{} && room > Bytes{}) room = std::min(most, greater(room, window_unit(flow)));
   ack_limit_.open_window(flow, Side::core, grant_min_window(flow, bearer, *loop, room, most, now), updates_of(bearer));
   // Without data in flight nothing else would serve this flow again. The steps of the sliding-mode law are triggered by
   // reports.
-  record_window_closed(flow, bearer, sliding || room < Bytes(flow.leg(Side::core).endpoint.effective_mss()));
+  const Bytes closed_below = greater(Bytes(flow.leg(Side::core).endpoint.effective_mss()), window_unit(flow));
+  record_window_closed(flow, bearer, sliding || room < closed_below);
 }
 
 /// Returns the window `room`. Returns two segments instead, but at most `most`, under three conditions. The window has

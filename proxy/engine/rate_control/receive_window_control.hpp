@@ -1,7 +1,10 @@
 #pragma once
 
+#include <algorithm>
+
 #include "control/smvs/second_loop.hpp"
 #include "dataplane/flow/slab.hpp"
+#include "dataplane/units/by_value.hpp"
 #include "proxy/engine/bearer/bearer.hpp"
 #include "proxy/engine/flow_table/registry.hpp"
 #include "proxy/engine/relay/relay_buffer_quota.hpp"
@@ -43,8 +46,7 @@ class ReceiveWindowControl {
   }
   /// True if the window advertised to the server is used up, and the proxy may open it by two segments from time to
   /// time. Otherwise the server cannot send for its retransmission timeout, restarts with ten segments (RFC 5681
-  /// section 4.1), and the link idles meanwhile. One segment is not enough, because the window scale may round it to
-  /// zero.
+  /// section 4.1), and the link idles meanwhile.
   [[nodiscard]] static bool gets_min_window(const Flow& flow, const Bearer& bearer, Instant now) {
     return window_nearly_closed(flow) && bearer.rate_control().is_ack_based() &&
            relay::stall_time(flow, Side::radio, now) <= min_window_granted_for;
@@ -87,9 +89,18 @@ class ReceiveWindowControl {
     const tcp::Endpoint& server = flow.leg(Side::core).endpoint;
     return Bytes(server.rcv_adv() - server.rcv_nxt());
   }
-  /// Returns the size of two full segments of the server in bytes.
+  /// Returns the unit of the window that is advertised to the server, in bytes (RFC 7323 section 2.2). A smaller window
+  /// is rounded down to zero.
+  [[nodiscard]] static Bytes window_unit(const Flow& flow) {
+    const tcp::SynOptions& first = flow.handshake.initiator_options;
+    const tcp::SynOptions& second = flow.handshake.responder_options;
+    if (!first.has_window_scale || !second.has_window_scale) return Bytes(1);
+    const unsigned scale = flow.initiator == Side::radio ? first.window_scale : second.window_scale;
+    return Bytes(std::int64_t{1} << std::min(scale, 14U));
+  }
+  /// Returns the size of two full segments of the server in bytes, or the unit of the window if that is larger.
   [[nodiscard]] static Bytes few_segments(const Flow& flow) {
-    return Bytes(flow.leg(Side::core).endpoint.effective_mss()) * 2;
+    return greater(Bytes(flow.leg(Side::core).endpoint.effective_mss()) * 2, window_unit(flow));
   }
   /// Returns the window `room`. If `room` is less than two segments and a minimum window is due (see
   /// gets_min_window()), returns two segments instead, but at most `most`.

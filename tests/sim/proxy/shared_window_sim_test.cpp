@@ -35,5 +35,24 @@ TEST(SharedWindowSim, AConnectionThatLosesEverythingLeavesTheWindow) {
   live(190);
 }
 
+// The unit of the window towards the server is that of the UE's window scale, here 16 KiB, which is more than the
+// window that the second loop computes for a slow link. A window of zero would stop the download.
+TEST(SharedWindowSim, AWindowOfLargeUnitsStaysOpen) {
+  for (const std::uint16_t mtu : {std::uint16_t{600}, std::uint16_t{1500}}) {
+    proxy::ShardConfig config = small_shard();
+    config.mode = proxy::Mode::smvs;
+    config.smvs.law = proxy::ControllerLocation::acks;
+    HostConfig ue;
+    ue.window_scale = 14;
+    ue.mtu = mtu;
+    Wires wires;
+    wires.radio_rate = Rate::bits_per_second(300e3);
+    Network network(1, config, wires, ue);
+    network.transfer(400'000, false);
+    SCOPED_TRACE(mtu);
+    expect_complete(network, std::chrono::seconds(15));  // 12 s without the proxy
+  }
+}
+
 }  // namespace
 }  // namespace sluice::test
