@@ -1,0 +1,58 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "dataplane/units/bytes.hpp"
+#include "dataplane/units/time.hpp"
+
+namespace sluice::control {
+
+/// Datagrams of one flow that were sent to a UE and are not known to be delivered, oldest first. Datagrams that were
+/// sent within a short time are stored as one *run*, so memory and work per datagram are constant. Reads no clock;
+/// thread: its owner's.
+class DatagramsInFlight {
+ public:
+  /// Adds a datagram of `bytes` IP bytes, sent at `now`. `is_behind_drop` is true if the proxy has dropped the datagram
+  /// before it.
+  void add(Instant now, Bytes bytes, bool is_behind_drop);
+  /// Removes up to `datagrams` of the oldest run, and returns their bytes. Requires !empty().
+  Bytes remove_oldest(std::uint32_t datagrams);
+  /// Removes the datagrams that were sent before `until`.
+  void remove_before(Instant until);
+  void clear();
+
+  [[nodiscard]] bool empty() const { return run_count_ == 0; }
+  [[nodiscard]] Bytes bytes() const { return bytes_; }
+  /// Returns the number of datagrams in flight. Visits every run, so it is not called per datagram.
+  [[nodiscard]] std::uint64_t count() const;
+  /// True if at least `datagrams` are in flight, as far as the two oldest runs show.
+  [[nodiscard]] bool holds_at_least(double datagrams) const {
+    return run_count_ > 1 || (run_count_ == 1 && oldest().datagrams >= datagrams);
+  }
+  /// Returns the time at which the newest datagram of the oldest run was sent. Requires !empty().
+  [[nodiscard]] Instant oldest_sent() const { return oldest().last; }
+  /// Returns the number of datagrams in the oldest run. Requires !empty().
+  [[nodiscard]] std::uint32_t oldest_count() const { return oldest().datagrams; }
+  /// True if the proxy has dropped the datagram before the oldest one. Requires !empty().
+  [[nodiscard]] bool oldest_is_behind_drop() const { return oldest().is_behind_drop; }
+
+ private:
+  struct Run {
+    Instant last{};  ///< time at which the newest datagram of the run was sent
+    std::uint32_t datagrams = 0;
+    std::uint32_t bytes = 0;
+    bool is_behind_drop = false;  ///< true if the proxy has dropped a datagram before the first of them
+  };
+  static constexpr std::uint32_t max_runs = 128;
+
+  [[nodiscard]] const Run& oldest() const { return runs_[oldest_run_]; }
+  [[nodiscard]] Run& newest() { return runs_[(oldest_run_ + run_count_ - 1) % max_runs]; }
+
+  Bytes bytes_;  ///< sum of the bytes of all runs
+  std::uint32_t oldest_run_ = 0;
+  std::uint32_t run_count_ = 0;
+  std::array<Run, max_runs> runs_{};
+};
+
+}  // namespace sluice::control

@@ -1,0 +1,121 @@
+// Number of datagrams for which one answer of a UE stands. AnswerClock adds a count after each hold. Invariant: once a
+// whole number is known, only ratios above it change the result, because an unexpected answer only lowers a ratio.
+#include "control/ack_based/datagrams_per_answer.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <utility>
+
+namespace sluice::control {
+namespace {
+
+/// Bounds of a ratio divided by the whole number with which it agrees: the upper one, and the lower ones for whole
+/// numbers up to 2 and for larger ones.
+constexpr double above_whole = 1.015;
+constexpr double below_few = 0.95;
+constexpr double below_many = 0.98;
+/// Number of counts from which their sum is used.
+constexpr std::uint8_t min_summed_counts = 3;
+/// Largest ratio divided by the smallest one, up to which their mean is the result.
+constexpr double max_spread = 1.12;
+/// Factor of a mean. A result that is too small leaves the link idle.
+constexpr double mean_bias = 1.02;
+/// Weight of the earlier sums in a mean, at each count.
+constexpr double sum_memory = 0.7;
+/// Bound of the mean difference between ratios and a mean, as a part of the mean. Above it the number varies too much.
+constexpr double max_deviation = 0.07;
+/// Part by which a ratio must exceed a whole number to count as larger. Of two such ratios in sequence the larger one
+/// is used.
+constexpr double max_above_whole = 0.004;
+/// Number of counts for which such ratios are used.
+constexpr std::uint8_t max_corrected_counts = 20;
+/// Largest result, and mean time between two answers from which a timer may cause them. A timer of 25 ms is usual (RFC
+/// 9000 section 18.2). The bounds apply to results above 2.
+constexpr double max_value = 16;
+constexpr Duration min_timer = std::chrono::milliseconds(20);
+
+/// True if a ratio agrees with a whole number. It may be smaller because of unexpected answers, but not larger.
+bool is_close(double ratio, double whole) {
+  return ratio <= above_whole * whole && ratio >= (whole <= 2 ? below_few : below_many) * whole;
+}
+
+/// Finds the largest whole number with which at least two of the ratios agree. If there is none, returns false.
+bool agree_on_whole(std::span<const double> ratios, double& found) {
+  double best = 0;
+  for (const double ratio : ratios) {
+    for (const double whole : {std::max(std::round(ratio), 1.0), std::ceil(ratio)}) {
+      const auto close =
+          std::count_if(ratios.begin(), ratios.end(), [whole](double other) { return is_close(other, whole); });
+      if (close >= 2) best = std::max(best, whole);
+    }
+  }
+  if (best > 0) found = best;
+  return best > 0;
+}
+
+}  // namespace
+
+void DatagramsPerAnswer::add(double datagrams, double answers, Duration answer_gap) {
+  if (!is_known_) {
+    seek(datagrams, answers, answer_gap);
+  } else if (is_whole_) {
+    correct_whole(datagrams / answers);
+  } else {
+    correct_mean(datagrams, answers);
+  }
+}
+
+/// Seeks a whole number with which two ratios agree, or else the mean of ratios that differ little.
+void DatagramsPerAnswer::seek(double datagrams, double answers, Duration answer_gap) {
+  ratios_[ratio_next_] = datagrams / answers;
+  ratio_next_ = static_cast<std::uint8_t>((ratio_next_ + 1) % max_ratios);
+  ratio_count_ = static_cast<std::uint8_t>(std::min<std::size_t>(ratio_count_ + 1U, max_ratios));
+  const std::span<const double> recent = std::span(ratios_).first(ratio_count_);
+  // A link that pauses may look empty. The next ratio then errs in the other direction, so the sum is nearly right.
+  summed_datagrams_ += datagrams;
+  summed_answers_ += answers;
+  ++summed_counts_;
+  const double sum = summed_datagrams_ / summed_answers_;
+  is_whole_ = true;
+  is_known_ = agree_on_whole(recent, value_);
+  if (!is_known_ && summed_counts_ >= min_summed_counts) {
+    const double whole = std::max(std::round(sum), 1.0);
+    is_whole_ = is_close(sum, whole);
+    const auto [least, most] = std::minmax_element(recent.begin(), recent.end());
+    is_known_ = is_whole_ || *most <= max_spread * *least;
+    value_ = is_whole_ ? whole : std::max(sum * mean_bias, 1.0);
+  }
+  is_known_ = is_known_ && (value_ <= 2 || (value_ <= max_value && answer_gap < min_timer));
+  if (is_whole_) whole_ = value_;
+}
+
+/// Uses two ratios in sequence that exceed the whole number, because the receiver then does not answer each `whole_`
+/// datagrams by itself.
+void DatagramsPerAnswer::correct_whole(double ratio) {
+  const double before = std::exchange(ratio_above_, ratio > (1 + max_above_whole) * whole_ ? ratio : 0);
+  if (before > 0 && ratio_above_ > 0) corrected_counts_ = max_corrected_counts;
+  if (corrected_counts_ > 0) --corrected_counts_;
+  value_ = std::max(corrected_counts_ > 0 ? std::max(ratio_above_, before) : 0, whole_);
+}
+
+/// Corrects a mean, or discards it if the ratios vary.
+void DatagramsPerAnswer::correct_mean(double datagrams, double answers) {
+  const double change = datagrams / answers / value_ - 1;
+  deviation_ += (std::abs(change) - deviation_) / 4;
+  if (deviation_ > max_deviation) {
+    is_known_ = false;
+    return;
+  }
+  summed_datagrams_ = summed_datagrams_ * sum_memory + datagrams;
+  summed_answers_ = summed_answers_ * sum_memory + answers;
+  value_ = std::max(summed_datagrams_ / summed_answers_ * mean_bias, 1.0);
+}
+
+void DatagramsPerAnswer::restart() {
+  const double last = value_;
+  *this = {};
+  value_ = last;
+}
+
+}  // namespace sluice::control

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "dataplane/units/time.hpp"
+
+namespace sluice::control {
+
+/// Learns how many datagrams one answer of a UE stands for. The input is a series of *counts*: numbers of datagrams and
+/// of their answers between two instants at which every datagram had been answered. A count divided is a *ratio*.
+///
+/// Most receivers answer every second or every tenth datagram. Ratios near the same whole number then show this number.
+/// A receiver that reads several datagrams at once answers them together, so its ratios are near no whole number. The
+/// mean of ratios that differ little is then the result, and further counts correct it.
+///
+/// An error of the result is not symmetric. If it is too small, bytes seem to be in flight that were delivered, so the
+/// link is idle. If it is too large, the radio queue only grows until the next hold.
+///
+/// State and work are constant. Thread: its owner's.
+class DatagramsPerAnswer {
+ public:
+  /// Adds a count. `answer_gap` is the mean time between two answers.
+  void add(double datagrams, double answers, Duration answer_gap);
+  /// Discards the result and all counts, because the receiver has changed.
+  void restart();
+
+  /// True if value() was learned.
+  [[nodiscard]] bool is_known() const { return is_known_; }
+  /// Returns the number of datagrams per answer; 2 as long as nothing was learned.
+  [[nodiscard]] double value() const { return value_; }
+  /// True if value() is a whole number of the receiver, and not a mean.
+  [[nodiscard]] bool is_whole() const { return is_whole_; }
+  /// True if recent ratios exceed the whole number, so that counts are needed soon.
+  [[nodiscard]] bool exceeds_whole() const { return is_whole_ && (ratio_above_ > 0 || corrected_counts_ > 0); }
+
+ private:
+  static constexpr std::uint32_t max_ratios = 4;
+
+  void seek(double datagrams, double answers, Duration answer_gap);
+  void correct_whole(double ratio);
+  void correct_mean(double datagrams, double answers);
+
+  bool is_known_ = false;
+  bool is_whole_ = true;
+  std::uint8_t ratio_count_ = 0;       ///< number of valid elements of ratios_
+  std::uint8_t ratio_next_ = 0;        ///< element of ratios_ that the next ratio replaces
+  std::uint8_t summed_counts_ = 0;     ///< number of counts in the sums below while nothing is known
+  std::uint8_t corrected_counts_ = 0;  ///< number of further counts for which ratios above whole_ replace it
+  double value_ = 2;
+  double whole_ = 0;                         ///< whole number with which the ratios agreed
+  double ratio_above_ = 0;                   ///< last ratio, if it exceeds whole_; else zero
+  double deviation_ = 0;                     ///< mean difference between ratios and a mean value_, as a part of it
+  double summed_datagrams_ = 0;              ///< datagrams of all counts; if value_ is a mean, older ones weigh less
+  double summed_answers_ = 0;                ///< answers to these datagrams
+  std::array<double, max_ratios> ratios_{};  ///< last ratios while nothing is known
+};
+
+}  // namespace sluice::control
