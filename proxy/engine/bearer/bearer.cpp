@@ -36,8 +36,13 @@ CrossTrafficQueue& Bearer::make_cross_traffic_queue() {
 
 void Bearer::drop_cross_traffic_queue() {
   if (!has_cross_traffic_queue_) return;
+  drop_answer_clock();
   pools_->cross_traffic.erase(pools_->cross_traffic_of[id]);
   has_cross_traffic_queue_ = false;
+}
+
+control::AnswerClock& Bearer::make_answer_clock(Instant now) {
+  return cross_traffic_queue().clock.make(pools_->answer_clocks, now);
 }
 
 const ReportSequencer& Bearer::reports() const {

@@ -164,6 +164,11 @@ class Bearer : public CircularListHook<Bearer> {
   CrossTrafficQueue& make_cross_traffic_queue();
   /// Stops limiting cross traffic. Packets that are still waiting are dropped.
   void drop_cross_traffic_queue();
+  /// Starts to count the answers to one flow of cross traffic, and returns the clock. Requires
+  /// has_cross_traffic_queue() and that no answers are counted.
+  control::AnswerClock& make_answer_clock(Instant now);
+  /// Stops counting answers, if they are counted. Requires has_cross_traffic_queue().
+  void drop_answer_clock() { cross_traffic_queue().clock.drop(pools_->answer_clocks); }
 
   /// Records that a short flow of the UE begins or makes progress. From now on reference_factor() may be below 1, for
   /// at most one second or until end_short_flow().

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "control/ack_based/answer_clock.hpp"
 #include "dataplane/flow/lazy_array.hpp"
 #include "dataplane/flow/slab.hpp"
 #include "proxy/engine/bearer/ack_controller.hpp"
@@ -25,6 +26,7 @@ class BearerPools {
         queues(bearers),
         recent_sends(bearers),
         cross_traffic(bearers),
+        answer_clocks(bearers),
         cross_traffic_of(bearers) {}
 
   /// Returns an ACK-based controller that has measured nothing and has these settings. The reference is valid until the
@@ -42,6 +44,7 @@ class BearerPools {
   flow::Slab<RadioQueue> queues;
   flow::Slab<RecentSends> recent_sends;
   flow::Slab<CrossTrafficQueue> cross_traffic;
+  flow::Slab<control::AnswerClock> answer_clocks;
   /// For each bearer, by its id: index of its queue in `cross_traffic`, if the bearer limits cross traffic.
   flow::LazyArray<std::uint32_t> cross_traffic_of;
   Observed observed;  ///< comparison of the decisions in mode observe with the actual traffic, summed over all bearers

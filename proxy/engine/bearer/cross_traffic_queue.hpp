@@ -1,18 +1,19 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 
 #include "control/ack_based/answer_clock.hpp"
 #include "dataplane/units/bytes.hpp"
 #include "dataplane/units/time.hpp"
 #include "proxy/engine/bearer/delivery_ledger.hpp"
 #include "proxy/engine/bearer/flow_queue.hpp"
+#include "proxy/engine/bearer/pooled.hpp"
 
 namespace sluice::proxy {
 
 /// Cross traffic of one UE: packets to the UE that belong to no split connection. Stores packets that wait for the UE's
-/// window, and counts the bytes in flight. Exists while the UE's bearer limits cross traffic. Thread: the shard's.
+/// window, and counts the bytes in flight. Exists while the UE's bearer limits cross traffic. Bearer creates and
+/// removes it and its clock. Thread: the shard's.
 struct CrossTrafficQueue {
   /// Updates `share` after an ACK: `own` bytes of cross traffic and `others` bytes of connections have been delivered
   /// since the last update.
@@ -32,6 +33,9 @@ struct CrossTrafficQueue {
   /// estimates.
   [[nodiscard]] bool is_clocked(std::uint32_t slot) const { return clock && slot == clocked_slot; }
 
+  /// True if nothing of the flow whose answers are counted may be sent now. Other flows go on.
+  [[nodiscard]] bool is_holding() const { return clock && clock->holds(); }
+
   double share = 0;  ///< mean share of cross traffic in the delivered bytes, 0 … 1
   FlowQueue queue;
   /// Bytes that were sent and are not known to be delivered yet. Those of the QUIC download whose deliveries `clock`
@@ -39,7 +43,7 @@ struct CrossTrafficQueue {
   DeliveryLedger sent;
   /// Estimates what one QUIC download has delivered, from the UE's short datagrams (answers) in the same flow. Set only
   /// if neither Node-B reports nor ACKs show what the link delivers.
-  std::optional<control::AnswerClock> clock;
+  Pooled<control::AnswerClock> clock;
   /// QueuedPacket::slot of the packets of the QUIC download whose deliveries `clock` estimates
   std::uint32_t clocked_slot = 0;
   Instant overdrawn_since{};  ///< start of the round trip in which the bytes of `overdrawn` were sent

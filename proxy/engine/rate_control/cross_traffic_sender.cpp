@@ -47,8 +47,8 @@ constexpr Bytes max_handshake_queued{64 << 10};
 /// True if cross traffic has the link to itself: Node-B reports or counted answers limit the UE, and none of its
 /// connections has data.
 bool is_sole(const Bearer& bearer) {
-  bool sole = !bearer.rate_control().is_ack_based() ||
-              (bearer.has_cross_traffic_queue() && bearer.cross_traffic_queue().clock.has_value());
+  bool sole =
+      !bearer.rate_control().is_ack_based() || (bearer.has_cross_traffic_queue() && bearer.cross_traffic_queue().clock);
   const auto look = [&sole](const Bearer& each) {
     sole = sole && each.load.backlogged_flows == 0 && each.end_to_end_count == 0;
   };
@@ -64,7 +64,7 @@ void forget_flight(Bearer& bearer) {
   CrossTrafficQueue& cross = bearer.cross_traffic_queue();
   controller.add_flight(-cross.in_flight());
   cross.sent.clear();
-  cross.clock.reset();
+  bearer.drop_answer_clock();
   controller.cross_traffic_flows = 0;
 }
 
@@ -376,7 +376,7 @@ BearerId CrossTrafficSender::find_download(const RxPacket& rx, BearerId id) {
     return id;
   CrossTrafficQueue& cross = bearer.make_cross_traffic_queue();
   cross.ack_at = rx.now;
-  cross.clock.emplace(rx.now);
+  bearer.make_answer_clock(rx.now);
   cross.clocked_slot = static_cast<std::uint32_t>(rx.tag);
   clocks_until_ = rx.now + max_clock_silence;
   bearer.empty_since = rx.now;
