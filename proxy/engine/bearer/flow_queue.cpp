@@ -1,6 +1,7 @@
 // Fair queue of the packets to one UE that no split connection sends. CrossTrafficSender pushes packets and pops them
 // as the radio window opens. Invariant: `packets_`, `bytes_` and `flows_` are the sums over all slots, and a slot with
-// packets is in exactly one list. Deficit round robin with new and old flows follows RFC 8290 section 4.
+// packets is in exactly one list unless it is held back. Deficit round robin with new and old flows follows RFC 8290
+// section 4.
 #include "proxy/engine/bearer/flow_queue.hpp"
 
 #include <algorithm>
@@ -30,7 +31,7 @@ void FlowQueue::push(packet::Packet&& packet, const QueuedPacket& about, Instant
   note.flags = about.keep ? keep_flag : 0;
   Flow& flow = flow_[slot];
   if (flow.packets.empty()) ++flows_;
-  if (!flow.listed) {
+  if (!flow.listed && slot != held_) {
     flow.listed = true;
     flow.deficit = quantum;
     new_.push(slot);
@@ -39,6 +40,25 @@ void FlowQueue::push(packet::Packet&& packet, const QueuedPacket& about, Instant
   flow.bytes += about.bytes;
   bytes_ += Bytes(about.bytes);
   ++packets_;
+}
+
+void FlowQueue::hold(std::uint32_t slot) {
+  const auto held = static_cast<std::uint8_t>(slot % slots);
+  if (held == held_) return;
+  release();
+  held_ = held;
+  if (!flow_[held].listed) return;
+  new_.remove(held);
+  old_.remove(held);
+  flow_[held].listed = false;
+}
+
+void FlowQueue::release() {
+  if (held_ == none) return;
+  const std::uint8_t slot = std::exchange(held_, none);
+  if (flow_[slot].packets.empty()) return;
+  flow_[slot].listed = true;
+  old_.push(slot);
 }
 
 std::uint8_t FlowQueue::select() {

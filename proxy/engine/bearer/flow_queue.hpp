@@ -43,18 +43,29 @@ class FlowQueue {
   [[nodiscard]] Bytes bytes() const { return bytes_; }
   /// Returns the number of flows with queued packets.
   [[nodiscard]] std::uint32_t flows() const { return flows_; }
+  /// Holds back the packets of one FIFO until release(): pop() takes only packets of the other FIFOs. `slot` is
+  /// QueuedPacket::slot of a packet of the flow. At most one FIFO is held back.
+  void hold(std::uint32_t slot);
+  /// Ends hold(), if a FIFO is held back.
+  void release();
+  /// Returns the number of flows with queued packets that are not held back.
+  [[nodiscard]] std::uint32_t ready_flows() const {
+    return flows_ - (held_ != none && !flow_[held_].packets.empty() ? 1U : 0U);
+  }
+  /// True if pop() may be called: packets are queued that are not held back.
+  [[nodiscard]] bool any_ready() const { return ready_flows() > 0; }
 
   /// Appends a packet to the FIFO of its flow. `about` describes the packet.
   void push(packet::Packet&& packet, const QueuedPacket& about, Instant now);
-  /// Returns the length, in IP bytes, of the packet that the next pop() returns. Requires !empty().
+  /// Returns the length, in IP bytes, of the packet that the next pop() returns. Requires any_ready().
   [[nodiscard]] Bytes next_bytes();
   /// True if the packet that the next pop() returns belongs to a sparse flow, which has sent less than a quantum.
-  /// Requires !empty().
+  /// Requires any_ready().
   [[nodiscard]] bool next_is_sparse();
-  /// Returns the number of the FIFO, below `slots`, from which the next pop() takes a packet. Requires !empty().
+  /// Returns the number of the FIFO, below `slots`, from which the next pop() takes a packet. Requires any_ready().
   [[nodiscard]] std::uint32_t next_slot() { return select(); }
   /// Removes and returns the next packet. The result also states whether CoDel drops or marks the packet. Requires
-  /// !empty().
+  /// any_ready().
   [[nodiscard]] Popped pop(const CodelParameters& parameters, Instant now);
   /// Returns the number of IP bytes of one flow that wait in its FIFO. `about` describes any packet of the flow.
   [[nodiscard]] Bytes bytes_of(const QueuedPacket& about) const { return Bytes(flow_[about.slot % slots].bytes); }
@@ -65,7 +76,7 @@ class FlowQueue {
   /// bytes.
   void drop_oldest(const QueuedPacket& about);
   /// Removes and returns the packet that the round robin selects next. CoDel does not test the packet. Requires
-  /// !empty().
+  /// any_ready().
   [[nodiscard]] Popped pop_untested();
 
  private:
@@ -75,6 +86,14 @@ class FlowQueue {
     [[nodiscard]] bool empty() const { return count_ == 0; }
     [[nodiscard]] std::uint8_t front() const { return at_[head_]; }
     void push(std::uint8_t slot) { at_[(head_ + count_++) % slots] = slot; }
+    /// Removes a slot, if it is in the list. The order of the others stays.
+    void remove(std::uint8_t slot) {
+      for (std::uint8_t left = count_; left > 0; --left) {
+        const std::uint8_t first = front();
+        pop();
+        if (first != slot) push(first);
+      }
+    }
     void pop() {
       head_ = static_cast<std::uint8_t>((head_ + 1) % slots);
       --count_;
@@ -91,19 +110,22 @@ class FlowQueue {
     Codel codel;
     std::int32_t deficit = 0;  ///< bytes that the flow may still send in this round of the deficit round robin
     std::uint32_t bytes = 0;   ///< IP bytes queued
-    /// true if the flow's slot is in one of the two round-robin lists: of sparse flows or of other flows
+    bool listed = false;       ///< true if the number of this flow's slot is in new_ or old_; false while held back
     bool listed = false;
   };
 
   /// Rotates the lists until the first slot has bytes left to send in its round, and returns that slot. Requires
-  /// !empty().
+  /// any_ready().
   std::uint8_t select();
   /// Removes and returns the oldest packet in a slot, the queue of one flow.
   [[nodiscard]] Popped take(std::uint8_t slot);
 
+  static constexpr std::uint8_t none = slots;
+
   std::array<Flow, slots> flow_;
   SlotList new_;  ///< slots of sparse flows: those that have sent less than a quantum since they became active
   SlotList old_;
+  std::uint8_t held_ = none;  ///< slot whose packets are held back
   std::uint32_t packets_ = 0;
   std::uint32_t flows_ = 0;
   Bytes bytes_;

@@ -74,6 +74,17 @@ bool is_window_full(const Bearer& bearer, Instant now) {
   return controller.flight() + bearer.settings().smvs.acks.segment > controller.law().window(now);
 }
 
+/// Holds back the flow whose answers are counted while its clock requires that, and releases it afterwards. Returns
+/// true if packets wait that may be sent.
+bool apply_hold(CrossTrafficQueue& cross) {
+  if (cross.is_holding()) {
+    cross.queue.hold(cross.clocked_slot);
+  } else {
+    cross.queue.release();
+  }
+  return cross.queue.any_ready();
+}
+
 /// True if packets with the hash `slot` use the FIFO of the download whose answers are counted. Two flows may share a
 /// FIFO, so such a packet may belong to another flow.
 bool shares_clocked_fifo(const CrossTrafficQueue& cross, std::uint32_t slot) {
@@ -191,9 +202,17 @@ CrossTrafficSender::SharedWindow CrossTrafficSender::shared_window(const Bearer&
 /// Returns how many bytes of cross traffic the bearer's window still allows. Each flow of cross traffic gets the same
 /// part of the window as a waiting connection. Connections that exceed their part do not reduce this part, because
 /// servers of end-to-end connections respond a round trip later. If no connection waits, cross traffic may use the
+/// While the flow whose answers are counted is held back, the others do not get its part, so that the radio queue
+/// empties.
 /// whole window.
 Bytes CrossTrafficSender::window_left(const Bearer& bearer, const SharedWindow& shared) {
   const CrossTrafficQueue& cross = bearer.cross_traffic_queue();
+  if (cross.is_holding()) {
+    const std::uint32_t ready = cross.queue.ready_flows();
+    const Bytes part =
+        part_of(shared.window, shared.others + ready + 1, shared.short_flows, false) * std::int64_t{ready};
+    return std::max(part, bearer.settings().smvs.acks.segment) - cross.sent.total();
+  }
   const std::uint32_t own = cross.queue.flows();
   const Bytes part =
       part_of(shared.window, std::max(shared.others, 1U) + own, shared.short_flows, false) * std::int64_t{own};
@@ -228,7 +247,7 @@ void CrossTrafficSender::serve(Bearer& bearer, Occasion occasion, Instant now) {
   Bytes grant = is_ack_based ? Bytes{} : grant_left(bearer, occasion, now);
   FlowQueue& queue = bearer.cross_traffic_queue().queue;
   const CodelParameters codel = codel_of(bearer);
-  while (!queue.empty()) {
+  while (apply_hold(bearer.cross_traffic_queue())) {
     const Bytes size = queue.next_bytes();
     if (is_ack_based ? !may_release(bearer, shared, size, now) : grant < size && !may_overdraw(bearer, size, now))
       break;
@@ -253,7 +272,6 @@ bool CrossTrafficSender::may_release(Bearer& bearer, const SharedWindow& shared,
   CrossTrafficQueue& cross = bearer.cross_traffic_queue();
   if (cross.clock) {
     const bool is_clocked = shares_clocked_fifo(cross, cross.queue.next_slot());
-    if (is_clocked && cross.clock->holds()) return false;
     if (!cross.clock->counts() || (is_clocked && cross.clock->probes() > 0)) return true;
   }
   return window_left(bearer, shared) >= size || may_overdraw(bearer, size, now);
@@ -354,6 +372,7 @@ void CrossTrafficSender::serve_woken(Instant now) {
 void CrossTrafficSender::flush(Bearer& bearer, Instant now) {
   CrossTrafficQueue& cross = bearer.cross_traffic_queue();
   if (bearer.rate_control().uses_ack_feedback()) forget_flight(bearer);
+  cross.queue.release();
   while (!cross.queue.empty()) {
     FlowQueue::Popped popped = cross.queue.pop_untested();
     const Bytes bytes(popped.about.bytes);
@@ -470,8 +489,12 @@ void CrossTrafficSender::on_due(Bearer& bearer, Instant now) {
 Instant CrossTrafficSender::deadline(const Bearer& bearer) {
   if (!bearer.has_cross_traffic_queue() || !bearer.rate_control().is_ack_based()) return never;
   const CrossTrafficQueue& cross = bearer.cross_traffic_queue();
-  if (cross.clock) return std::min(cross.clock->deadline(), cross.ack_at + max_clock_silence);
   const AckController& controller = bearer.ack_controller();
+  if (cross.clock) {
+    const Instant ends = std::min(cross.clock->deadline(), cross.ack_at + max_clock_silence);
+    const bool others_wait = cross.is_holding() && cross.queue.any_ready() && cross.sent.total() > Bytes{};
+    return others_wait ? std::min(ends, cross.sent.oldest() + controller.law().srtt()) : ends;
+  }
   if (cross.awaits_acks(controller.flight())) return cross.ack_at + max_stall;
   const Instant ends = cross.ack_at + max_silence;
   if (cross.queue.empty() || cross.sent.total() == Bytes{}) return ends;

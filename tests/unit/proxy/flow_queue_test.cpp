@@ -57,6 +57,45 @@ TEST_F(FlowQueueTest, PacketsOfOneFlowKeepTheirOrder) {
   EXPECT_EQ(queue.flows(), 0U);
 }
 
+TEST_F(FlowQueueTest, AHeldFlowWaitsWhileTheOthersGoOn) {
+  for (int i = 0; i < 5; ++i) push(7, 1000);
+  queue.hold(7);
+  EXPECT_FALSE(queue.any_ready());
+  for (int i = 0; i < 5; ++i) push(8, 1000);
+  push(7, 1000);
+  EXPECT_EQ(queue.ready_flows(), 1U);
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(pop().about.slot, 8U);
+  EXPECT_FALSE(queue.any_ready());
+  EXPECT_EQ(queue.packets(), 6U);
+}
+
+TEST_F(FlowQueueTest, AReleasedFlowGoesOnInOrder) {
+  for (int i = 0; i < 3; ++i) push(7, 1000);
+  queue.hold(7);
+  push(7, 1000);
+  queue.release();
+  for (std::uint16_t i = 1; i <= 4; ++i) EXPECT_EQ(pop().about.reason, i);
+  EXPECT_TRUE(queue.empty());
+}
+
+TEST_F(FlowQueueTest, AHoldOfAnotherFlowReleasesTheFirstOne) {
+  push(7, 1000);
+  push(8, 1000);
+  queue.hold(7);
+  queue.hold(8);
+  EXPECT_EQ(pop().about.slot, 7U);
+  EXPECT_FALSE(queue.any_ready());
+}
+
+TEST_F(FlowQueueTest, AFlowThatIsHeldBeforeItSendsIsHeld) {
+  queue.hold(7);
+  EXPECT_FALSE(queue.any_ready());
+  push(7, 1000);
+  EXPECT_FALSE(queue.any_ready());
+  queue.release();
+  EXPECT_EQ(pop().about.slot, 7U);
+}
+
 TEST_F(FlowQueueTest, FlowsGetEqualBytesWhateverTheirPacketsHave) {
   for (int i = 0; i < 100; ++i) push(1, 1500);
   for (int i = 0; i < 600; ++i) push(2, 250);

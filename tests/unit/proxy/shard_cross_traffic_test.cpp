@@ -643,6 +643,36 @@ TEST_F(ShardCrossTrafficAnswered, WaitsForTheWindowOnceTheAnswersAreKnown) {
   EXPECT_GT(delivered - before, 2800) << "the link is used";
 }
 
+TEST_F(ShardCrossTrafficAnswered, AHoldOfTheDownloadDoesNotStopOtherDownloads) {
+  constexpr std::uint16_t other = 444;
+  send(99, 1300);
+  send(20, 1300);
+  EXPECT_EQ(take_datagrams(), 99);
+  send(20, 1300, other);
+  EXPECT_EQ(take_datagrams(), 20) << "the download is held, and the other flow goes on";
+  lab.pass_time(1s);
+  EXPECT_EQ(take_datagrams(), 20);
+}
+
+TEST_F(ShardCrossTrafficAnswered, AHoldOfAKnownDownloadDoesNotStopOtherDownloads) {
+  constexpr std::uint16_t other = 444;
+  run(6s);
+  ASSERT_EQ(lab.count(Counter::answer_clocks_known), 1U);
+  const auto is_idle = [this] {
+    const int before = delivered;
+    run(10ms);
+    return radio_queue == 0 && delivered == before;
+  };
+  int most_sent = 0;  // a link may also be idle because the count errs, so the longest series is decisive
+  for (int i = 0; i < 2000 && most_sent <= 3; ++i) {
+    if (!is_idle()) continue;
+    send(8, 1300, other);
+    most_sent = std::max(most_sent, take_datagrams());
+    run(500ms);
+  }
+  EXPECT_GT(most_sent, 3) << "more than a flow that has sent little may overdraw";
+}
+
 TEST_F(ShardCrossTrafficAnswered, WithoutAnswersItIsForwardedAgain) {
   run(30s, false);
   EXPECT_EQ(lab.count(Counter::answer_clocks_given_up), 1U);
