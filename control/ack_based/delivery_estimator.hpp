@@ -56,8 +56,8 @@ class DeliveryEstimator {
   static void fields(Self& self, Visit& visit);
 
  private:
-  /// Adds `bytes` to the current clump (ACKs within 1 ms) if `same_aggregation` is true. Otherwise begins a new clump
-  /// and records the last one.
+  /// Adds `bytes` to the current group of ACKs if `same_aggregation` is true. Otherwise begins a new group and records
+  /// the last one. The ACKs of a group arrive within 1 ms.
   void record_aggregation(Instant now, double bytes, bool same_aggregation);
   /// Updates both mean gaps with the time from one group of ACKs (within 1 ms) to the next.
   void record_gap(Duration gap);

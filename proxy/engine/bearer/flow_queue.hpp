@@ -111,7 +111,6 @@ class FlowQueue {
     std::int32_t deficit = 0;  ///< bytes that the flow may still send in this round of the deficit round robin
     std::uint32_t bytes = 0;   ///< IP bytes queued
     bool listed = false;       ///< true if the number of this flow's slot is in new_ or old_; false while held back
-    bool listed = false;
   };
 
   /// Rotates the lists until the first slot has bytes left to send in its round, and returns that slot. Requires
