@@ -136,8 +136,8 @@ class AccurateEcn {
   /// Returns when the peer must be asked again, because marked ACKs or the answer to them may be lost; `never` if no
   /// answer is awaited.
   [[nodiscard]] Instant question_due() const { return awaits_own() ? ask_again_ : never; }
-  /// Records that the peer is asked again for its count, and that it has `patience` time for the answer, or twice as
-  /// long after each further question. Ends the join and returns false if it was asked too often.
+  /// Records that the peer is asked again for its count. The time for the answer is twice `patience`, and doubles with
+  /// each question. Ends the join and returns false if the peer was asked too often.
   bool ask_again(Instant now, Duration patience) {
     constexpr std::uint8_t most = 6;
     if (asked_ == most) {

@@ -71,8 +71,8 @@ Step follow_initiator(Flow& flow, const tcp::Segment& segment, bool splittable, 
     // A SYN with an ACK answers a SYN that has crossed it: a simultaneous open.
     if (segment.flags.ack() || !splittable || segment.payload_len != 0) return Step::give_up;
     flow.handshake.retransmitted = true;
-    // The feedback mode stays, but a server that has received a SYN without the offer may mark no packet any more as
-    // ECN-capable (RFC 9768 section 3.1.5). The proxy would mark packets in its name.
+    // The feedback mode stays, but a server that has received a SYN without the offer may not send ECN-capable packets
+    // (RFC 9768 section 3.1.5). The proxy would send some in its name.
     const bool differs = segment.syn.accurate_ecn != flow.handshake.initiator_options.accurate_ecn;
     return differs && flow.handshake.responder_options.accurate_ecn ? Step::give_up_ecn : Step::go_on;
   }

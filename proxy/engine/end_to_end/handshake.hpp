@@ -31,7 +31,7 @@ enum class Step : std::uint8_t {
   /// the segment contains something that a split does not support (options, data on a SYN-ACK); remove the flow and
   /// forward
   give_up,
-  give_up_ecn  ///< as give_up, because it is unclear whether the hosts agree on accurate ECN
+  give_up_ecn  ///< equal to give_up, because the agreement of the hosts on accurate ECN is unclear
 };
 
 /// Initialises a new flow from the first SYN of its connection.

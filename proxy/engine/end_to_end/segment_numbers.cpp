@@ -3,8 +3,8 @@
 namespace sluice::proxy {
 namespace {
 
-/// True if the segment is an ACK that lies in the window of the receiving host or not far before it. Its
-/// acknowledgement may be old, but not very old.
+/// True if the segment is an ACK that lies in the window of the receiving host or not far before it. The acknowledged
+/// position must be at most `max_behind` bytes before the newest one.
 bool is_near(const EndToEndFlow& flow, Side in, const tcp::Segment& segment, const SegmentNumbers& numbers) {
   if (!segment.flags.ack()) return false;
   const DataWay& sent = flow.towards(opposite(in));

@@ -13,8 +13,8 @@
 namespace sluice::proxy {
 namespace {
 
-/// Parses a frame that is not of the most common form. A segment with a signature (TCP MD5 or TCP-AO) gets the result
-/// of a SYN with unknown options, because the proxy must not evaluate it either: see RxPacket::is_signed().
+/// Parses a frame that is not of the most common form. The proxy must not evaluate a segment with a signature (TCP MD5
+/// or TCP-AO), so it gets the result of a SYN with unknown options. See RxPacket::is_signed().
 packet::ParseResult parse_uncommon(std::span<const std::uint8_t> frame, packet::Parsed& parsed) {
   constexpr std::uint8_t signatures = packet::UnknownOptions::md5 | packet::UnknownOptions::authentication;
   const packet::ParseResult result = packet::parse_any(frame, parsed);

@@ -86,7 +86,7 @@ struct Verdict {
   /// part of the segment that must be passed to the proxy's leg: the acknowledgement of bytes that the proxy has sent
   tcp::Segment ours;
 };
-/// Rightmost window edges that were advertised to both hosts, by whomever.
+/// Rightmost window edges that were advertised to both hosts, by the proxy or by the hosts themselves.
 struct Edges {
   tcp::SeqNum to_sender;  ///< edge that was advertised to the host that has sent the segment
   tcp::SeqNum to_other;   ///< edge that was advertised to the other host
