@@ -35,6 +35,25 @@ TEST(SharedWindowSim, AConnectionThatLosesEverythingLeavesTheWindow) {
   live(190);
 }
 
+// A connection that waits for the window with a retransmission alone has no unsent data. It must be served all the same
+// when the other connections end.
+TEST(SharedWindowSim, TheLastRetransmissionsGetTheWindow) {
+  for (const std::uint64_t seed : {28U, 218U, 286U, 440U}) {
+    proxy::ShardConfig config = small_shard();
+    config.mode = proxy::Mode::smvs;
+    config.smvs.law = proxy::ControllerLocation::acks;
+    HostConfig ue;
+    ue.sack = false;
+    Wires wires;
+    wires.radio_rate = Rate::bits_per_second(2e6);
+    wires.radio_down.loss = 0.1;
+    Network network(seed, config, wires, ue);
+    for (int i = 0; i < 8; ++i) network.transfer(60'000, false, std::chrono::milliseconds(100 * i));
+    SCOPED_TRACE(seed);
+    expect_complete(network, std::chrono::seconds(60));
+  }
+}
+
 // The unit of the window towards the server is that of the UE's window scale, here 16 KiB, which is more than the
 // window that the second loop computes for a slow link. A window of zero would stop the download.
 TEST(SharedWindowSim, AWindowOfLargeUnitsStaysOpen) {
