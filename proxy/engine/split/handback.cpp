@@ -35,8 +35,10 @@ void Handback::begin_handback(Flow& flow, Instant now) {
   // Later data of the server must not overtake data that is still unsent here.
   const bool drained = !to_successor || flow.leg(Side::radio).endpoint.unsent() == Bytes{};
   if (relay::both_legs_closed(flow) || !(at_once || (blocker == HandbackBlocker::none && drained))) {
-    handback::advertise_no_more(flow, buffer_quota_.default_quota(),
-                                to_successor ? Bytes{} : buffer_quota_.default_quota());
+    // Unsent data drains only if the server stops. While something else blocks, a closed window could stay closed for
+    // ever, because the UE may be waiting for the server.
+    const bool drains = to_successor && blocker == HandbackBlocker::none;
+    handback::advertise_no_more(flow, buffer_quota_.default_quota(), drains ? Bytes{} : buffer_quota_.default_quota());
   } else if (to_successor) {
     handback::begin_with_successor(flow);
     flow.successor =

@@ -49,10 +49,11 @@ std::uint32_t rounding(const Flow& flow, Side side) {
 }
 
 /// True if no host has got a larger window from the proxy than the other host has advertised. Loss by rounding of the
-/// window field is tolerated.
+/// the window field is tolerated. The window of a host that has sent its FIN does not matter.
 bool windows_hold(const Flow& flow) {
   return std::all_of(both_sides.begin(), both_sides.end(), [&](Side side) {
     const Side other = opposite(side);
+    if (finished_receiving(flow.leg(side))) return true;
     return flow.leg(side).endpoint.rcv_adv() <= relay::granted_edge(flow, other) + rounding(flow, other);
   });
 }
