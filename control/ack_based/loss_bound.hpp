@@ -84,7 +84,7 @@ class LossBound {
   double measured_bytes_ = 0;
   double measured_lost_ = 0;         ///< lost bytes that `measured_bytes_` contains
   bool predates_reduction_ = false;  ///< true if the data of this round was sent before the last reduction of the bound
-  // Each round ends with a change of the next four members.
+  // Each round changes the next four members.
   double base_delay_ = 0;    ///< round trip through an empty queue in s, which rises slowly; zero while unknown
   double rate_ = 0;          ///< delivery rate of the last round in bytes/s
   double earlier_rate_ = 0;  ///< delivery rate of the round before the last one in bytes/s
