@@ -18,7 +18,7 @@ class Reference {
  public:
   enum class Unit : std::uint8_t { frames, bytes, time };
 
-  /// Makes a reference of zero bytes.
+  /// Makes a target queue length of zero bytes.
   constexpr Reference() = default;
   [[nodiscard]] static constexpr Reference frames(double count) { return {Unit::frames, count}; }
   [[nodiscard]] static constexpr Reference bytes(Bytes amount) {

@@ -43,8 +43,9 @@ Duration AckDelayEstimator::adjust_rtt(const AckSample& ack_sample, Duration sin
   return greater(ack_sample.round_trip - ack_sample.ack_delay, Duration::zero());
 }
 
-/// Updates the greatest recent ACK delay. The newest ACK delay counts as at most the time in which the link transmits
-/// all bytes in flight. A longer ACK delay contains a stall of the link.
+/// Updates the greatest recent ACK delay, which decays over `since`, the time since the previous sample. The newest ACK
+/// delay counts as at most the time in which the link transmits all bytes in flight. A longer ACK delay contains a
+/// stall of the link.
 void AckDelayEstimator::record_max(const AckSample& ack_sample, Duration since, const DeliveryEstimator& delivery) {
   constexpr double per_decay_time = 1 / static_cast<double>(max_ack_delay_decay_time.count());
   const auto passed = static_cast<double>(std::min(since, max_ack_delay_decay_time).count());

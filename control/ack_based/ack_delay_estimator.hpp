@@ -35,7 +35,7 @@ class AckDelayEstimator {
   static void fields(Self& self, Visit& visit);
 
  private:
-  /// Updates the greatest ACK delay from the delay of the newest ACK.
+  /// Updates the greatest ACK delay from the delay of the newest ACK. `since` is the time since the previous sample.
   void record_max(const AckSample& ack_sample, Duration since, const DeliveryEstimator& delivery);
 
   Duration newest_{};

@@ -32,8 +32,8 @@ struct AckSample {
   double reference_factor = 1;
 };
 
-/// Longest time between two ACKs in which the link counts as fully observed. Of a longer time only a part counts,
-/// because the link may have had an outage.
+/// Longest time between two ACKs that counts completely as observation of the link. Of a longer time, only a part
+/// counts, because the rest may be an outage.
 inline constexpr Duration max_observed_gap = std::chrono::milliseconds(100);
 
 }  // namespace sluice::control

@@ -15,7 +15,7 @@ class CrossTrafficEstimator {
   /// Adds `controlled` acknowledged bytes of controlled connections and `cross` bytes of cross traffic. `since` is the
   /// time since the previous call, ≥ 0. If several calls have the same time, the bytes of each count in full.
   void on_bytes(Bytes controlled, Bytes cross, Duration since);
-  /// Adds a round trip of controlled traffic, > 0.
+  /// Adds `rtt` > 0, a measured round trip of controlled traffic, to the smoothed round trip.
   void on_round_trip(Duration rtt);
 
   /// Returns the rate of the controlled traffic in bytes/s.

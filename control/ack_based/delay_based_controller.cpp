@@ -23,7 +23,8 @@ constexpr Duration suspicious_base_delay = milliseconds(200);
 constexpr Duration slow_first_window = milliseconds(100);
 /// Limits of the tolerance by which a round trip may exceed the base delay without a queue. The tolerance is the longer
 /// of two transmission times. `max_rtt_tolerance` limits that of two segments. `max_aggregation` limits that of the
-/// bytes acknowledged within 1 ms. It is short, because a window that is too small also makes ACKs arrive together.
+/// bytes acknowledged within 1 ms. The latter limit is short: a window that is too small for a longer path also makes
+/// ACKs arrive together, and a long tolerance would hide that path.
 constexpr Duration max_rtt_tolerance = milliseconds(150);
 constexpr Duration max_aggregation = milliseconds(10);
 /// Gain and reference share (target queue per round trip) on a steady link, whose rate hardly varies. Both are smaller
@@ -38,9 +39,9 @@ constexpr double steady_refill = 2;
 /// Share of a steady link's target queue that must exist before the smaller window of a steady link is used. If the
 /// queue is shorter, the sender limits the rate, and the link need not be steady.
 constexpr double standing_share = 0.5;
-/// Divisor near the end of the refill of a longer path: for each delivered byte the window grows by one byte divided by
-/// this number. With this growth, the queue would be as long as the bytes that fill the path after `queue_round_trips`
-/// round trips.
+/// Divisor of the window's growth near the end of the refill of a longer path. Each delivered byte raises the window by
+/// 1/`queue_round_trips` bytes. After that number of round trips, the queue would hold as many bytes as the path
+/// without a queue.
 constexpr std::int64_t queue_round_trips = 4;
 /// Longest queue with which a link counts as steady, as a multiple of the target queue of a varying link. A longer
 /// queue contains data of other senders.
@@ -74,7 +75,8 @@ Duration time_for(Bytes queue, double rate) {
   return rate > 0 ? from_seconds(std::min(static_cast<double>(queue.count()) / rate, longest)) : Duration::zero();
 }
 
-/// True if packets sent in slow start may have waited for the end of an outage or behind each other. The measured base
+/// True if packets sent in slow start may have waited for the end of an outage or behind each other. `base` is the
+/// measured base delay, and `first_window` the time in which the link transmits the first window. The measured base
 /// delay is then too long. Later packets do not correct it, because the window keeps a queue of the same length.
 bool may_have_waited(Duration base, Duration first_window) {
   return first_window > slow_first_window && (base > suspicious_base_delay || base < first_window);
@@ -454,8 +456,9 @@ double DelayBasedController::model_window() const {
   return std::max(window + beyond, standing_delay_.min_window());
 }
 
-/// Returns the window of a steady link without additions: gain · rate · (base delay + factor · target queue as a time),
-/// in bytes. Gain and target are those of a steady link.
+/// Returns the window of a steady link in bytes, without additions: gain · rate · (base delay + factor · target queue
+/// as a time). `rate` is in bytes/s. `factor` (0 … 1) shortens the target queue while packets of a short flow wait.
+/// Gain and target are those of a steady link.
 double DelayBasedController::steady_window(double rate, double factor) const {
   const double gain = std::min(steady_gain, parameters_->gain);
   const double share = std::min(steady_share, parameters_->reference_share);

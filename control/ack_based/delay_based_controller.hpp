@@ -28,7 +28,7 @@ namespace sluice::control {
 struct DelayBasedParameters {
   Duration reference = std::chrono::milliseconds(10);  ///< q0: target delay in the radio queue, > 0
   double reference_share = 0.35;  ///< lower bound of the target delay, as a share of the base delay, 0 … 4
-  /// factor of rate × (base delay + target delay) in the window, 1 … 4; above 1 the measured rate can rise
+  /// factor of rate × (base delay + target delay) in the window, 1 … 4; a value above 1 lets the rate rise
   double gain = 1.25;
   Duration memory = std::chrono::milliseconds(80);  ///< time constant of the mean rate, > 0
   /// Share of the ACK aggregation (bytes acknowledged within 1 ms) by which the window is enlarged, 0 … 2.
@@ -191,7 +191,7 @@ class DelayBasedController {
 
  private:
   static constexpr DelayBasedParameters default_parameters{};
-  /// Limits of summing_time(): smallest rate of the link, and longest time.
+  /// Limits of summing_time(). ACKs are summed on links of at least the rate `summed_from`, for at most `longest_sum`.
   static constexpr Rate summed_from = Rate::bits_per_second(50e6);
   static constexpr Duration longest_sum = std::chrono::milliseconds(1);
 

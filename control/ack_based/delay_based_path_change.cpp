@@ -31,9 +31,10 @@ constexpr std::int64_t usual_idle_gaps = 2;
 
 }  // namespace
 
-/// Accepts a longer base delay without a queue drain if the path has become longer in one step. The path is then
-/// refilled for the earlier rate, because the link's rate has not changed. On a link whose rate varies, or on a full
-/// path, times without ACKs have other causes, so they are ignored there.
+/// Accepts a longer base delay without a queue drain if the path has become longer in one step. `silence` is the time
+/// without ACKs before this sample. The path is then refilled for the earlier rate, because the link's rate has not
+/// changed. On a link whose rate varies, or on a full path, times without ACKs have other causes, so they are ignored
+/// there.
 void DelayBasedController::detect_longer_path(const AckSample& ack_sample, Duration silence) {
   if (in_slow_start() || bursty_link_ || cross_traffic_.has_competition() || !min_rtt_.known())
     return path_step_.forget();

@@ -113,8 +113,8 @@ double DeliveryEstimator::counted_gap(double gap, double bytes) const {
   return std::min(gap, std::max(memory_s_, longest_gap * bytes / mean_));
 }
 
-/// Updates the exponential mean rates with a time constant of `memory_s_`. Does not apply the lower bound of mean_ that
-/// application-limited samples set; on_delivered() does that.
+/// Adds `bytes` delivered bytes to the exponential mean rates, whose time constant is `memory_s_`. Does not apply the
+/// lower bound of mean_ that application-limited samples set; on_delivered() does that.
 void DeliveryEstimator::measure(Instant now, double bytes) {
   double decay = 1;
   if (now > last_) {

@@ -111,9 +111,9 @@ EndToEndFlowEstimator::Acked EndToEndFlowEstimator::on_duplicate(Bytes segment) 
   return {delivered, Duration::zero()};
 }
 
-/// Returns the RTT of the acknowledged position; zero if the marks (positions with times) around it are too far apart.
-/// Removes the marks before that position. The RTT may be too long; that does no harm, because the caller uses the
-/// minimum of many.
+/// Returns the RTT of the acknowledged position `ack` (its low 32 bits); zero if the marks (positions with times)
+/// around it are too far apart. `now` has the low 32 bits of the time in µs. Removes the marks before that position.
+/// The RTT may be too long; that does no harm, because the caller uses the minimum of many.
 Duration EndToEndFlowEstimator::take_rtt(std::uint32_t now, std::uint32_t ack) {
   std::size_t next = 0;
   while (next < used_ && distance(ack, marks_[next].end) < 0) ++next;
@@ -141,8 +141,9 @@ void EndToEndFlowEstimator::on_window(Instant now, Bytes edge, Bytes segment) {
   edge_ = edge;
 }
 
-/// Updates whether the window limits the sender. If the sender has used a new window within response_timeout(), the
-/// window limits it. If the sender was late, and was never in time for half a second, the window does not limit it.
+/// Updates whether the window limits the sender. `response_time` is the time from forwarding a window to the first data
+/// that needed it. If it is at most response_timeout(), the window limits the sender. If it has been longer for half a
+/// second without exception, the window does not limit the sender.
 void EndToEndFlowEstimator::update_window_limited(Instant now, Duration response_time) {
   if (response_time <= response_timeout()) {
     window_limited_ = true;

@@ -35,9 +35,10 @@ class EndToEndFlowEstimator {
     Bytes delivered;        ///< bytes newly received
     Duration round_trip{};  ///< RTT of the newly acknowledged data; zero if unknown
   };
-  /// Records an ACK up to `ack`.
+  /// Records an ACK of all data before position `ack`. Returns how many bytes are newly received, and their RTT.
   [[nodiscard]] Acked on_ack(Instant now, Bytes ack);
-  /// Records a duplicate ACK, which shows that the receiver got about `segment` bytes out of order.
+  /// Records a duplicate ACK, which shows that the receiver got about `segment` bytes (one full segment) out of order.
+  /// Returns these bytes as newly received, without an RTT.
   [[nodiscard]] Acked on_duplicate(Bytes segment);
   /// Records that a window with right edge `edge` is forwarded to the sender. The sender sends segments of size
   /// `segment`, and waits for space for a whole one (RFC 9293 section 3.8.6.2.1).
@@ -76,7 +77,8 @@ class EndToEndFlowEstimator {
   void mark(const Mark& newest);
   /// Removes every other mark.
   void thin_out();
-  /// Returns the RTT of position `ack` and removes the marks (positions with times) before it; zero if unknown.
+  /// Returns the RTT of position `ack` (its low 32 bits), zero if unknown. Removes the marks (positions with times)
+  /// before that position. `now` has the low 32 bits of the time in µs.
   [[nodiscard]] Duration take_rtt(std::uint32_t now, std::uint32_t ack);
   /// Updates whether the window limits the sender. `response_time` is the time from forwarding a window to the first
   /// data that needed it.

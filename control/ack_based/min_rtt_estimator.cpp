@@ -59,8 +59,8 @@ Instant next_short_slot(Instant at) {
   return Instant{} + (at.time_since_epoch() / short_slot + 1) * short_slot;
 }
 
-/// True if the drain that began at `began` was a routine one. Other UEs that share the queue may then have drained it
-/// at the same time.
+/// True if the drain that began at `began` was a routine one: it began shortly after the start of a slot of 5 s. Other
+/// UEs that share the queue may then have drained it at the same time. `base` is the base delay when the drain began.
 bool is_common(Instant began, Duration base) {
   return began.time_since_epoch() % slot <= std::max(slot_begin, 2 * base);
 }

@@ -47,8 +47,8 @@ class MinRttEstimator {
   void add_sample(Duration round_trip, Duration observed, Duration margin, Duration most);
   /// Returns for how long all round trips have been longer than the target queue allows.
   [[nodiscard]] Duration above_target_for() const { return above_target_for_; }
-  /// Accepts a longer base delay and ends a queue drain. After this call the owner restarts slow start, and calls
-  /// clamp() at its end.
+  /// Accepts `value` as the longer base delay, and ends a queue drain. After this call the owner restarts slow start,
+  /// and calls clamp() at its end.
   void raise(Duration value);
   /// True from raise(), which accepts a longer base delay, until clamp().
   [[nodiscard]] bool was_raised() const { return before_raise_ > Duration::zero(); }

@@ -19,8 +19,9 @@ constexpr std::uint64_t min_acknowledged = 15'000;
 /// transmitted before the period.
 constexpr double min_share = 0.75;
 
-/// True if the link needs much longer to transmit the reported queue than the measured round trip. The comparison has a
-/// margin, because rates change, and because report and ACK describe different instants.
+/// True if `queued_for`, the time that the link needs to transmit the reported queue, is much longer than the measured
+/// round trip. The comparison has a margin, because rates change, and because report and ACK describe different
+/// instants.
 bool is_implausible(Duration queued_for, Duration round_trip) {
   return queued_for > 2 * round_trip + std::chrono::milliseconds(100);
 }

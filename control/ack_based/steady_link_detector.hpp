@@ -30,7 +30,8 @@ class SteadyLinkDetector {
   static void fields(Self& self, Visit& visit);
 
  private:
-  /// Assumed deviation of the rate of a new link; after 2.2 s without a greater one it is 0.1.
+  /// Assumed deviation of the rate of a new link from its mean, as a share of the mean. It decays: after 2.2 s without
+  /// a greater deviation it is 0.1.
   static constexpr double initial_variation = 0.3;
 
   double mean_rate_ = 0;  ///< mean of the rates over 0.5 s, bytes/s; zero while unknown

@@ -87,9 +87,9 @@ Duration TimestampOneWayDelay::excess_delay(Instant now, std::uint32_t ticks, Du
   return delay - min_delay_;
 }
 
-/// True if an outage may have delayed the segment. A delay of 1 s to 10 s can also show that the peer's clock was set;
-/// the segments of the next second decide this. Until then no delay is returned, because the outage may also affect the
-/// link to the peer.
+/// True if an outage may have delayed the segment by `late`, its delay beyond the minimum. A delay of 1 s to 10 s can
+/// also show that the peer's clock was set; the segments of the next second decide this. Until then no delay is
+/// returned, because the outage may also affect the link to the peer.
 bool TimestampOneWayDelay::may_be_outage(Instant now, Duration late) {
   if (late <= max_delay_change_confirmed || late > max_outage_delay || !in_milliseconds_) {
     outage_since_ = Instant{};

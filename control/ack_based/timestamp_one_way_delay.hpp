@@ -30,14 +30,15 @@ class TimestampOneWayDelay {
  private:
   /// True if an outage may have delayed the segment by `late`, its delay beyond the minimum.
   [[nodiscard]] bool may_be_outage(Instant now, Duration late);
-  /// Starts the estimate with a first segment, which is assumed to have waited for the time `waited`.
+  /// Starts the estimate with a first segment, whose TSval is `ticks`. The segment is assumed to have waited for the
+  /// time `waited`.
   void begin(Instant now, std::uint32_t ticks, Duration waited);
   /// Lowers an assumed minimum delay if a segment shows that it is too large: the segment can have waited for at most
   /// `most`. After a segment with a smaller delay, the minimum counts as measured.
   void correct(Duration delay, Duration most);
   /// Updates the minimum delay.
   void record_min(Instant now, Duration delay);
-  /// Checks whether a tick is 1 ms, at intervals of seconds.
+  /// Checks at intervals of seconds whether a tick of the peer's clock is 1 ms. `ticks` is the newest TSval.
   void check_rate(Instant now, std::uint32_t ticks);
 
   Instant origin_{};        ///< time of the segment whose timestamp is the origin of delays; zero: no segment yet

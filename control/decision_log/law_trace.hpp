@@ -137,7 +137,8 @@ class LawTrace {
 
   /// Returns the entry of a recorded controller, or null if there is none.
   [[nodiscard]] Followed* followed_by(const void* law);
-  /// Adds an entry for a controller; returns null if all entries are used.
+  /// Adds an entry for the controller at `law`, whose kind has the name `word` in the log. Returns null if all entries
+  /// are used.
   [[nodiscard]] Followed* follow(const void* law, std::string_view word);
   /// True if controllers of this owner are selected for recording.
   [[nodiscard]] bool wants(const LawOwner& owner) const;

@@ -35,7 +35,7 @@ class LineWriter {
   void real(double number);
   /// Writes `text` as a JSON string. It is plain ASCII and contains no quotation mark, so nothing is escaped.
   void word(std::string_view text);
-  /// Writes an amount with its unit in the form that Reference::parse() reads.
+  /// Writes `number` followed by its unit, in the form that Reference::parse() reads.
   void amount(double number, std::string_view unit);
 
  private:

@@ -17,7 +17,7 @@ constexpr std::int64_t max_bytes = std::int64_t{1} << 50U;
 constexpr Duration longest = std::chrono::seconds(1'000'000);
 
 /// Parses an amount such as "20ms"; returns nothing if the JSON value is no string. Throws ReplayError if the unit is
-/// not `unit`.
+/// not `unit`. The text of the error states `place`, the field of the log, and `expected`, what was expected there.
 std::optional<Reference> amount_in(const Json& json, Reference::Unit unit, const FieldPlace& place,
                                    std::string_view expected) {
   if (!json.is_string()) return std::nullopt;

@@ -34,14 +34,14 @@ struct FieldPlace {
   [[noreturn]] void refuse(std::string_view expected) const;
 };
 
-/// Reads a number from JSON. Throws ReplayError if it is outside its limits, which keep a controller's arithmetic
-/// defined.
+/// Reads a whole number from JSON. Throws ReplayError if it is not in `least` … `most`, because a controller's
+/// arithmetic is defined in this range only. `place` is stated in the error.
 [[nodiscard]] std::int64_t read_whole(const nlohmann::json& json, std::int64_t least, std::int64_t most,
                                       const FieldPlace& place);
 [[nodiscard]] std::uint64_t read_count(const nlohmann::json& json, std::uint64_t most, const FieldPlace& place);
 [[nodiscard]] double read_real(const nlohmann::json& json, double least, double most, const FieldPlace& place);
-/// Reads an amount of bytes or a duration, given as a number or as text with a unit such as "64 KiB" or "20ms". Throws
-/// ReplayError for any other value.
+/// Reads an amount of bytes from JSON: a number of bytes, or text with a unit such as "64 KiB". Throws ReplayError,
+/// which states `place`, for any other value. read_duration() likewise reads nanoseconds, or text such as "20ms".
 [[nodiscard]] Bytes read_bytes(const nlohmann::json& json, const FieldPlace& place);
 [[nodiscard]] Duration read_duration(const nlohmann::json& json, const FieldPlace& place);
 [[nodiscard]] Reference read_reference(const nlohmann::json& json, const FieldPlace& place);

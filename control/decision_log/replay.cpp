@@ -87,7 +87,8 @@ Json outcome_of(Law& law, const Json& in) {
   return Json::parse(line.text()).at("out");
 }
 
-/// Repeats the call that a line names; returns nothing if the controller has no such call.
+/// Repeats the call that a line names by `event`, with the arguments in `in`. Returns the outcome of the call; nothing
+/// if the controller has no such call.
 template <typename Law, typename... Calls>
 std::optional<Json> outcome_of_any(Law& law, std::string_view event, const Json& in,
                                    std::type_identity<std::tuple<Calls...>> /*calls*/) {

@@ -26,8 +26,8 @@ struct Key {
   std::vector<std::uint8_t> secret;  ///< bytes of the shared secret: at least 16, 32 recommended
   TagAlgorithm algorithm = TagAlgorithm::hmac_sha_256;
 
-  /// Parses a secret from hexadecimal digits (an even number, at least 32). Returns nothing if they are malformed or
-  /// too few.
+  /// Makes the key with the id `id` from a secret in hexadecimal digits (an even number, at least 32). Returns nothing
+  /// if they are malformed or too few.
   [[nodiscard]] static std::optional<Key> from_hex(std::uint32_t id, std::string_view digits);
 };
 
@@ -44,10 +44,11 @@ class Authenticator {
   Authenticator& operator=(Authenticator&&) noexcept;
 
   [[nodiscard]] bool knows(std::uint32_t key_id) const;
-  /// Returns the tag of `data`, a datagram without its tag. Returns nothing if the key is unknown or must not sign this
-  /// datagram (see GmacSessions::sign()).
+  /// Returns the tag of `data`, a datagram without its tag, under the key with the id `key_id`. Returns nothing if the
+  /// key is unknown or must not sign this datagram (see GmacSessions::sign()).
   [[nodiscard]] std::optional<Tag> sign(std::uint32_t key_id, std::span<const std::uint8_t> data);
-  /// True if `tag` is the tag of `data` under this key; compares in constant time. False if the key is unknown.
+  /// True if `tag` is the tag of `data` under the key with the id `key_id`; compares in constant time. False if the key
+  /// is unknown.
   [[nodiscard]] bool verify(std::uint32_t key_id, std::span<const std::uint8_t> data,
                             std::span<const std::uint8_t, tag_size> tag);
 

@@ -52,8 +52,8 @@ struct Header {
 /// unchanged.
 class DatagramWriter {
  public:
-  /// Starts a datagram in `buffer`, which has space for at least the header and `extension`. The extension follows the
-  /// header fields and must outlive the writer.
+  /// Starts a datagram in `buffer`, which has space for at least the header and `extension`. The extension is the
+  /// session id of AES-256-GMAC, or empty. It follows the header fields and must outlive the writer.
   explicit DatagramWriter(std::span<std::uint8_t> buffer, std::span<const std::uint8_t> extension = {});
 
   /// Adds one record to the datagram; returns false if it does not fit.

@@ -105,8 +105,8 @@ void read_field(std::uint8_t id, FieldReader& in, BearerStatus& status) {
   }
 }
 
-/// Reads all fields of one record. Returns the first failure, or `none`. Unknown fields are skipped; a known field that
-/// repeats is a failure.
+/// Reads all fields of one record. Returns the first failure, or `none`. Fields with numbers above `last_known` are
+/// unknown and are skipped; a known field that repeats is a failure.
 template <typename Record>
 Failure read_record(Octets fields, std::uint8_t last_known, Record& record) {
   std::uint32_t seen = 0;

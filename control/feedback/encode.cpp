@@ -81,7 +81,7 @@ class RecordWriter {
   }
 
  private:
-  /// Writes the header of a field.
+  /// Writes the header of a field: its number, and the size of its value in bytes.
   template <typename Field>
   void head(Field field, std::size_t size) {
     out_.put(static_cast<std::uint8_t>(field));
@@ -156,7 +156,7 @@ std::size_t size_of(const Record& record) {
   return measure.size();
 }
 
-/// Returns how many of the records, from the first one on, fit one datagram.
+/// Returns how many of the records, from the first one on, fit one datagram of `max_datagram` bytes with its tag.
 template <typename Record>
 std::size_t fitting_of(std::span<const Record> records, std::size_t max_datagram) {
   std::size_t room = max_datagram - header_size - tag_size;

@@ -58,7 +58,8 @@ const EVP_CIPHER* aes_256_gcm() {
   return cipher.get();
 }
 
-/// Returns the session key derived by HKDF-SHA-256; nothing if the library fails.
+/// Returns the session key that HKDF-SHA-256 (RFC 5869) derives from its inputs `secret`, `salt` and `info`; nothing if
+/// the library fails.
 std::optional<CipherKey> hkdf(std::span<const std::uint8_t> secret, std::span<const std::uint8_t> salt,
                               std::span<const std::uint8_t> info) {
   const std::unique_ptr<EVP_KDF, FreeKdf> kdf(EVP_KDF_fetch(nullptr, OSSL_KDF_NAME_HKDF, nullptr));

@@ -17,7 +17,8 @@ class ReplayWindow {
  public:
   static constexpr std::uint64_t size = 256;
 
-  /// Returns true once for each sequence number that is not older than the window. Zero is not a sequence number.
+  /// Records a received sequence number. Returns false if it was recorded before, is older than the window, or is zero,
+  /// which is not a sequence number.
   bool take(std::uint64_t sequence);
   [[nodiscard]] std::uint64_t newest() const { return newest_; }
 

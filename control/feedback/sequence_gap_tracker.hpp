@@ -12,7 +12,8 @@ namespace sluice::control::feedback {
 /// accepted datagram once. Thread: one.
 class SequenceGapTracker {
  public:
-  /// Records an accepted datagram, which may have been reordered.
+  /// Records an accepted datagram with the sender's `epoch` and its number in that epoch. Datagrams may be out of
+  /// order.
   void take(std::uint64_t epoch, std::uint64_t sequence);
   /// Records that the receiver lost a part of the newest datagram. That datagram then counts as missing.
   void lose() { whole_from_ = newest_ + 1; }

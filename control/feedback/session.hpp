@@ -40,8 +40,8 @@ struct SessionConfig {
   std::size_t max_senders = 1024;
 };
 
-/// Returns the epoch of a sender that starts now, which is the wall clock in nanoseconds. If the epoch of the last run
-/// is known and not smaller, returns that epoch plus one.
+/// Returns the epoch of a sender that starts now: `wall_clock_ns`, the time in nanoseconds since 1970. If `previous`,
+/// the epoch of the last run, is known and not smaller, returns `previous` plus one.
 [[nodiscard]] std::uint64_t next_epoch(std::optional<std::uint64_t> previous, std::uint64_t wall_clock_ns);
 
 /// Describes a refused datagram whose epoch is before the newest one of its sender. Either the datagram is a replayed
@@ -88,8 +88,8 @@ class Session {
   /// accepted datagram to `header`. Returns the reason if the datagram is refused, else `none`.
   Failure receive(std::span<const std::uint8_t> datagram, RecordHandler& handler, const ReceivedAt& at, Header& header);
 
-  /// Sets the maximum length of datagrams sent from now on, limited by the configuration. The initial limit is at most
-  /// default_max_datagram, because only some peers accept larger ones.
+  /// Sets the maximum length of datagrams sent from now on to `octets`, but at most to the configured maximum. The
+  /// initial limit is at most default_max_datagram, because only some peers accept larger ones.
   void set_limit(std::size_t octets) { limit_ = std::min(octets, config_.max_datagram); }
   [[nodiscard]] std::size_t limit() const { return limit_; }
   /// Returns the maximum datagram length that all current peers accept, limited by the configuration.

@@ -46,7 +46,8 @@ UdpEndpoint::UdpEndpoint(asio::io_context& context, UdpEndpointConfig config, Se
   for (udp::endpoint& peer : config_.peers) peer = reachable_from(config_.local, peer);
 }
 
-/// Processes a datagram. If it is accepted, adds its source address to the destinations where that is permitted.
+/// Processes a datagram. If it is accepted, adds its source address `from` to the learned destinations, unless no
+/// LearnFrom of its key contains that address.
 void UdpEndpoint::receive(std::span<const std::uint8_t> datagram, const udp::endpoint& from) {
   Header header;
   const ReceivedAt at = config_.clock();
@@ -55,7 +56,7 @@ void UdpEndpoint::receive(std::span<const std::uint8_t> datagram, const udp::end
   record_place(header.sender, from);
 }
 
-/// True if messages are sent to this address, which is a configured or learned destination.
+/// True if `place` (an address and port) is a configured or learned destination, to which messages are sent.
 bool UdpEndpoint::is_sent_to(const udp::endpoint& place) const {
   return learned_.contains(place) ||
          std::find(config_.peers.begin(), config_.peers.end(), place) != config_.peers.end();
@@ -72,8 +73,8 @@ void UdpEndpoint::record_place(std::uint64_t sender, const udp::endpoint& from) 
   places_[sender] = from;
 }
 
-/// Adds the address of an authenticated sender to the learned destinations if the sender's key permits that. If the
-/// address is known, extends its validity.
+/// Adds `from`, the address of an authenticated sender, to the learned destinations if a LearnFrom of the sender's
+/// `key` contains it. If the address is known, extends its validity.
 void UdpEndpoint::learn(std::uint32_t key, const udp::endpoint& from, Instant now) {
   if (config_.learn.empty() || std::find(config_.peers.begin(), config_.peers.end(), from) != config_.peers.end())
     return;

@@ -68,8 +68,8 @@ class UdpEndpoint final : private DatagramSink {
   /// result are those of Session::send_reports().
   std::uint64_t send_reports(std::span<const BearerReport> reports, Duration now, Duration period, bool poll = false,
                              Duration refresh = {});
-  /// Sends reports only to the destination from which this sender was last received; to all destinations if none is
-  /// recorded. Returns the sequence number of the last datagram.
+  /// Sends reports only to the destination from which the proxy with the sender id `sender` was last received; to all
+  /// destinations if none is recorded. The other arguments and the result are those of Session::send_reports().
   std::uint64_t send_reports_to(std::uint64_t sender, std::span<const BearerReport> reports, Duration now,
                                 Duration period, Duration refresh = {});
   std::uint64_t send_statuses(std::span<const BearerStatus> statuses, Duration now, Duration period, bool poll = false);

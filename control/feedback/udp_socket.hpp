@@ -27,13 +27,14 @@ struct SocketCounters {
 /// io_context; every method is called there.
 class UdpSocket {
  public:
-  /// Function that processes a received datagram. At most `largest` + 1 bytes are passed; more than `largest` bytes
-  /// mean that the datagram was too long and may be truncated.
+  /// Function that processes a datagram received from the address `from`. At most `largest` + 1 bytes are passed. If
+  /// more than `largest` bytes are passed, the datagram was too long and may be truncated.
   using Handler =
       std::function<void(std::span<const std::uint8_t> datagram, const boost::asio::ip::udp::endpoint& from)>;
 
-  /// Binds the socket; port 0 means any free port. At most `per_wakeup` datagrams, at least 1, are received before
-  /// other handlers of the io_context run. Throws boost::system::system_error if binding fails.
+  /// Binds the socket to `local`; port 0 means any free port. `largest` is the length in bytes of the longest valid
+  /// datagram. At most `per_wakeup` datagrams, at least 1, are received before other handlers of the io_context run.
+  /// Throws boost::system::system_error if binding fails.
   UdpSocket(boost::asio::io_context& context, const boost::asio::ip::udp::endpoint& local, std::size_t largest,
             std::size_t per_wakeup, Handler handler);
   ~UdpSocket();

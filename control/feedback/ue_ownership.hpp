@@ -47,8 +47,9 @@ class UeOwnership {
 
   explicit UeOwnership(std::size_t max_ues = default_most_ues) : max_ues_(max_ues) {}
 
-  /// Processes an authenticated status about a UE; `sender` is the sender id of its datagram. Returns true if this
-  /// sender is now the proxy to which the UE's reports go.
+  /// Processes an authenticated status about a UE; `sender` and `epoch` are those of its datagram. In a new epoch the
+  /// proxy's count of sent bytes begins at zero. Returns true if this sender is now the proxy to which the UE's reports
+  /// go.
   bool take(std::uint64_t sender, std::uint64_t epoch, const BearerStatus& status, Instant now);
   /// Returns the sender id of the proxy to which the UE is assigned now; nothing if it is not assigned.
   [[nodiscard]] std::optional<std::uint64_t> holder(const IpAddress& ue, Instant now);

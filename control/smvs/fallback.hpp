@@ -58,8 +58,9 @@ class Fallback {
   [[nodiscard]] Instant deadline() const { return deadline_; }
   /// Returns how often sending fell back from reports to congestion control.
   [[nodiscard]] std::uint64_t falls() const { return falls_; }
-  /// Returns the congestion window to start with after a fallback: last rate × smoothed round trip, at least the
-  /// initial window. A rate of zero (an outage) gives the initial window.
+  /// Returns the congestion window to start with after a fallback: last rate × `srtt`, at least the initial window.
+  /// `srtt` is a round trip to the UE; the proxy passes the shortest one of the radio leg. A rate of zero (an outage)
+  /// gives the initial window.
   [[nodiscard]] Bytes seed_window(Duration srtt) const;
   /// Stores a measured rate of the radio link while no report controls the bearer. A later call of seed_window() uses
   /// it.

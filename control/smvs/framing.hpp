@@ -24,7 +24,7 @@ class OnWire {
 /// any bytes were sent. Reads no clock; thread: its owner's.
 class Framing {
  public:
-  /// Records a packet that was sent, with `payload` > 0 bytes of payload.
+  /// Records a packet that was sent, with `payload` > 0 bytes of payload; `packet` is its size in IP bytes.
   void sent(Bytes payload, OnWire<Bytes> packet) {
     payload_ += payload;
     packets_ += packet.amount();

@@ -26,8 +26,8 @@ InFlight::InFlight(Duration round_trip, Duration lifetime)
       lifetime_(std::max(lifetime > Duration::zero() ? lifetime : usual_lifetime(round_trip_), round_trip_)),
       slice_(slice_of(lifetime_)) {}
 
-/// Returns the age after which bytes that were sent no longer count as in flight. This age is the lifetime plus two
-/// slices of the history, because the bytes of a slice are removed together.
+/// Returns the age after which bytes that were sent no longer count as in flight, for a `round_trip` between proxy and
+/// Node-B. This age is the lifetime plus two slices of the history, because the bytes of a slice are removed together.
 Duration InFlight::horizon(Duration round_trip) {
   const Duration lifetime = usual_lifetime(std::max(round_trip, Duration::zero()));
   return lifetime + 2 * slice_of(lifetime);

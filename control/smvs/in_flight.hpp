@@ -23,16 +23,17 @@ class InFlight {
   /// after `lifetime` count as lost; zero means two round trips and 20 ms.
   explicit InFlight(Duration round_trip, Duration lifetime = Duration::zero());
 
-  /// Returns the age after which bytes sent to the Node-B no longer change the estimate, for the default lifetime.
+  /// Returns the age after which bytes sent to the Node-B no longer change the estimate. It is computed for the default
+  /// lifetime at this `round_trip` between proxy and Node-B.
   [[nodiscard]] static Duration horizon(Duration round_trip);
-  /// Sets the number of bytes that were sent longer than horizon() ago, so that the history does not contain them.
-  /// Requires a new object.
+  /// Sets the number of bytes sent so far to `total`, all of them longer than horizon() ago. The history of recently
+  /// sent bytes does not contain them. Requires a new object.
   void begin_at(std::uint64_t total);
   /// True if all bytes were sent longer than horizon() before `now`. A new object, initialised by begin_at(total()),
   /// can then replace this one.
   [[nodiscard]] bool is_past(Instant now) const;
 
-  /// Records IP bytes sent towards the radio.
+  /// Records that `amount` IP bytes were sent towards the radio at `now`.
   void on_sent(Instant now, Bytes amount);
   /// Processes a report that was received at `now`. `arrived` is the Node-B's count of all bytes that have reached the
   /// UE's queue. Returns the bytes in flight. If `arrived` is smaller than before, the Node-B has restarted, and the

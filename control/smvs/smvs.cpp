@@ -25,9 +25,10 @@ constexpr double fastest = 1e14;  ///< largest service rate that is accepted, in
 /// ignored. An even older observation comes from a clock that was reset.
 constexpr Duration largest_step_back = std::chrono::seconds(1);
 
-/// Returns the predicted queue in bytes, at least zero. The linear model of the SMVS paper can give negative queues.
-/// With a negative queue, the first burst after a pause could exceed the target by the data of one round trip to the
-/// Node-B.
+/// Returns the predicted queue in bytes, at least zero: the bytes in the queue and in flight to it, minus the bytes
+/// that the link is expected to transmit before the next allowance arrives. The linear model of the SMVS paper can give
+/// negative queues. With a negative queue, the first burst after a pause could exceed the target by the data of one
+/// round trip to the Node-B.
 double predicted_queue(double queue_and_in_flight, double drained_meanwhile) {
   return std::max(0.0, queue_and_in_flight - drained_meanwhile);
 }

@@ -37,7 +37,7 @@ void check_ranges(const SmvsParameters& p, RuleChecker& check) {
 }
 
 /// Checks Proposition 1 and eq. 43 of the SMVS paper (Ren & Lin, TMC 2011): the queue must stay above zero and below
-/// the buffer size.
+/// the buffer size. `mean` is the mean service rate b̄; rules that need it are not checked while it is unknown.
 void check_band(const SmvsParameters& p, std::optional<Rate> mean, RuleChecker& check) {
   const double ts = to_seconds(p.step);
   const auto frame = static_cast<double>(p.frame.count());
@@ -55,7 +55,9 @@ void check_band(const SmvsParameters& p, std::optional<Rate> mean, RuleChecker& 
                 print("q0 = ", asked, " frames: ", half, " frames are held, half of the buffer"));
 }
 
-/// Checks the rules of the SMVS paper (Ren & Lin, TMC 2011, section 5.2) on the length Ts of a step.
+/// Checks the rules of the SMVS paper (Ren & Lin, TMC 2011, section 5.2) on the length Ts of a step. `mean` is the mean
+/// service rate b̄, and `variation` the period Tb with which the rate varies. A rule whose value is unknown is not
+/// checked.
 void check_step(const SmvsParameters& p, std::optional<Rate> mean, std::optional<Duration> variation,
                 RuleChecker& check) {
   const double ts = to_seconds(p.step);

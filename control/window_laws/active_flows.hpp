@@ -24,10 +24,11 @@ class ActiveFlows {
   /// Counts flows that were observed within the last `window` > 0.
   explicit ActiveFlows(Duration window);
 
-  /// Records a packet of the flow. If `now` is before the latest recorded time, that latest time is used. `weight` ≥ 0
-  /// is the amount that the flow adds to weight() from now on.
+  /// Records a packet of the flow whose state is `mark`; the flow's owner stores one Mark for each flow. If `now` is
+  /// before the latest recorded time, that latest time is used. `weight` ≥ 0 is the amount that the flow adds to
+  /// weight() from now on.
   void seen(Instant now, Mark& mark, double weight = 1);
-  /// Stops counting a flow, because it has ended.
+  /// Stops counting the flow whose state is `mark`, because the flow has ended.
   void left(Mark& mark);
   /// Returns the number of flows observed within the window that ends at `now`.
   [[nodiscard]] std::uint32_t count(Instant now) const;

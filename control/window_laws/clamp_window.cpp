@@ -81,7 +81,8 @@ void ClampWindow::seed(Bytes window) {
                              static_cast<double>(parameters_.largest.count()));
 }
 
-/// Updates μ̂, the measured rate of the flow, by eq. 15 of the CLAMP paper (Andrew, Hanly & Mukhtar, TMC 2008).
+/// Adds a packet of `size` bytes to μ̂, the measured rate of the flow, by eq. 15 of the CLAMP paper (Andrew, Hanly &
+/// Mukhtar, TMC 2008).
 void ClampWindow::measure(Instant now, double size) {
   if (used_ == 0 || in_newest_ == per_group_) {
     if (used_ > 0) newest_ = static_cast<std::uint8_t>((newest_ + 1) % groups);

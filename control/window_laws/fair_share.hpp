@@ -29,7 +29,8 @@ void describe(Section& s, FairShareParameters& p) {
 [[nodiscard, gnu::cold, gnu::noinline]] std::vector<Violation> validate(const FairShareParameters& parameters,
                                                                         std::uint32_t flows = 0);
 
-/// Returns the window of each of `flows` ≥ 1 flows: floor(B/n) packets of `packet` bytes, at least one.
+/// Returns the window in bytes of each of n = `flows` ≥ 1 flows: floor(B/n) packets of `packet` bytes, at least one. B
+/// is `buffer` in packets.
 [[nodiscard]] Bytes fair_share_window(Bytes buffer, Bytes packet, double flows);
 
 /// Window with which TCP flows share a base station's buffer B evenly: floor(B/n) packets for each of n flows of either
@@ -43,9 +44,9 @@ class FairShare {
   /// Makes a share with parameters that pass validate() without errors; throws std::invalid_argument otherwise.
   explicit FairShare(const FairShareParameters& parameters = {});
 
-  /// Records a packet of a flow, in either direction, so that the flow counts as current.
+  /// Records a packet, in either direction, of the flow whose state is `mark`, so that the flow counts as current.
   void seen(Instant now, ActiveFlows::Mark& mark) { flows_.seen(now, mark); }
-  /// Stops counting a flow, because it has ended.
+  /// Stops counting the flow whose state is `mark`, because the flow has ended.
   void left(ActiveFlows::Mark& mark) { flows_.left(mark); }
   /// Returns n, the number of flows observed within FairShareParameters::idle.
   [[nodiscard]] std::uint32_t flows(Instant now) const { return flows_.count(now); }
