@@ -58,8 +58,9 @@ double AbcControl::target_rate(Duration waited, Instant now) {
   return std::max(0.0, link * (parameters_.eta - to_seconds(excess) / to_seconds(parameters_.delta)));
 }
 
-/// True if the packet keeps its accelerate mark, which costs one token. Each packet adds f = min(tr / (2·cr), 1)
-/// tokens, where tr is the target rate and cr the rate at which the queue sends.
+/// True if a packet of `size` bytes with the queueing delay `waited` keeps its accelerate mark, which costs one token.
+/// Each packet adds f = min(tr / (2·cr), 1) tokens, where tr is the target rate and cr the rate at which the queue
+/// sends.
 bool AbcControl::accelerates(Bytes size, Duration waited, Instant now) {
   sent_.add(size, now);
   const double share = std::min(target_rate(waited, now) / (2 * sent_.per_second(now)), 1.0);

@@ -67,7 +67,8 @@ class AbcControl {
 /// FIFO queue of an ABC router whose link has a constant rate, with tail drop.
 class AbcQueue final : public QueueDiscipline {
  public:
-  /// Creates an empty queue. Throws std::invalid_argument if a parameter is out of its range.
+  /// Creates an empty queue before a link of the constant rate `rate`. Throws std::invalid_argument if a parameter is
+  /// out of its range.
   AbcQueue(const QueueLimit& limit, const AbcParameters& parameters, Rate rate)
       : limit_(limit), control_(parameters, rate) {}
   void enqueue(packet::Packet packet, Instant now) override;

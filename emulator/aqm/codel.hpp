@@ -77,8 +77,8 @@ class CodelControl {
     drop(packet);
     return false;
   }
-  /// Implements dodequeue() of RFC 8289: true if the delay has been above target for an interval. `packet` is null if
-  /// the queue is empty.
+  /// Implements dodequeue() of RFC 8289: true if the delay has been above target for an interval. `packet` is the
+  /// oldest packet, null if the queue is empty. `backlog` is the number of bytes that remain in the queue behind it.
   bool standing(const Queued* packet, Bytes backlog, Instant now);
   /// Enters the dropping state.
   void begin_dropping(Instant now);

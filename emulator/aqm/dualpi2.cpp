@@ -41,7 +41,8 @@ void DualPi2Control::follow(Instant oldest, Instant now) {
   }
 }
 
-/// Updates the base probability like dualpi2_update() of RFC 9332, appendix A.1.
+/// Updates the base probability like dualpi2_update() of RFC 9332, appendix A.1. `delay` is the waiting time of the
+/// oldest packet of both queues.
 void DualPi2Control::update(Duration delay) {
   base_ += parameters_.alpha * to_seconds(delay - parameters_.target) + parameters_.beta * to_seconds(delay - before_);
   base_ = std::clamp(base_, 0.0, 1.0);
@@ -55,8 +56,9 @@ bool DualPi2Control::recur(double& sum, double likelihood) {
   return true;
 }
 
-/// Decides whether a packet of the L queue is sent unchanged, marked or dropped (RFC 9332 appendix A.2). At overload it
-/// is dropped with the probability of the classic queue, and marked if it is not dropped.
+/// Decides whether a packet of the L queue is sent unchanged, marked or dropped (RFC 9332 appendix A.2). `waited` is
+/// its queueing delay, and `behind` the bytes that remain in the queue. At overload it is dropped with the probability
+/// of the classic queue, and marked if it is not dropped.
 DualPi2Control::Verdict DualPi2Control::judge_scalable(Duration waited, Bytes behind) {
   const double coupled = parameters_.coupling * base_;
   if (coupled >= max_scalable && recur(scalable_drop_sum_, base_ * base_)) return Verdict::drop;
@@ -65,8 +67,8 @@ DualPi2Control::Verdict DualPi2Control::judge_scalable(Duration waited, Bytes be
   return likelihood >= max_scalable || recur(scalable_sum_, likelihood) ? Verdict::mark : Verdict::pass;
 }
 
-/// Decides whether a classic packet is sent unchanged, marked or dropped (RFC 9332 appendix A.2). An ECN-capable packet
-/// is marked instead of dropped, except at overload.
+/// Decides whether a classic packet is sent unchanged, marked or dropped (RFC 9332 appendix A.2). A packet with
+/// `ecn_capable` true is marked instead of dropped, except at overload.
 DualPi2Control::Verdict DualPi2Control::judge_classic(bool ecn_capable) {
   const double likelihood = base_ * base_;
   if (!recur(classic_sum_, likelihood)) return Verdict::pass;

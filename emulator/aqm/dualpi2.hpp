@@ -56,7 +56,7 @@ class DualPi2Control {
   [[nodiscard]] double base() const { return base_; }
 
  private:
-  /// Adds a probability to `sum`. Returns true if the sum then exceeds 1, after subtracting 1 from it.
+  /// Adds the probability `likelihood` to `sum`. If the sum then exceeds 1, subtracts 1 from it and returns true.
   [[nodiscard]] static bool recur(double& sum, double likelihood);
   /// Runs one update of the PI controller. `delay` is the longest time for which a packet of the two queues has waited.
   void update(Duration delay);

@@ -33,7 +33,7 @@ class RoundRobinQueue final : public QueueDiscipline {
   using Flows = std::unordered_map<std::uint64_t, Flow>;
   /// Drops the newest packet of the flow with most bytes.
   void drop_from_longest();
-  /// Removes a flow whose queue is empty.
+  /// Removes the flow with the hash `key`, because its queue is empty.
   void leave(std::uint64_t key);
 
   QueueLimit limit_;

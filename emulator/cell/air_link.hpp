@@ -39,6 +39,7 @@ class AirLinkUser {
   /// Called when the last byte of a packet has left the radio queue for the first time.
   virtual void left_queue(const Departed& departed, Instant now) = 0;
   /// Called when active queue management drops a packet from the radio queue, before any byte of it is transmitted.
+  /// `length` is its size in IP bytes.
   virtual void dropped(const packet::Packet& packet, Bytes length, Instant now) = 0;
   /// Called when a packet has reached the receiver, complete and in order.
   virtual void arrived(Departed&& departed, Instant now) = 0;
@@ -106,7 +107,8 @@ class AirLink final : public EventTarget {
   /// Event tag of the stall timer; any other tag is the number of a block that was given up.
   static constexpr std::uint64_t stall_tag = UINT64_MAX;
 
-  /// Builds a new block of at most `capacity` bytes from RLC retransmissions and the queue.
+  /// Builds a new block of at most `capacity` bytes from RLC retransmissions and the queue. `units` is the number of
+  /// resource blocks that it uses.
   link::HarqBlock fill(const LinkGrant& grant, Bytes capacity, std::uint32_t units, UeQueue& queue, Instant now);
   /// Informs RLC whether the contents of the oldest block without a known outcome were received or lost.
   void decide(bool received, Instant now);

@@ -77,7 +77,8 @@ class Cell final : public RadioCell, public Element, private TtiUser {
   void add_address(UeIndex ue, const IpAddress& address);
   /// Moves a UE to another sector of this Node-B; its queued packets move with it.
   void move(UeIndex ue, std::uint32_t sector);
-  /// Queues a packet that another Node-B has forwarded. Its UE is at this Node-B already, or on its way here.
+  /// Queues a packet that another Node-B has forwarded. Its UE is at this Node-B already, or on its way here. `length`
+  /// is the packet's size in IP bytes.
   void take_over(UeIndex ue, packet::Packet packet, Bytes length, Instant now);
   /// Starts to serve a UE that has come from another Node-B. The UE is then in state normal, and its packets are no
   /// longer dropped.
@@ -130,7 +131,7 @@ class Cell final : public RadioCell, public Element, private TtiUser {
   std::uint64_t run_tti(std::uint64_t tti, Instant now) override;
   /// Sends a packet to the default route, or drops it if there is none.
   void forward_unknown(packet::Packet packet, Instant now);
-  /// Puts a packet into a UE's queue and notifies the arrival observer.
+  /// Puts a packet of `length` IP bytes into a UE's queue and notifies the arrival observer.
   void enqueue(UeIndex index, packet::Packet&& packet, Bytes length, Instant now);
 
   EventLoop& loop_;

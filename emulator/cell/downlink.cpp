@@ -133,8 +133,8 @@ Bytes Downlink::serve(Bytes capacity, Instant now) {
                       [&](const packet::Packet& gone, Bytes length) { dropped(gone, length, now); });
 }
 
-/// Counts a lost block. After as many losses in a row as UeConfig::attempts states, drops the packets that the last of
-/// these blocks would have completed.
+/// Counts a lost block of `capacity` bytes. After as many losses in a row as UeConfig::attempts states, drops the
+/// packets that the last of these blocks would have completed.
 void Downlink::drop_after_attempts(Bytes capacity, Instant now) {
   if (attempts_ == 0 || ++failures_ < attempts_) return;
   failures_ = 0;

@@ -60,18 +60,19 @@ class Downlink final : private AirLinkUser, private DrxUser {
   /// Makes `sum`, the total backlog of the cell, include the queue of this UE from now on.
   void add_to(BacklogSum& sum) { sum.add(queue_); }
 
-  /// Puts a packet into the queue. Returns false if it was dropped.
+  /// Puts a packet of `length` IP bytes into the queue. Returns false if it was dropped.
   bool push(packet::Packet&& packet, Bytes length, Instant now);
   /// Empties the queue and the air link; all packets are dropped for `reason`.
   void flush(DropReason reason, Instant now);
   /// Forwards all packets in order to another Node-B. Packets that were sent on the air are included unless the UE has
   /// acknowledged them.
   void hand_on(Element& to, Instant now);
-  /// Forwards at once, without queueing, a packet for a UE that has left.
+  /// Forwards a packet of `length` IP bytes to `to` without queueing it, because its UE has left this Node-B.
   void pass_on(packet::Packet packet, Bytes length, Element& to, Instant now);
-  /// Drops an arriving packet without queueing it, and counts the packet as arrived and dropped.
+  /// Drops an arriving packet of `length` IP bytes without queueing it, and counts it as arrived and dropped.
   void turn_away(const packet::Packet& packet, Bytes length, DropReason reason, Instant now);
-  /// Counts the packet of the next push(), pass_on() or turn_away() as forwarded by another Node-B.
+  /// Counts the packet of the next push(), pass_on() or turn_away() as forwarded by another Node-B. `length` is its
+  /// size in IP bytes.
   void record_taken_over(Bytes length) { queue_.take_over(length); }
   /// Re-establishes hybrid ARQ and RLC, if the UE has them.
   void reset_link(Instant now);
@@ -126,7 +127,8 @@ class Downlink final : private AirLinkUser, private DrxUser {
   void part(const HandoverContext& handover_context, Instant now);
   void end_idle(Instant now);
   void begin_idle(std::uint64_t tti, Instant now);
-  /// Transmits from the queue without an air link. Returns the bytes used, with padding of radio frames.
+  /// Transmits at most `capacity` bytes from the queue without an air link. Returns the bytes used, with padding of
+  /// radio frames.
   Bytes serve(Bytes capacity, Instant now);
   void drop_after_attempts(Bytes capacity, Instant now);
   void drop(const packet::Packet& packet, Bytes length, DropReason reason, Instant now);

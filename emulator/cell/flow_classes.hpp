@@ -23,7 +23,7 @@ class FlowClasses {
   /// Returns true if the packet in `frame`, which arrives now with `length` IP bytes, belongs to a short flow. Packets
   /// that are not IP count as short.
   bool is_short(std::span<const std::uint8_t> frame, Bytes length, Instant now);
-  /// Records that a packet of a long flow left the queue or was dropped from it.
+  /// Records that a packet of a long flow (the Ethernet frame `frame`) left the queue or was dropped from it.
   void long_gone(std::span<const std::uint8_t> frame);
   /// Returns the number of flows whose sent bytes are counted.
   [[nodiscard]] std::size_t flows() const { return flows_.size(); }

@@ -52,38 +52,41 @@ class QueueLedger {
   /// Creates an empty ledger. `frame` is the size of a radio frame in bytes; 0: packets are not cut into frames.
   explicit QueueLedger(Bytes frame) : frame_(frame) {}
 
-  /// Registers the list `changed` of queues whose contents have changed since the list was last read. The list must
-  /// outlive this object. When the contents of this queue change, its `number` is appended, but only once until
-  /// record_counted() is called.
+  /// Registers the list `changed` of queues whose contents have changed, and this queue's `number` in that list. When
+  /// the contents of this queue change, `number` is appended. It is appended again only after record_counted().
+  /// BacklogSum reads the list to count only changed queues. The list must outlive this object.
   void report_change_to(std::vector<std::uint32_t>& changed, std::uint32_t number) {
     changed_ = &changed;
     number_ = number;
   }
-  /// Call it when the list of report_change_to() is read: the next change of the contents then appends the number of
-  /// this queue again.
+  /// Records that the reader of the list of report_change_to() has counted this queue. The next change of the queue's
+  /// contents then appends the queue's number again.
   void record_counted() { reported_ = false; }
 
   // Functions that run for every packet are inline, because a call would cost more than their work.
-  /// Counts an arriving packet, whether it is queued or dropped.
+  /// Counts an arriving packet, whether it is queued or dropped. `length` is its size in IP bytes, and `air` the size
+  /// with padding to whole radio frames.
   void arrived(Bytes length, Bytes air) {
     ++counters_.arrived_packets;
     counters_.arrived_bytes += count(length);
     counters_.arrived_air += count(air);
   }
-  /// Counts the arriving packet that follows as forwarded by another Node-B.
+  /// Counts the arriving packet that follows, of `length` IP bytes, as forwarded by another Node-B.
   void taken_over(Bytes length);
-  /// Adds an accepted packet to the contents of the queue.
+  /// Adds an accepted packet to the contents of the queue: `length` IP bytes, which are `air` bytes with padding of
+  /// radio frames.
   void entered(Bytes length, Bytes air, Instant now) {
     change(length, air, now);
     counters_.max_air = std::max(counters_.max_air, count(air_bytes_));
   }
-  /// Removes bytes from the contents of the queue because they were transmitted, dropped or forwarded.
+  /// Removes `length` IP bytes (`air` bytes with padding of radio frames) from the contents of the queue. They were
+  /// transmitted, dropped or forwarded.
   void left(Bytes length, Bytes air, Instant now) { change(-length, -air, now); }
-  /// Counts IP bytes sent over the air.
+  /// Counts `length` IP bytes that were sent over the air.
   void transmitted(Bytes length) { counters_.transmitted_bytes += count(length); }
   /// Counts a packet whose last byte was sent over the air.
   void transmitted_packet() { ++counters_.transmitted_packets; }
-  /// Counts the bytes that a transmission opportunity used, with padding of radio frames.
+  /// Counts the `air` bytes (with padding of radio frames) that a transmission opportunity used.
   void carried(Bytes air) { counters_.carried += count(air); }
   /// Counts a dropped packet; `length` covers only its bytes that had not been transmitted.
   void dropped(Bytes length);
@@ -92,12 +95,12 @@ class QueueLedger {
     counters_.early_packets += dropped;
     counters_.marked_packets += marked;
   }
-  /// Counts a packet that left the queue and has reached the UE.
+  /// Counts a packet of `length` IP bytes that left the queue and has reached the UE.
   void delivered(Bytes length) {
     ++counters_.delivered_packets;
     counters_.delivered_bytes += count(length);
   }
-  /// Counts a packet that left the queue and is permanently lost on the air.
+  /// Counts a packet of `length` IP bytes that left the queue and is permanently lost on the air.
   void lost(Bytes length);
   /// Counts a packet of `length` bytes that is forwarded to another Node-B. `unsent` is the number of its bytes that
   /// were not transmitted here. `air` is the number of bytes, with padding of radio frames, that this Node-B does not
@@ -116,7 +119,7 @@ class QueueLedger {
 
  private:
   static std::uint64_t count(Bytes bytes) { return static_cast<std::uint64_t>(bytes.count()); }
-  /// Changes the contents of the queue by signed amounts.
+  /// Changes the contents of the queue by `length` IP bytes and by `air` bytes with padding; both may be negative.
   void change(Bytes length, Bytes air, Instant now) {
     if (now != integrated_) integrate(now);  // common case: one packet arrives in the instant in which another leaves
     if (!reported_) report();

@@ -21,8 +21,8 @@ class CellObserver {
   /// time. Later hybrid-ARQ transmissions cause no further call. `queueing` is the time since the packet arrived at the
   /// queue.
   virtual void on_departure(UeIndex ue, const packet::Packet& packet, Bytes length, Duration queueing, Instant now) = 0;
-  /// Called when a packet was dropped, or lost on the air for good. The radio link does not retransmit such a packet,
-  /// so only the packet's sender can.
+  /// Called when a packet of `length` IP bytes was dropped, or lost on the air for good. The radio link does not
+  /// retransmit such a packet, so only the packet's sender can.
   virtual void on_drop(UeIndex ue, const packet::Packet& packet, Bytes length, DropReason reason, Instant now) = 0;
 
  protected:
@@ -57,7 +57,8 @@ struct Backlog {
   /// Number of queues whose next packet is of a short flow; queues that do not classify flows are not counted.
   std::uint64_t short_heads = 0;
 
-  /// Adds the backlog of one queue. `short_head` is true if the next packet of this queue is of a short flow.
+  /// Adds the backlog of one queue: `queue_air` bytes with padding of radio frames, and `queue_frames` frames or
+  /// packets. `short_head` is true if the next packet of this queue is of a short flow.
   void add(Bytes queue_air, double queue_frames, bool short_head) {
     air += queue_air;
     frames += queue_frames;

@@ -188,7 +188,8 @@ class Reporter final : public EventTarget, private ArrivalObserver, private Pres
   void add(UeIndex ue, const control::feedback::BearerReport& report, Instant now);
   /// Sends the reports of `batch_`; unchanged UEs may be omitted if the sink accepts it.
   void send_batch(Instant now);
-  /// Runs one step of a bearer's SMVS controller. Returns the allowance: the IP bytes that the proxy may send.
+  /// Runs one step of a bearer's SMVS controller, for which `waiting` bytes count as queued. Returns the allowance: the
+  /// IP bytes that the proxy may send.
   [[nodiscard]] Bytes allowance(Bearer& bearer, const UeQueue& queue, Bytes waiting, Instant now);
 
   EventLoop& loop_;

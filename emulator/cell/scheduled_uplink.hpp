@@ -105,7 +105,7 @@ class ScheduledUplink final : public Element, private TtiUser {
   /// Grants the resource blocks of a TTI that neither retransmissions nor configured grants use.
   void grant(std::uint64_t tti, Instant now);
   /// Passes a buffer status report to the scheduler after the time that the Node-B needs to decode it
-  /// (ScheduledUplinkConfig::response). Has no effect if `status` is empty.
+  /// (ScheduledUplinkConfig::response). The report was received in TTI `tti`. Has no effect if `status` is empty.
   void notify(UeIndex ue, std::uint64_t tti, const std::optional<BufferStatus>& status);
   /// Returns the first TTI from `from` on with work for the uplink; TTIs without work are skipped.
   [[nodiscard]] std::uint64_t next_tti(std::uint64_t from, Instant now);
@@ -114,7 +114,7 @@ class ScheduledUplink final : public Element, private TtiUser {
   [[nodiscard]] bool is_configured(UeIndex ue, std::uint64_t tti) const { return next_configured(ue, tti) == tti; }
   /// Returns the number of resource blocks needed for `size` bytes in a TTI that carries `capacity` bytes.
   [[nodiscard]] std::uint32_t units_for(Bytes size, Bytes capacity) const;
-  /// Returns a time in TTIs, rounded up.
+  /// Returns the duration `span` in TTIs, rounded up.
   [[nodiscard]] std::uint64_t in_ttis(Duration span) const;
 
   EventLoop& loop_;

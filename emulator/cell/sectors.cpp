@@ -71,7 +71,8 @@ inline std::uint32_t Sectors::run_sector(std::uint32_t sector, std::uint64_t tti
   return units;
 }
 
-/// Sends the hybrid-ARQ retransmissions that are due in this TTI. Returns the number of resource blocks used.
+/// Sends the hybrid-ARQ retransmissions of one sector that are due in this TTI. Returns the number of resource blocks
+/// used.
 inline std::uint32_t Sectors::repeat(std::uint32_t sector, std::uint64_t tti, Instant now) {
   std::uint32_t units = 0;
   for (UeIndex i = 0; i < ues_.size(); ++i) {
@@ -139,14 +140,15 @@ void Sectors::allocate_blocks(Scheduler& scheduler, std::uint64_t tti, Instant n
   }
 }
 
-/// Returns the number of resource blocks needed for the UE's backlog, at least 1.
+/// Returns the number of resource blocks needed for the UE's backlog, at least 1. `capacity` is what the whole TTI
+/// carries for this UE.
 std::uint32_t Sectors::needed_by(UeIndex index, Bytes capacity, Instant now) const {
   const Bytes pending = ues_[index].downlink->pending(now);
   const std::int64_t units = (pending.count() * resources_.blocks + capacity.count() - 1) / capacity.count();
   return static_cast<std::uint32_t>(std::clamp<std::int64_t>(units, 1, resources_.blocks));
 }
 
-/// Adds the used part of the TTI to the totals of the shared air.
+/// Adds the used part of the TTI, `units` resource blocks, to the totals of the shared air.
 inline void Sectors::account(std::uint64_t tti, std::uint32_t units) {
   if (units == 0) return;
   std::uint64_t all = 0;
@@ -170,8 +172,8 @@ inline void Sectors::transmit(std::uint64_t tti, const Allocation& allocation, I
   schedulers_[sector]->served(allocation.ue, result.carried, tti);
 }
 
-/// Allocates this TTI to the UE whose packet keeps the air until its last byte is sent (CellResources::whole_packets).
-/// Returns false if there is no such UE.
+/// Allocates this TTI of the sector to the UE whose packet keeps the air until its last byte is sent
+/// (CellResources::whole_packets). Returns false if there is no such UE.
 bool Sectors::carry_on(std::uint32_t sector, std::uint64_t tti, Instant now) {
   std::optional<Holder>& holder = holders_[sector];
   if (!holder) return false;
@@ -186,8 +188,9 @@ bool Sectors::carry_on(std::uint32_t sector, std::uint64_t tti, Instant now) {
   return true;
 }
 
-/// Reserves the next TTIs for the UE if the packet that this TTI served first is not completely sent yet. Used with
-/// CellResources::whole_packets only. `packets` is the number of packets that had left the UE's queue before the TTI.
+/// Reserves the next TTIs of the sector for the UE if the packet that this TTI served first is not completely sent yet.
+/// Used with CellResources::whole_packets only. `packets` is the number of packets that had left the UE's queue before
+/// the TTI.
 void Sectors::hold(std::uint32_t sector, const Allocation& allocation, std::uint64_t packets) {
   const UeQueue& queue = ues_[allocation.ue].downlink->queue();
   holders_[sector].reset();

@@ -11,11 +11,12 @@ namespace sluice::emulator {
 /// functions, `everybodys` is the sum of the bytes that the links of all UEs could have carried in all TTIs so far.
 class SharedAir {
  public:
-  /// Adds the bytes that a UE's link could carry in its allocated TTI, or part of a TTI. Call it only if the block was
-  /// received.
+  /// Adds `offered`, the bytes that a UE's link could carry in its allocated TTI, or part of a TTI. Call it only if the
+  /// block was received.
   void served(std::uint64_t offered) { served_ += offered; }
-  /// Adds the bytes that the links of all UEs together could carry in an allocated TTI, or part of a TTI. This sum is
-  /// later subtracted from what these links could have carried in all TTIs, so that only unused TTIs remain.
+  /// Adds `offered_by_all`, the bytes that the links of all UEs together could carry in an allocated TTI, or part of a
+  /// TTI. This sum is later subtracted from what these links could have carried in all TTIs, so that only unused TTIs
+  /// remain.
   void taken(std::uint64_t offered_by_all) { to_all_ += offered_by_all; }
   /// Adds what unused TTIs could have carried so far to the total; call it before a UE is attached or detached.
   /// `everybodys` is what the links of all UEs could have carried in all TTIs so far, and `here` the number of UEs
@@ -25,7 +26,8 @@ class SharedAir {
     everybodys_before_ = everybodys;
     to_all_before_ = to_all_;
   }
-  /// Returns the bytes that the shared air could have carried. `here` is the number of attached UEs.
+  /// Returns the bytes that the shared air could have carried. `everybodys` is what the links of all UEs could have
+  /// carried in all TTIs so far. `here` is the number of attached UEs.
   [[nodiscard]] std::uint64_t offered(std::uint64_t everybodys, std::uint64_t here) const {
     return served_ + nobodys_before_ + to_nobody(everybodys, here);
   }

@@ -95,8 +95,8 @@ std::uint64_t UeQueue::used_buffer() const {
   return 0;
 }
 
-/// Counts an arriving packet and classifies its flow. Returns the packet with its arrival time, its sizes and the class
-/// of its flow.
+/// Counts an arriving packet of `length` IP bytes and classifies its flow. Returns the packet with its arrival time,
+/// its sizes and the class of its flow.
 QueuedPacket UeQueue::arrive(packet::Packet&& packet, Bytes length, Instant now) {
   const Bytes air = config_.on_air(length);
   ledger_.arrived(length, air);

@@ -198,26 +198,28 @@ class UeQueue {
       taken(std::move(gone.packet), Bytes(gone.length));
     }
   }
-  /// Counts a packet that arrives and is forwarded at once without being queued.
+  /// Counts a packet of `length` IP bytes that arrives and is forwarded at once without being queued.
   void pass_on(Bytes length);
-  /// Counts a packet that arrives and is dropped at once without being queued.
+  /// Counts a packet of `length` IP bytes that arrives and is dropped at once without being queued.
   void turn_away(Bytes length);
-  /// Registers the list `changed`, to which the queue's `number` is appended when its contents change, once until
-  /// record_counted() is called.
+  /// Registers the list `changed` of queues whose contents have changed, and this queue's `number` in that list. When
+  /// the contents of this queue change, `number` is appended. It is appended again only after record_counted().
+  /// BacklogSum reads the list to count only changed queues.
   void report_change_to(std::vector<std::uint32_t>& changed, std::uint32_t number) {
     ledger_.report_change_to(changed, number);
   }
-  /// Call it when the list of report_change_to() is read: the next change of the queue's contents then appends its
-  /// number again.
+  /// Records that the reader of the list of report_change_to() has counted this queue. The next change of the queue's
+  /// contents then appends the queue's number again.
   void record_counted() { ledger_.record_counted(); }
-  /// Counts the packet of the next push(), pass_on() or turn_away() as forwarded by another Node-B.
+  /// Counts the packet of the next push(), pass_on() or turn_away() as forwarded by another Node-B. `length` is its
+  /// size in IP bytes.
   void take_over(Bytes length) { ledger_.taken_over(length); }
-  /// Counts a packet that left the queue and has reached the UE.
+  /// Counts a packet of `length` IP bytes that left the queue and has reached the UE.
   void delivered(Bytes length) { ledger_.delivered(length); }
-  /// Counts a packet that left the queue and is permanently lost on the air.
+  /// Counts a packet of `length` IP bytes that left the queue and is permanently lost on the air.
   void lost(Bytes length) { ledger_.lost(length); }
-  /// Counts a packet that left the queue and is now forwarded to another Node-B, because the UE may not have received
-  /// it.
+  /// Counts a packet of `length` IP bytes that left the queue and is now forwarded to another Node-B. The UE may not
+  /// have received it.
   void recall(Bytes length) { ledger_.forwarded(length, Bytes(0), Bytes(0)); }
 
   /// True if no packet is queued or in transit. A queue without bytes is empty, because every packet has at least one

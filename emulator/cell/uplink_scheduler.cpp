@@ -51,7 +51,8 @@ std::span<const UplinkGrant> UplinkScheduler::grant(std::uint64_t tti, std::uint
   return grants_;
 }
 
-/// Chooses the UEs that share this TTI, in round-robin order.
+/// Chooses the UEs that share this TTI, in round-robin order. `capacities` has for each UE the bytes that the whole TTI
+/// carries.
 void UplinkScheduler::choose(std::span<const Bytes> capacities) {
   sharers_.clear();
   const auto ues = static_cast<UeIndex>(ues_.size());

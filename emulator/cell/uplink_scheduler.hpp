@@ -72,7 +72,8 @@ class UplinkScheduler {
   };
   void choose(std::span<const Bytes> capacities);
   void share(std::uint32_t units);
-  /// Returns the number of resource blocks needed for the UE's known data, at least 1.
+  /// Returns the number of resource blocks needed for the UE's known data, at least 1. `capacity` is what the whole TTI
+  /// carries for this UE.
   [[nodiscard]] std::uint32_t needed_by(UeIndex ue, Bytes capacity) const;
 
   UplinkResources resources_;

@@ -55,7 +55,7 @@ class UplinkUe final : private AirLinkUser {
   /// packet's arrival in the queue until the Node-B has the packet.
   void set_observer(CellObserver* observer) { observer_ = observer; }
 
-  /// Puts a packet into the queue, or drops it.
+  /// Puts a packet of `length` IP bytes into the queue, or drops it.
   void push(packet::Packet packet, Bytes length, Instant now);
 
   /// Reads the channel at the start of TTI `tti`. Afterwards link() is valid for this TTI and as many TTIs ahead as
@@ -71,8 +71,8 @@ class UplinkUe final : private AirLinkUser {
 
   /// Retransmits the block that to_repeat() returned. Returns its buffer status report if the block was received.
   std::optional<BufferStatus> repeat(std::uint64_t tti, Instant now);
-  /// Sends a block of at most `size` bytes, which carries only padding if there is no data. Returns its buffer status
-  /// report if the block was received.
+  /// Sends a block of at most `size` bytes on `units` resource blocks. It carries only padding if there is no data.
+  /// Returns its buffer status report if the block was received.
   std::optional<BufferStatus> send(std::uint64_t tti, Bytes size, std::uint32_t units, Instant now);
   /// Sends a scheduling request in `tti` if one is pending and `tti` is an opportunity for it. Returns true if the
   /// Node-B received the request.
@@ -100,7 +100,8 @@ class UplinkUe final : private AirLinkUser {
   [[nodiscard]] bool empty(Instant now) const { return queue_.empty() && air_.repeats(now) == Bytes(0); }
   /// Returns the first opportunity for a scheduling request from TTI `from` on.
   [[nodiscard]] std::uint64_t opportunity(std::uint64_t from) const;
-  /// Passes the block to be retransmitted, or a new one, to hybrid ARQ. Returns true if the block was received.
+  /// Passes the block to be retransmitted to hybrid ARQ, or a new one of at most `size` bytes on `units` resource
+  /// blocks. Returns true if the block was received.
   bool transmit(std::uint64_t tti, Bytes size, std::uint32_t units, Instant now);
   void left_queue(const Departed& departed, Instant now) override;
   void dropped(const packet::Packet& packet, Bytes length, Instant now) override;

@@ -41,13 +41,14 @@ class X2Forwarding final : public Element, public EventTarget {
   [[nodiscard]] Element& neighbours() { return neighbours_; }
 
   // The steps of handover number `handover` of a UE follow; numbers begin at 1.
-  /// Starts the handover at the old Node-B. The UE leaves, and its packets are forwarded to `onwards`; if that is null,
-  /// they are dropped.
+  /// Starts the handover with the number `handover` (which the end marker carries) at the old Node-B. The UE leaves,
+  /// and its packets are forwarded to `onwards`; if that is null, they are dropped.
   void leave(UeIndex ue, std::uint32_t handover, Element* onwards, Instant now);
-  /// Prepares the new Node-B of a handover for the UE. If `forwarded` is true, packets of the new path wait until the
-  /// packets that the old Node-B forwards have arrived.
+  /// Prepares the new Node-B of the UE's handover number `handover` for the UE. If `forwarded` is true, packets of the
+  /// new path wait until the packets that the old Node-B forwards have arrived.
   void expect(UeIndex ue, std::uint32_t handover, bool forwarded);
-  /// Starts the timer for the end marker; call it at both Node-Bs when the core switches to the new path.
+  /// Starts the timer for the end marker of the UE's handover number `handover`; call it at both Node-Bs when the core
+  /// switches to the new path.
   void path_switched(UeIndex ue, std::uint32_t handover, Instant now);
   /// Handles the timeout of an end marker. The event loop calls it.
   void on_event(std::uint64_t tag, Instant now) override;
@@ -86,14 +87,16 @@ class X2Forwarding final : public Element, public EventTarget {
     Ring<Held> held;
   };
   void on_forwarded(packet::Packet packet, Instant now);
-  /// Handles a packet for a UE that left this Node-B: sends it to UeForwarding::onwards, or drops it if that is null.
+  /// Handles a packet of `length` IP bytes for a UE that left this Node-B: sends it to UeForwarding::onwards, or drops
+  /// it if that is null.
   void follow(UeIndex ue, packet::Packet packet, Bytes length, Instant now);
-  /// Keeps a packet of the new path until the end marker arrives; drops it if too many wait.
+  /// Keeps a packet of the new path (`length` IP bytes) until the end marker arrives. Drops it if `max_held` packets of
+  /// the UE wait already.
   void hold(UeIndex ue, packet::Packet packet, Bytes length, Instant now);
   /// Sends the waiting packets of the new path to the cell.
   void release(UeIndex ue, Instant now);
-  /// Handles the end marker from the core: the old path has ended. The marker is sent on to the new Node-B after the
-  /// forwarded packets.
+  /// Handles the end marker of handover number `handover` from the core: the old path has ended. The marker is sent on
+  /// to the new Node-B after the forwarded packets.
   void old_path_ends(packet::Packet frame, UeIndex ue, std::uint32_t handover, Instant now);
 
   EventLoop& loop_;

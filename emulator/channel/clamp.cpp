@@ -26,7 +26,7 @@ const ClampParameters& checked(const ClampParameters& p) {
   return p;
 }
 
-/// Converts a power ratio to dB. The result has a lower bound, because zero has no logarithm.
+/// Converts the power ratio `linear` to dB. The result has a lower bound, because zero has no logarithm.
 double db(double linear) {
   return 10 * std::log10(std::max(linear, 1e-12));
 }

@@ -32,7 +32,7 @@ inline constexpr std::array<EvdoRate, 11> evdo_rates = {{{38.4, -12.5},
                                                          {1228.8, 3.0},
                                                          {1843.2, 7.2},
                                                          {2457.6, 9.5}}};
-/// Returns the rate used at an SNR; zero below the lowest threshold.
+/// Returns the rate used at an SNR of `snr_db` dB; zero below the lowest threshold of `evdo_rates`.
 [[nodiscard]] Rate evdo_rate(double snr_db);
 
 /// Parameters of a UE in a 1xEV-DO (HDR) cell, as in the Window Regulator paper (Chan and Ramjee, INFOCOM 2004).

@@ -15,7 +15,8 @@
 namespace sluice::emulator {
 namespace {
 
-/// Number of steps between exact computations of the phases; 1024 rotations cost at most 1e-13 of precision.
+/// Number of steps (time intervals of the fading) between exact computations of the phases. In between, each sinusoid
+/// is rotated once per step; 1024 rotations cost at most 1e-13 of precision.
 constexpr std::uint64_t anchor_interval = 1024;
 /// Random displacement of each angle, relative to the angle between neighbours. With this size the frequencies of two
 /// UEs differ, and the autocorrelation is still J0.

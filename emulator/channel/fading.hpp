@@ -35,8 +35,8 @@ class Fading {
  public:
   /// Number of sinusoids (N).
   static constexpr std::size_t sinusoids = 64;
-  /// Number of steps in a stretch. A stretch is computed at once, so that each sinusoid is loaded and stored once for
-  /// all its steps.
+  /// Number of steps in a stretch. A step is one time interval of the fading, such as a TTI. A stretch is a run of
+  /// consecutive steps that are computed at once. Each sinusoid is then loaded and stored once for the whole stretch.
   static constexpr std::size_t stretch = 16;
 
   /// Creates the fading of one path. `interval` is the time between steps, > 0; `doppler` is in Hz, >= 0. Throws
@@ -79,7 +79,8 @@ class Fading {
   Gains gains_;                       ///< gains of the last computed stretch
 };
 
-/// One number for each step of a stretch.
+/// Array with one value, such as a fading power or an SNR, for each of the `Fading::stretch` consecutive steps (TTIs)
+/// that are computed at once.
 using FadingStretch = std::array<double, Fading::stretch>;
 
 }  // namespace sluice::emulator

@@ -95,8 +95,8 @@ double HsdpaChannel::snr_db(std::uint64_t measurement) const {
   return budget_.snr_db(measured.shadowing_db[step], measured.fading[step]);
 }
 
-/// Decides whether blocks first sent in these TTIs are received. `first` is the number of the SNR measurement of the
-/// first TTI.
+/// Decides whether blocks first sent in successive TTIs are received, and writes the result to the `grants` of these
+/// TTIs. `first` is the number of the SNR measurement of the first TTI.
 void HsdpaChannel::judge(std::span<LinkGrant> grants, std::uint64_t first) const {
   const std::span about = std::span(stretch_of(first).snr_about).last(grants.size());
   for (std::size_t i = 0; i < grants.size(); ++i) {
@@ -106,8 +106,8 @@ void HsdpaChannel::judge(std::span<LinkGrant> grants, std::uint64_t first) const
   }
 }
 
-/// Decides whether a block is received if its approximate SNR does not determine that. Few blocks need this decision,
-/// so it is a separate function.
+/// Decides by the exact SNR of measurement number `measurement` whether a block is received. Used if the approximate
+/// SNR does not determine that. Few blocks need this decision, so it is a separate function.
 [[gnu::noinline]] bool HsdpaChannel::received_after_all(std::uint64_t measurement, const LinkGrant& grant) const {
   const double about = stretch_of(measurement).snr_about[measurement % Fading::stretch];
   const auto received = receptions.received(about, grant.cqi, grant.draw);

@@ -16,7 +16,8 @@ enum class MultipathProfile : std::uint8_t { flat, pedestrian_a, pedestrian_b, v
 /// (Parseval). This sum varies over time, with a mean of 1. MultipathProfile::flat has one tap.
 class Multipath {
  public:
-  /// Creates the taps, each with its own random stream. Throws std::invalid_argument if Fading does.
+  /// Creates the taps, each with its own random stream. `doppler` is the Doppler frequency in Hz, and `interval` the
+  /// time between two steps. Throws std::invalid_argument if Fading does.
   Multipath(MultipathProfile profile, double doppler, Duration interval, const Random& random);
 
   /// Returns the fading power at step `number`, relative to the mean power.

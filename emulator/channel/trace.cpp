@@ -18,7 +18,7 @@ namespace {
 /// Largest accepted length of a line. Every valid number is shorter, and longer lines are not read into memory.
 constexpr std::streamsize max_line_length = 32;
 
-/// Throws a TraceError that names the trace and the line.
+/// Throws a TraceError with the name of the trace, the line, and `what` is wrong there.
 [[noreturn]] void fail(const std::string& name, std::uint64_t line, const std::string& what) {
   throw TraceError(name + ":" + std::to_string(line) + ": " + what);
 }

@@ -46,8 +46,8 @@ std::uint32_t Connection::full_payload() const {
   return parts_.mtu > headers ? parts_.mtu - headers : 1;
 }
 
-/// Returns the payload size of the next packet: at most the peer's MSS, this host's MTU and the buffer. The MTU is
-/// needed because a peer may announce any MSS.
+/// Returns the payload size of the next packet: the smallest of `left` (the bytes to write), the peer's MSS, and what
+/// this host's MTU and the buffer of `packet` permit. The MTU is needed because a peer may announce any MSS.
 std::uint16_t Connection::segment_for(const packet::Packet& packet, std::uint64_t left) const {
   const std::uint32_t most =
       std::min({std::max(endpoint_.effective_mss(), 1U), full_payload(), std::uint32_t{packet.tailroom()}});

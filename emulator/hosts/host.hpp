@@ -77,10 +77,11 @@ class Host final : public Element, public EventTarget {
   void bind(std::uint16_t port, DatagramApplication& application) { datagrams_[port] = &application; }
   /// Binds a free ephemeral port to `application` and returns it.
   std::uint16_t bind_any(DatagramApplication& application);
-  /// Sends a datagram with addresses `ours`. Sends nothing if packet memory is exhausted.
+  /// Sends a datagram with the payload `bytes` and the addresses `ours`. Sends nothing if packet memory is exhausted.
   void send_datagram(const packet::Addresses& ours, std::span<const std::uint8_t> bytes, Instant now);
 
-  /// Sends what an application wrote to `connection` while no callback of that connection was running.
+  /// Sends what an application wrote to the connection with the number `connection`. Needed if the application wrote it
+  /// while no callback of that connection was running.
   void push(std::uint64_t connection, Instant now) { serve(connection, now); }
   /// Informs the applications of all open connections that the run has ended.
   void end_run(Instant now);

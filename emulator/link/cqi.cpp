@@ -35,7 +35,7 @@ const Top& top_of(int category) {
   return category == 9 ? category_9 : category_10;
 }
 
-/// Returns the CQI before rounding down, as a real number.
+/// Returns the CQI for a chip-level SNR of `snr_db` dB before rounding down, as a real number.
 double cqi_scale(double snr_db) {
   return snr_db / 1.02 + 16.62;
 }

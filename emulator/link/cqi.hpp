@@ -56,7 +56,8 @@ template <std::size_t count>
 /// al., ISSSTA 2004). Requires 1 <= cqi <= 30.
 [[nodiscard]] double block_error_rate(double snr_db, int cqi);
 
-/// True if a block is received: `draw`, a random number uniform in [0, 1), is not below the block error rate.
+/// True if a block coded for `cqi` is received at a chip-level SNR of `snr_db` dB: `draw`, a random number uniform in
+/// [0, 1), is not below the block error rate.
 [[nodiscard]] inline bool block_received(double snr_db, int cqi, double draw) {
   return draw >= block_error_rate(snr_db, cqi);
 }
@@ -70,14 +71,15 @@ class Receptions {
   explicit Receptions(double error_db);
 
   // The following functions require SNRs between -1000 and 1000 dB and 1 <= cqi <= 30.
-  /// Returns the result of block_received(), or nothing if the SNR is not exact enough to determine it.
+  /// Returns the result of block_received() for these values, or nothing if `snr_db` is not exact enough to determine
+  /// it.
   [[nodiscard]] std::optional<bool> received(double snr_db, int cqi, double draw) const {
     if (surely_received(snr_db, cqi, draw)) return true;
     const Line& line = lines_[static_cast<std::size_t>(cqi)];
     if (draw < rate_at(snr_db * line.slope + line.lowest + line.further, 1, steps + 2)) return false;
     return std::nullopt;
   }
-  /// True if the block is certainly received, as most blocks are; false if it may be lost.
+  /// True if block_received() is certainly true for these values, as for most blocks; false if the block may be lost.
   [[nodiscard]] bool surely_received(double snr_db, int cqi, double draw) const {
     const Line& line = lines_[static_cast<std::size_t>(cqi)];
     return draw >= rate_at(snr_db * line.slope + line.lowest, 0, steps + 1);

@@ -28,8 +28,8 @@ inline constexpr int max_table_cqi = 15;
 /// curve is an assumption and does not come from a simulator.
 [[nodiscard]] double table_error_rate(CqiTable table, double snr_db, int cqi);
 
-/// Returns the bits that `resource_blocks` of 12 subcarriers and 14 symbols carry. `overhead` (0 … 1) is the share of
-/// control and reference signals.
+/// Returns the bits that `resource_blocks` of 12 subcarriers and 14 symbols carry at this `cqi` (1 … 15). `overhead` (0
+/// … 1) is the share of control and reference signals.
 [[nodiscard]] double resource_block_bits(CqiTable table, int cqi, std::uint32_t resource_blocks, double overhead);
 
 }  // namespace sluice::emulator::link

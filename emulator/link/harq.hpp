@@ -80,7 +80,7 @@ class Harq {
     std::uint64_t due = idle;  ///< TTI of the retransmission
     HarqBlock block;
   };
-  /// Adds the SNR of an attempt to the combined SNR of the block.
+  /// Adds `snr_db`, the SNR of an attempt, to the combined SNR of the block.
   void combine(HarqBlock& block, double snr_db) const;
   /// Converts a linear SNR to dB.
   [[nodiscard]] static double in_db(double linear);

@@ -22,7 +22,8 @@ class ReorderingBuffer {
   /// Creates an empty queue. Throws std::invalid_argument if a parameter is out of its range.
   explicit ReorderingBuffer(const ReorderingParameters& parameters);
 
-  /// Handles the arrival of a block. A block that already counts as lost is ignored.
+  /// Handles the arrival of the block with the transmission sequence number `tsn`. A block that already counts as lost
+  /// is ignored.
   template <typename Decide>
   void received(std::uint64_t tsn, Instant now, Decide&& decide) {
     if (!record(tsn)) return;
@@ -55,7 +56,8 @@ class ReorderingBuffer {
  private:
   /// Returns the distance from the expected number to the highest received one, inclusive.
   [[nodiscard]] std::size_t span() const { return arrived_.size(); }
-  /// Records an arrival. Returns false if the block counts as lost already.
+  /// Records the arrival of the block with the transmission sequence number `tsn`. Returns false if it counts as lost
+  /// already.
   bool record(std::uint64_t tsn);
   /// Starts or stops the stall timer.
   void watch(Instant now);

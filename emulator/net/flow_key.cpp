@@ -11,7 +11,8 @@ namespace {
 constexpr std::uint8_t protocol_tcp = 6;
 constexpr std::uint8_t protocol_udp = 17;
 
-/// Returns the offset of the transport header; nothing for a fragment.
+/// Returns the offset of the transport header in the IP packet `ip`; nothing for a fragment. Writes the packet's
+/// protocol to `protocol`.
 std::optional<std::size_t> transport_of(std::span<const std::uint8_t> ip, std::uint8_t& protocol) {
   if (ip[0] >> 4 == 6) {
     protocol = ip[6];

@@ -74,8 +74,8 @@ std::string status_line(const LiveStatus& status) {
   return line;
 }
 
-/// Waits for the end of the run while `page` is served, and shows the status: a changing line on a terminal, else a
-/// line every ten seconds.
+/// Waits for the end of the run, which takes `duration`, while `page` is served, and shows the status: a changing line
+/// on a terminal, else a line every ten seconds.
 void watch(LiveRun& run, Duration duration, std::optional<RadioPage>& page) {
   using Clock = std::chrono::steady_clock;
   const bool terminal = isatty(STDERR_FILENO) == 1;

@@ -85,7 +85,7 @@ struct TraceOptions {
 
 /// Reads a scenario and prints its errors. Returns nothing if there is an error.
 [[nodiscard]] std::optional<Plan> read_plan(const std::string& file, unsigned seeds);
-/// Returns the mode with this name. If there is none it prints the valid names and returns nothing.
+/// Returns the mode with the name `word`. If there is none, prints the valid names and returns nothing.
 [[nodiscard]] std::optional<RunMode> parse_mode(const std::string& word);
 /// Returns the width of the terminal at standard output in columns; 160 if standard output is no terminal.
 [[nodiscard]] std::size_t terminal_width();

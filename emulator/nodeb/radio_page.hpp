@@ -17,7 +17,8 @@ namespace sluice::emulator {
 /// page.
 class RadioPage {
  public:
-  /// Starts the HTTP server. `run` must outlive it. Throws std::runtime_error if the address cannot be bound.
+  /// Starts the HTTP server. `mode` is the name of the mode that the page shows. `run` must outlive the page. Throws
+  /// std::runtime_error if the address cannot be bound.
   RadioPage(const LivePageSpec& spec, LiveRun& run, std::string mode);
 
   /// Serves requests for `duration`.

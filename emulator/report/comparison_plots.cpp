@@ -245,7 +245,7 @@ std::string sweep_plots(const Sweep& sweep, const std::vector<ExtraColumn>& extr
          "</details>\n";
 }
 
-/// Returns an empty plot with one row per group, labelled by mode.
+/// Returns an empty plot with one row per group, labelled by mode. `unit` is the label of the x axis.
 Plot category_plot(const std::vector<ResultGroup>& groups, std::string title, std::string unit) {
   Plot plot;
   plot.title = std::move(title);

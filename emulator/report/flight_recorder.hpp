@@ -51,7 +51,8 @@ class FlightRecorder {
   FlightRecorder(Propagation propagation, Instant measure_from)
       : propagation_(propagation), measure_from_(measure_from) {}
 
-  /// Records that a segment with payload passes `point`. `end` is the sequence number of the byte after its payload.
+  /// Records that a segment with payload passes `point`. `end` is the sequence number of the byte after its payload,
+  /// and `payload_len` the payload's length in bytes.
   void data(FlightPoint point, const FlowId& flow, tcp::SeqNum end, std::uint32_t payload_len, Instant now);
   /// Records that an ACK of the UE passes the proxy. `flow` is the downlink direction.
   void acknowledged(const FlowId& flow, tcp::SeqNum ack, Instant now);
@@ -99,7 +100,7 @@ class FlightRecorder {
   };
   struct Flow {
     tcp::SeqNum reference;       ///< sequence number of a byte whose stream position is known
-    std::uint64_t position = 0;  ///< stream position of that byte
+    std::uint64_t position = 0;  ///< stream position of the byte with the sequence number `reference`
 
     /// Stream position after the last byte that the server has sent. `proxy_end` is the position after the last byte
     /// that the proxy has sent, and `acked` the position up to which the UE has acknowledged.

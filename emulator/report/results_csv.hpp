@@ -69,7 +69,7 @@ inline constexpr std::array result_files = std::to_array<ResultFile>({
 /// Returns the names of the files. Throws std::runtime_error naming the file.
 [[nodiscard]] std::vector<std::string> write_results(const std::filesystem::path& directory,
                                                      const std::vector<RunResult>& results);
-/// Returns the line for the terminal that lists the written files.
+/// Returns the line for the terminal that lists the `files` written to `directory`.
 [[nodiscard]] std::string written_line(const std::string& directory, const std::vector<std::string>& files);
 /// Returns the description of every column of every file as Markdown, from the tables that write them.
 [[nodiscard]] std::string results_reference();

@@ -23,7 +23,8 @@ template <typename Record, typename Head>
 class RecordLine final : public EventTarget {
  public:
   using Deliver = std::function<void(const Head&, std::span<Record>, Instant)>;
-  /// Makes a line with loss probability `loss`, 0 … 1, that calls `deliver` for each arrival. `loop` must outlive it.
+  /// Makes a line with the one-way delay `delay` and the loss probability `loss` (0 … 1) of a datagram. The line calls
+  /// `deliver` for each arrival. `loop` must outlive it.
   RecordLine(EventLoop& loop, Duration delay, double loss, Random random, Deliver deliver)
       : loop_(loop), delay_(delay), loss_(loss), random_(random), deliver_(std::move(deliver)) {}
 

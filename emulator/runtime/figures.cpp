@@ -133,7 +133,8 @@ std::uint64_t drops_before(const std::vector<DropRow>& drops, double time_s) {
 }
 
 /// Adds mean fetch times by size, of the completed flows of the application that generates short flows (type flows).
-/// `first_ue` is the address of the first UE, whose flows also get columns of their own; it may be null.
+/// Only flows that began after `measured_from` count. `first_ue` is the address of the first UE, whose flows also get
+/// columns of their own; it may be null.
 void add_fetch_figures(RunResult& result, const FlowLog& log, Instant measured_from, const IpAddress* first_ue) {
   constexpr std::uint64_t short_limit = 15'000;
   constexpr std::uint64_t medium_limit = 200'000;

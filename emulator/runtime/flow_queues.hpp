@@ -14,9 +14,9 @@ namespace sluice::emulator {
 /// Statistics of each flow in the radio queues: mean occupancy, queueing delay and drops. Thread: the event loop's.
 class FlowQueues {
  public:
-  /// Records a packet that left the radio queue of `ue` after a queueing delay of `queueing`.
+  /// Records a packet of `length` IP bytes that left the radio queue of `ue` after a queueing delay of `queueing`.
   void departed(UeIndex ue, const packet::Packet& packet, Bytes length, Duration queueing);
-  /// Records a packet for `ue` that was dropped.
+  /// Records a packet of `length` IP bytes for `ue` that was dropped.
   void dropped(UeIndex ue, const packet::Packet& packet, Bytes length);
   /// Returns one row per flow, in the order of the flows' first packets, for a measurement that lasted `seconds`.
   [[nodiscard]] std::vector<QueueRow> rows(const RadioCell& cell, double seconds) const;

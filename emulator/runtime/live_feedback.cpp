@@ -172,8 +172,8 @@ void LiveFeedback::drain() {
 }
 
 /// Records the time from the arrival of a report at the proxy to the arrival of the status message that confirms it.
-/// Ignores sequence numbers that were never sent or were confirmed before, and those whose arrival time is no longer
-/// stored.
+/// `applied` is the sequence number of the report that the status message confirms. Ignores sequence numbers that were
+/// never sent or were confirmed before, and those whose arrival time is no longer stored.
 void LiveFeedback::take_echo(std::uint64_t applied, Instant now) {
   if (applied <= echoed_ || applied > sequence_ || sequence_ - applied >= due_.size()) return;
   echoed_ = applied;

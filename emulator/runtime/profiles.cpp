@@ -19,7 +19,7 @@ CapacityProfile scaled(CapacityProfile profile, Rate mean) {
 }
 
 /// Executes `run` with `seed`. Returns for each UE, by its number, the rate that it received in each interval after the
-/// warm-up.
+/// warm-up. The rates are scaled so that their mean is `mean`, or unchanged if `mean` is 0.
 std::vector<CapacityProfile> profiles_of(RunPlan run, Rate mean, std::uint64_t seed, RunPool& pool,
                                          TraceLibrary& traces) {
   run.seed = seed;

@@ -11,8 +11,8 @@
 namespace sluice::emulator {
 namespace {
 
-/// Returns the random stream of a hop. Streams 0 to 4 belong to the hops of the first Node-B and of the core. Each
-/// further Node-B has five streams of its own.
+/// Returns the random stream of hop number `hop` (0 … 4) of Node-B number `nodeb`. Streams 0 to 4 belong to the hops of
+/// the first Node-B and of the core. Each further Node-B has five streams of its own.
 Random draws(std::uint64_t seed, std::uint32_t nodeb, std::uint64_t hop) {
   return Random::stream(seed, "hop", nodeb == 0 ? hop : 5 * nodeb + hop);
 }

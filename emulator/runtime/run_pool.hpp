@@ -19,7 +19,7 @@ class BuffersExhausted : public std::runtime_error {
 /// one at a time.
 class RunPool {
  public:
-  /// Creates the pool; the parameters are those of GrowingPool.
+  /// Creates the pool `name`. `limit` is the largest number of buffers, and `room` the bytes for a packet in each.
   explicit RunPool(const std::string& name, std::uint32_t limit, std::uint16_t room = packet::PacketPool::default_room)
       : buffers_(name, limit, room) {}
 

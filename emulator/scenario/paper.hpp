@@ -31,7 +31,8 @@ struct PaperSpec {
   std::vector<PaperValues> values;
 };
 
-/// True if the run meets "column=point": `column` is a swept column or mode, and `point` its value in this run.
+/// True if the run meets `condition`, a text of the form "column=point": `column` is a swept column or mode, and
+/// `point` its value in this run.
 [[nodiscard]] bool holds(const RunPlan& run, const std::string& condition);
 
 void describe(config::Section& s, PaperValues& values);

@@ -188,8 +188,8 @@ struct UplinkSpec {
 struct UeSpec {
   IpAddress address = IpAddress::v4(10, 45, 0, 2);
   std::vector<IpAddress> more_addresses;   ///< further addresses of this UE, such as its IPv6 address
-  std::optional<Bytes> given_frame;        ///< frame size that the scenario file states for this UE, if any
-  std::optional<BufferSpec> given_buffer;  ///< buffer that the scenario file states for this UE, if any
+  std::optional<Bytes> given_frame;        ///< size of a radio frame, if the scenario file states it for this UE
+  std::optional<BufferSpec> given_buffer;  ///< size of the radio buffer, if the scenario file states it for this UE
   Bytes frame;                             ///< size of a radio frame; 0 = sent byte by byte
   BufferSpec buffer{8000, BufferUnit::bytes};
   DropPolicy drop = DropPolicy::tail;
