@@ -64,8 +64,8 @@ constexpr double reference_for_bursts = 0.25;
 constexpr double aggregation_unexplained = 1.5;
 /// Mean number of segments per ACK above which the UE counts as not acknowledging each segment.
 constexpr double prompt_ack_stretch = 1.25;
-/// Difference between the one-way delay estimates of two connections of one UE that still counts as normal. Each
-/// connection measures its minimum delay with its own segments.
+/// Largest time by which a delivery may seem to precede the newest one. Connections of one UE estimate one-way delays
+/// separately, so their estimates differ. A sample with a larger difference is not used for the rate.
 constexpr Duration clock_tolerance = milliseconds(30);
 
 /// Returns how long a link of `rate` bytes/s needs for `queue` bytes; zero at rate zero. The result is at most 10⁶ s,
@@ -197,8 +197,9 @@ void DelayBasedController::on_acknowledged(const AckSample& raw) {
   set_window();
 }
 
-/// True if the link limits the delivery rate of the sample, and the source does not. Data then waits because the window
-/// is full, or has waited in the queue. False during a drain, because the window limits the rate there.
+/// True if the link, and not the source, limits the delivery rate of the sample. This holds if data waits at the sender
+/// because the window is full, or if the acknowledged data has waited in the radio queue. False during a drain, because
+/// the window limits the rate there.
 bool DelayBasedController::is_link_limited(const AckSample& ack_sample) const {
   if (min_rtt_.probing() || path_step_.is_suspected()) return false;
   if (ack_sample.window_limited && ack_delay_.newest() <= base_delay() && !slow_start_.refilling()) return true;

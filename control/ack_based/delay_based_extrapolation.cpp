@@ -26,7 +26,8 @@ constexpr Duration min_probe_timeout = milliseconds(200);
 /// Limit of one part of the probe timeout: the time in which the link transmits all bytes in flight. At a rate near
 /// zero this time has no bound.
 constexpr Duration longest_carried = seconds(1);
-/// Interval at which the timer checks again whether a flow can send the probe segment that tests for a lost tail.
+/// Interval at which the timer checks again whether a flow can send the probe segment that tests whether the last
+/// segments were lost.
 constexpr Duration probe_interval = milliseconds(10);
 
 }  // namespace

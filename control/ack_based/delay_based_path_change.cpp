@@ -33,8 +33,8 @@ constexpr std::int64_t usual_idle_gaps = 2;
 
 /// Accepts a longer base delay without a queue drain if the path has become longer in one step. `silence` is the time
 /// without ACKs before this sample. The path is then refilled for the earlier rate, because the link's rate has not
-/// changed. On a link whose rate varies, or on a full path, times without ACKs have other causes, so they are ignored
-/// there.
+/// changed. Times without ACKs are ignored on a link whose rate varies, because they have other causes there. They are
+/// also ignored on a path with at least `filled` of its capacity in flight.
 void DelayBasedController::detect_longer_path(const AckSample& ack_sample, Duration silence) {
   if (in_slow_start() || bursty_link_ || cross_traffic_.has_competition() || !min_rtt_.known())
     return path_step_.forget();

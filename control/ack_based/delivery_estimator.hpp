@@ -86,7 +86,8 @@ class DeliveryEstimator {
   double mean_ = 0;       ///< bytes/s
   double floor_ = 0;      ///< lower bound of `mean_`, set by application-limited samples; zero: no bound
   HalfWindowExtreme<double, std::greater<>> max_rate_;
-  bool busy_ = false;  ///< true if data was in flight since the last delivery, so the next gap describes the link
+  /// True if data was in flight since the last delivery, so the time until the next ACK describes the link.
+  bool busy_ = false;
   bool first_aggregation_ = false;  ///< true if the current group of ACKs (within 1 ms) is the first after a pause
 };
 

@@ -12,8 +12,8 @@ namespace sluice::control {
 
 /// Estimates values of one direction of a connection that passes through the proxy unsplit. These are the RTT to the
 /// receiver, the delay from a window to the data it allows, and whether the window limits the sender. Amounts are
-/// positions (StreamPosition). Memory is constant: with more bytes in flight the recorded times lie farther apart.
-/// Reads no clock; thread: its flow's.
+/// positions (StreamPosition), which count the bytes of the stream. Memory is constant: with more bytes in flight the
+/// recorded times lie farther apart. Reads no clock; thread: its flow's.
 class EndToEndFlowEstimator {
  public:
   /// Positions of the flow when its observation starts. No RTT is measured for the bytes in flight at that time.

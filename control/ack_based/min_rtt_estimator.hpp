@@ -75,8 +75,8 @@ class MinRttEstimator {
   /// repeated one or a requested one. It may also be due because the base delay of slow start is not validated.
   [[nodiscard]] bool is_stale(Instant now) const;
 
-  /// Requests a queue drain at once, because the path's base delay may have become `round_trip`. Has no effect for some
-  /// time after another requested drain.
+  /// Requests a queue drain at once, because the path's base delay may have become `round_trip`. Has no effect for 1 to
+  /// 8 s after another requested drain.
   void suspect(Instant now, Duration round_trip);
   /// True if a routine queue drain is due, because a 5 s slot with a drain has just begun. The owner begins it even if
   /// another drain is in progress.

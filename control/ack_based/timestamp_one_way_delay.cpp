@@ -43,7 +43,8 @@ constexpr Duration min_rise = std::chrono::milliseconds(10);
 /// Number of successive rises of the minimum from which on the delay counts as unknown, because the peer's clock may be
 /// too slow. The delay is known again after five seconds without a rise.
 constexpr std::uint8_t most_rises = 3;
-/// Number of impossible delays after which the peer's clock is not used any more.
+/// Number of impossible delays (longer than the round trip that contains them) after which the peer's clock is not used
+/// any more.
 constexpr std::uint8_t most_rejections = 2;
 
 }  // namespace

@@ -21,7 +21,7 @@ inline constexpr std::size_t largest_datagram = 8952;
 
 enum class MessageType : std::uint8_t {
   report = 1,  ///< radio queues of UEs, from a Node-B to a proxy
-  status = 2   ///< state of bearers, from a proxy to a Node-B
+  status = 2   ///< state of bearers (bytes sent to each UE), from a proxy to a Node-B
 };
 
 /// Optional features that the sender of a message accepts.

@@ -33,7 +33,8 @@ class ReportReceiver {
 
 /// Counter of a source.
 struct SourceCounter {
-  std::string name;       ///< name without prefix; "refused_…" counts messages that were refused, by reason
+  /// Name without the prefix `feedback.WORD.`; "refused_…" counts messages that were refused, by reason.
+  std::string name;
   std::string_view text;  ///< text that describes what is counted; in static storage
   std::uint64_t value = 0;
   bool alarming = false;  ///< true if an increase of the counter is logged as a warning

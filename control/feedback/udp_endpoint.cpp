@@ -101,7 +101,7 @@ bool UdpEndpoint::may_learn(std::uint32_t key, const udp::endpoint& from) const 
   });
 }
 
-/// Removes learned destinations from which no datagram was received recently.
+/// Removes learned destinations from which no datagram was received within `learned_for`.
 void UdpEndpoint::forget_silent(Instant now) {
   std::erase_if(learned_, [now](const auto& place) { return now - place.second >= learned_for; });
 }

@@ -70,7 +70,7 @@ UeOwnership::Ue* UeOwnership::find_or_make(const IpAddress& ue, Instant now) {
   return ues_.size() < max_ues_ ? &ues_[ue] : nullptr;
 }
 
-/// Removes UEs of which no proxy sent a status recently. Scans at most once per second.
+/// Removes UEs of which no proxy sent a status within lease_time. Scans at most once per second.
 void UeOwnership::forget_silent(Instant now) {
   if (now - walked_ < between_walks) return;
   walked_ = now;

@@ -24,7 +24,7 @@ class InFlight {
   explicit InFlight(Duration round_trip, Duration lifetime = Duration::zero());
 
   /// Returns the age after which bytes sent to the Node-B no longer change the estimate. It is computed for the default
-  /// lifetime at this `round_trip` between proxy and Node-B.
+  /// lifetime (two round trips and 20 ms) at this `round_trip` between proxy and Node-B.
   [[nodiscard]] static Duration horizon(Duration round_trip);
   /// Sets the number of bytes sent so far to `total`, all of them longer than horizon() ago. The history of recently
   /// sent bytes does not contain them. Requires a new object.

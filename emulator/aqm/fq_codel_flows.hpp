@@ -144,7 +144,7 @@ class FqCodelFlows {
   Bytes quantum_;
   std::uint64_t seed_;
   std::vector<Flow> flows_;
-  Turns new_;  ///< numbers of the queues that became busy recently
+  Turns new_;  ///< numbers of the busy queues that have not used their first quantum
   Turns old_;  ///< numbers of the busy queues that have used their first quantum
   std::size_t size_ = 0;
 };

@@ -36,7 +36,7 @@ struct AirLinkCounters {
 /// Callbacks of an AirLink: whether each packet arrived or was lost, and when RLC has data to retransmit.
 class AirLinkUser {
  public:
-  /// Called when the last byte of a packet has left the radio queue for the first time.
+  /// Called when the last byte of a packet has left the radio queue. Retransmissions on the air do not repeat the call.
   virtual void left_queue(const Departed& departed, Instant now) = 0;
   /// Called when active queue management drops a packet from the radio queue, before any byte of it is transmitted.
   /// `length` is its size in IP bytes.
@@ -132,7 +132,7 @@ class AirLink final : public EventTarget {
   /// Bytes of all packets that have left the queue completely, with padding of radio frames.
   std::uint64_t packed_ = 0;
   std::uint64_t last_tti_ = UINT64_MAX;
-  Instant armed_ = never;  ///< time of the earliest pending stall-timer event
+  Instant armed_ = never;  ///< time of the earliest pending event of the stall timer, which ends reordering
   AirLinkCounters counters_;
 };
 

@@ -40,7 +40,7 @@ struct UplinkUeConfig {
 /// rounding to table sizes).
 struct BufferStatus {
   std::uint64_t sent = 0;  ///< TTI in which the block was first sent
-  Bytes left;              ///< bytes that wait behind the block, with padding of radio frames
+  Bytes left;              ///< bytes of the UE that the block does not carry, with padding of radio frames
 };
 
 /// UE's side of a scheduled uplink: queue, pending scheduling request, hybrid ARQ and RLC. It has no data about other

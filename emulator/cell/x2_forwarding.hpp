@@ -32,7 +32,7 @@ class X2Forwarding final : public Element, public EventTarget {
   /// Maximum number of packets of one UE that wait for the end marker.
   static constexpr std::size_t max_held = 4096;
 
-  /// Creates the port of `cell`, whose UEs must be added before. `loop` and `cell` must outlive it.
+  /// Creates the forwarding of `cell`, whose UEs must be added before. `loop` and `cell` must outlive it.
   X2Forwarding(EventLoop& loop, Cell& cell);
 
   /// Receives a packet or an end marker from the core.

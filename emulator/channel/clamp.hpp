@@ -20,7 +20,7 @@ namespace sluice::emulator {
 /// Parameters of the slot channel of the CLAMP paper (Andrew, Hanly and Mukhtar, TMC 2008). The defaults are those of
 /// the paper's slow, wide cell.
 struct ClampParameters {
-  double mean_snr_db = 6.02;    ///< mean SNR (SNRave = 4), −30 … 60
+  double mean_snr_db = 6.02;    ///< mean SNR in dB (SNRave = 4, linear), −30 … 60
   double speed_kmh = 0.36;      ///< speed of the UE, 0 … 500; the CLAMP paper's slow UEs have 0.36, its fast ones 36
   double bandwidth_hz = 4.3e6;  ///< bandwidth (W0), > 0; 620 kHz in the low-rate scenario
   Rate max_rate = Rate::bits_per_second(10e6);  ///< largest rate (Cmax), > 0; 1.44 Mb/s in the low-rate scenario

@@ -82,7 +82,8 @@ class Connection final : private tcp::Output {
 
  private:
   std::uint32_t transmit(const tcp::Segment& segment, packet::Packet* payload, Instant now) override;
-  /// Sends one segment on the wire. Returns its IP bytes, or 0 if packet memory is exhausted.
+  /// Sends one segment with `payload` (null: none) on the wire. Returns its IP bytes, or 0 if packet memory is
+  /// exhausted.
   std::uint32_t put(const tcp::Segment& segment, packet::Packet* payload, Instant now);
   [[nodiscard]] std::uint32_t wire_size(std::uint32_t payload_len) const override;
   /// Returns the largest payload of a packet of the host.

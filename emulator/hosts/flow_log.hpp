@@ -76,7 +76,7 @@ struct FlowRecord {
 /// Metrics of video quality. Startup delays are included for sessions that started after FlowLog::count_from. All other
 /// metrics only cover the time after FlowLog::count_from.
 struct VideoLog {
-  DelayDigest starts;  ///< startup delay, from the SYN to the last byte of the first segment
+  DelayDigest starts;  ///< startup delay, from the SYN to the last byte of the first video segment
   std::uint64_t stalls = 0;
   Duration stalled{};  ///< total stall time
   std::uint64_t segments = 0;

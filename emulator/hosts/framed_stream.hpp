@@ -23,7 +23,7 @@ struct FrameHead {
   static constexpr std::size_t length = 16;
 
   Kind kind = Kind::stream;
-  std::uint64_t value = 0;  ///< number of a probe, or payload bytes of a data frame
+  std::uint64_t value = 0;  ///< number of a probe, or number of payload bytes of a data frame
 
   [[nodiscard]] std::array<std::uint8_t, length> encode() const;
   /// Returns the header, or nothing if the bytes are no valid header.

@@ -98,7 +98,7 @@ class Host final : public Element, public EventTarget {
   void for_each_connection(Look&& look) const {
     for (const auto& [number, slot] : connections_) look(std::as_const(*slot.connection));
   }
-  /// Returns the retransmission timeouts of all connections, including closed ones.
+  /// Returns the number of retransmission timeouts of all connections, including closed ones.
   [[nodiscard]] std::uint64_t timeouts() const;
 
  private:

@@ -186,8 +186,8 @@ class Sweep {
     }
     if (!used.empty()) plot.x.categories = std::move(used);
   }
-  /// Adds a point to the points with the legend name `name`, which have the colour of the line `line`. These are the
-  /// line itself, or a paper's values for it.
+  /// Adds a point to the points with the legend name `name`, which have the colour of the line `line`. These points are
+  /// the line itself, or a paper's values for the line.
   void add_point(Plot& plot, const std::string& name, const std::string& line, PlotPoint point) const {
     const auto at =
         std::find_if(plot.marks.begin(), plot.marks.end(), [&](const PlotMark& mark) { return mark.name == name; });

@@ -8,8 +8,8 @@ namespace sluice::emulator {
 
 /// One axis of a plot that a scenario requests.
 struct PlotAxisSpec {
-  /// Names of result columns or swept columns, or the word for the mode. An x axis has one name, or none if the y axis
-  /// states x positions (`at`).
+  /// Names of result columns or swept columns, or `mode`. An x axis has one name, or none if the y axis states x
+  /// positions (`at`).
   std::vector<std::string> columns;
   std::vector<std::string> names;  ///< legend names of the columns of a y axis; default: the columns' own names
   /// X position of each column of a y axis. The values of a run in these columns are then points of one line. If empty,

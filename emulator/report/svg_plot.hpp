@@ -12,7 +12,8 @@ namespace sluice::emulator {
 struct PlotPoint {
   double x = 0;
   double y = 0;
-  /// Half of the length of the error bar, which is vertical, but horizontal on an element of kind `bar`; 0: none.
+  /// Half of the length of the error bar, in units of the axis; 0: none. The error bar is vertical, but horizontal on
+  /// an element of kind `bar`.
   double error = 0;
 };
 

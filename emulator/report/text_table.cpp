@@ -38,7 +38,7 @@ std::string delays(const DelaySummary& delay) {
   return milliseconds(delay.p50_ms) + " / " + milliseconds(delay.p95_ms) + " / " + milliseconds(delay.p99_ms);
 }
 
-/// Keys that differ between groups and therefore belong in the table.
+/// Key columns whose values differ between groups of runs, and which the table therefore shows.
 struct KeyColumns {
   bool scenario = false;
   std::vector<std::string> swept;

@@ -88,8 +88,8 @@ void add_wlan_model(RunResult& result, const Scenario& scenario) {
     result.figures["model_full_window"] = orders;
 }
 
-/// Adds the rates of the transfers that ran during the whole measurement. Adds the mean time that a 1 MB file would
-/// take at these rates.
+/// Adds the rates `throughout`, and the mean time that a 1 MB file would take at these rates. `throughout` has the
+/// goodputs, in b/s, of the bulk transfers that ran during the whole measurement.
 void add_single_flows(RunResult& result, const std::vector<double>& throughout) {
   constexpr std::size_t named = 4;
   constexpr double megabyte = 8e6;  // bits

@@ -15,7 +15,7 @@ namespace sluice::emulator {
 /// Packets from the device are passed to another element. Uses queue 0 only. Thread: the poll thread.
 class LivePort final : public Element {
  public:
-  /// Makes the element. `port` and `inwards` must outlive it.
+  /// Makes the element. `inwards` receives the packets from the device. `port` and `inwards` must outlive the element.
   LivePort(dpdk::Port& port, Element& inwards) : port_(port), inwards_(inwards) {}
 
   void receive(packet::Packet packet, Instant /*now*/) override {

@@ -111,7 +111,7 @@ class Meter final : public CellObserver, public EventTarget {
   /// Number of drop events; drops within one round trip after the first count as one event.
   std::uint64_t drop_events_ = 0;
   Instant drop_event_ = never;  ///< start of the last drop event
-  Duration round_trip_;         ///< propagation delay of a round trip
+  Duration round_trip_;         ///< propagation delay of a round trip between server and UE
   /// Payload of a TCP packet of the MTU, divided by the bytes that it takes with padding of radio frames.
   double payload_share_;
   /// Payload of a UDP packet of the MTU, divided by the bytes that it takes with padding of radio frames.

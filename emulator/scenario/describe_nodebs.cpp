@@ -62,8 +62,8 @@ void check_senders(Section& s, const Scenario& scenario, std::size_t index) {
   for (std::size_t i = 0; i < index; ++i) differs(scenario.nodebs[i].feedback, scenario.nodebs[i].name);
 }
 
-/// Resolves and checks the Node-B to which a move leads a UE that is at Node-B `with` before. Returns the number of the
-/// Node-B that serves the UE afterwards.
+/// Resolves and checks the Node-B to which a move leads a UE that is at the Node-B with number `with` before. Returns
+/// the number of the Node-B that serves the UE afterwards.
 std::uint32_t check_target(Section& s, const Scenario& scenario, MoveSpec& move, std::size_t index,
                            std::uint32_t with) {
   const auto to = move.nodeb.empty() ? std::optional(with) : number_of(scenario, move.nodeb);

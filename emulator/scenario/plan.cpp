@@ -18,7 +18,7 @@ using config::Error;
 using config::Node;
 using config::Place;
 
-/// Returns the child `key` of `map`, and adds it if it is missing.
+/// Returns the child `key` of `map`. If the child is missing, adds it with `place` (line and column) as its place.
 Node& member(Node& map, const std::string& key, Place place) {
   for (config::Entry& entry : map.entries) {
     if (entry.key == key) return entry.value;
