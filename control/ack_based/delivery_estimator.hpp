@@ -42,7 +42,8 @@ class DeliveryEstimator {
   [[nodiscard]] Bytes ack_aggregation() const { return Bytes(ack_aggregation_); }
   /// Returns the mean number of bytes that one ACK acknowledges. Each ACK is weighted by its bytes.
   [[nodiscard]] Bytes ack_stretch() const { return Bytes(ack_stretch_); }
-  /// Returns the mean time from one group of ACKs (within 1 ms) to the next, without stalls; zero while unknown.
+  /// Returns the mean time from one clump (ACKs that arrive within 1 ms) to the next, without stalls; zero while
+  /// unknown.
   [[nodiscard]] Duration gap() const { return from_seconds(gap_); }
   /// Returns the time-weighted mean gap: the length of the gap that a random instant lies in. On a link that alternates
   /// between sending and pausing this is about one pause.
@@ -56,10 +57,10 @@ class DeliveryEstimator {
   static void fields(Self& self, Visit& visit);
 
  private:
-  /// Adds `bytes` to the current group of ACKs if `same_aggregation` is true. Otherwise begins a new group and records
+  /// Adds `bytes` to the current clump (ACKs that arrive within 1 ms), or begins a new clump and records the last one.
   /// the last one. The ACKs of a group arrive within 1 ms.
   void record_aggregation(Instant now, double bytes, bool same_aggregation);
-  /// Updates both mean gaps with the time from one group of ACKs (within 1 ms) to the next.
+  /// Updates both mean gaps with the time from one clump (ACKs that arrive within 1 ms) to the next.
   void record_gap(Duration gap);
   /// Updates a mean that is weighted by bytes with a sample of `bytes` bytes, each of which has the value `value`.
   /// Older bytes lose weight over the averaging time `memory`.
@@ -72,23 +73,24 @@ class DeliveryEstimator {
 
   double memory_s_;  ///< time constant of the mean rate, s
   Instant last_{};
-  Instant aggregation_began_{};   ///< time of the first ACK of the current group (ACKs within 1 ms)
-  double aggregation_bytes_ = 0;  ///< bytes acknowledged by the current group of ACKs (within 1 ms)
+  Instant aggregation_began_{};   ///< time of the first ACK of the current clump (ACKs that arrive within 1 ms)
+  double aggregation_bytes_ = 0;  ///< bytes acknowledged by the current clump (ACKs that arrive within 1 ms)
   double ack_aggregation_ = 0;
   double ack_stretch_ = 0;
-  double gap_ = 0;       ///< mean gap between groups of ACKs (within 1 ms), in s
-  double idle_gap_ = 0;  ///< time-weighted mean gap between groups of ACKs (within 1 ms), in s
+  double gap_ = 0;       ///< mean gap in s between clumps (ACKs that arrive within 1 ms)
+  double idle_gap_ = 0;  ///< time-weighted mean gap in s between clumps (ACKs that arrive within 1 ms)
   /// By how much one delivered byte raises the mean rate, in 1/s. The value depends on the time between the last two
   /// samples with different times.
   double byte_weight_ = 0;
   double delivered_ = 0;  ///< mean delivery rate in bytes/s, times weight_
   double weight_ = 0;     ///< sum of the weights of the samples in `delivered_`; it approaches 1
-  double mean_ = 0;       ///< bytes/s
+  double mean_ = 0;       ///< mean delivery rate in bytes/s, at least floor_
   double floor_ = 0;      ///< lower bound of `mean_`, set by application-limited samples; zero: no bound
   HalfWindowExtreme<double, std::greater<>> max_rate_;
   /// True if data was in flight since the last delivery, so the time until the next ACK describes the link.
   bool busy_ = false;
-  bool first_aggregation_ = false;  ///< true if the current group of ACKs (within 1 ms) is the first after a pause
+  /// True if the current clump (ACKs that arrive within 1 ms) is the first after a pause.
+  bool first_aggregation_ = false;
 };
 
 }  // namespace sluice::control

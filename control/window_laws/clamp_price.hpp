@@ -12,8 +12,8 @@
 namespace sluice::control {
 
 /// Parameters of the agent that computes the congestion price of CLAMP at a queue. With k flows the queue converges to
-/// (k·τ + a)/b, where τ is the number of bytes that each flow adds to the queue. The paper places the agent in the
-/// access router.
+/// (k·τ + a)/b. τ is the number of bytes that each flow adds to the queue, a is `target`, and b is `slope`. The paper
+/// places the agent in the access router.
 struct ClampPriceParameters {
   Reference target = Reference::bytes(Bytes(5500));  ///< a: queue length above which the price is positive
   double slope = 1;                                  ///< b: slope of the price, 0 < b < π/2
