@@ -57,8 +57,8 @@ class DeliveryEstimator {
   static void fields(Self& self, Visit& visit);
 
  private:
-  /// Adds `bytes` to the current clump (ACKs that arrive within 1 ms), or begins a new clump and records the last one.
-  /// the last one. The ACKs of a group arrive within 1 ms.
+  /// Adds `bytes` to the current clump (ACKs that arrive within 1 ms) if `same_aggregation` is true. Otherwise begins a
+  /// new clump and records the last one.
   void record_aggregation(Instant now, double bytes, bool same_aggregation);
   /// Updates both mean gaps with the time from one clump (ACKs that arrive within 1 ms) to the next.
   void record_gap(Duration gap);
