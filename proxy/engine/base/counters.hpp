@@ -57,6 +57,11 @@ namespace sluice::proxy {
   X(answer_clocks_started, "downloads of datagrams whose answers were counted, because no TCP shows the link")     \
   X(answer_clocks_known, "of these, times that the number of datagrams per answer became known")                   \
   X(answer_clocks_given_up, "of these, downloads that are forwarded at once, because the answers show nothing")    \
+  X(scone_lowered, "SCONE packets to UEs whose rate signal was lowered to scone_rate")                             \
+  X(scone_observed, "SCONE packets to UEs that mode observe left, although their signal exceeds scone_rate")       \
+  X(scone_kept, "SCONE packets to UEs whose rate signal does not exceed scone_rate")                               \
+  X(scone_beyond_limit, "SCONE packets to UEs that were left: enough of the flow were changed within 67 s")        \
+  X(scone_unmatched, "datagrams to UEs that begin like SCONE, but not with a packet of the same connection")       \
   X(drop_too_long, "dropped: packet to forward is longer than the other port's MTU")                               \
   X(rx_partial_checksum, "segments accepted with an unfinished (offloaded) checksum")                              \
   X(segments_cut_through, "optimised segments that were forwarded at once in their own frames (cut-through)")      \

@@ -32,6 +32,9 @@ class ActivePolicies {
   /// True if at least one of the active policies permits to count answers to QUIC downloads, that is, short datagrams
   /// of the UE.
   [[nodiscard]] bool counts_answers() const { return counts_answers_; }
+  /// True if at least one of the active policies lowers the rate signal of SCONE packets, or would do so in mode
+  /// observe.
+  [[nodiscard]] bool advises_rates() const { return advises_rates_; }
   /// True if at least one of the active policies forwards cross traffic at once. If not, no policy need be looked up
   /// for a datagram.
   [[nodiscard]] bool passes_cross_traffic() const { return passes_cross_traffic_; }
@@ -54,6 +57,7 @@ class ActivePolicies {
   bool prioritizes_short_flows_ = false;
   bool passes_cross_traffic_ = false;
   bool counts_answers_ = false;
+  bool advises_rates_ = false;
 
   /// endpoint configurations, indexed by the generation of the policies under which a connection began
   flow::LazyArray<tcp::EndpointConfig> legs_;

@@ -47,6 +47,10 @@ bool Policies::counts_answers() const {
   return any(proxy::counts_answers);
 }
 
+bool Policies::advises_rates() const {
+  return any(proxy::advises_rates);
+}
+
 bool Policies::passes_cross_traffic() const {
   return any([](const PolicySettings& settings) { return !queues_cross_traffic(settings); });
 }

@@ -69,6 +69,8 @@ struct Policies {
   [[nodiscard]] bool prioritizes_short_flows() const;
   /// True if at least one policy permits to count answers to QUIC downloads, that is, short datagrams of the UE.
   [[nodiscard]] bool counts_answers() const;
+  /// True if at least one policy lowers the rate signal of SCONE packets, or would do so in mode observe.
+  [[nodiscard]] bool advises_rates() const;
   /// True if at least one policy forwards cross traffic (packets that belong to no split connection) at once.
   [[nodiscard]] bool passes_cross_traffic() const;
   /// True if no policy intercepts connections, so that every connection is forwarded unchanged.

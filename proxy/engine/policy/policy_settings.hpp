@@ -12,6 +12,7 @@
 #include "control/smvs/smvs.hpp"
 #include "control/window_laws/flow_controller.hpp"
 #include "dataplane/units/bytes.hpp"
+#include "dataplane/units/rate.hpp"
 
 namespace sluice::proxy {
 
@@ -154,6 +155,7 @@ struct PolicySettings {
   /// fallback settings.
   SmvsMode smvs;
   control::LawParameters laws;  ///< parameters of the per-flow window controllers
+  Rate scone_rate;              ///< rate that SCONE packets to UEs advise at most; zero: they are not changed
 
   /// True in mode observe, in which a controller computes decisions that are not applied.
   [[nodiscard]] bool observes() const { return mode == Mode::observe; }
@@ -199,6 +201,11 @@ struct PolicySettings {
   return settings.mode == Mode::smvs && settings.smvs.cross_traffic == CrossTraffic::queue &&
          settings.smvs.uplink_answers == UplinkAnswers::count && settings.smvs.law == ControllerLocation::acks &&
          !settings.controls_end_to_end();
+}
+
+/// True if the rate signal of SCONE packets may be lowered under these settings, or in mode observe would be.
+[[nodiscard]] inline bool advises_rates(const PolicySettings& settings) {
+  return settings.scone_rate > Rate() && settings.mode != Mode::bypass;
 }
 
 /// True if cross traffic (packets that belong to no split connection) that matches a policy with these settings may

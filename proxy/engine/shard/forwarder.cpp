@@ -49,7 +49,7 @@ void Forwarder::forward(RxPacket& rx, Counter reason, Checksum checksum) {
     cross_traffic_.on_answer(rx);
   const std::uint16_t bytes = rx.packet.size();
   const bool is_usual = shard_.queue.carries(out, rx.packet) && !shard_.config.accepts_partial_checksums(rx.in) &&
-                        !(out == Side::radio && radio_counted_) && !passing_.samples(bytes);
+                        !(out == Side::radio && examines_radio()) && !passing_.samples(bytes);
   if (!is_usual) return forward_unusual(rx, reason, checksum);
   shard_.counters.add(reason);
   shard_.counters.add_passed_bytes(reason, bytes);
@@ -68,6 +68,8 @@ void Forwarder::forward_unusual(RxPacket& rx, Counter reason, Checksum checksum)
     packet::complete_partial_checksum(rx.packet, rx.parsed, rx.result);
   }
   const Side out = opposite(rx.in);
+  if (out == Side::radio && rx.result == packet::ParseResult::udp && shard_.registry.policies().advises_rates())
+    scone_.advise(rx);
   if (out == Side::radio && radio_counted_ && rx.parsed.ip_version != 0 && pass_to_ue(rx, reason)) return;
   shard_.counters.add_passed_bytes(reason, rx.packet.size());
   passing_.count(rx, reason, rx.packet.size());

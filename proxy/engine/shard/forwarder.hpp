@@ -7,6 +7,7 @@
 #include "proxy/engine/policy/cross_traffic_policies.hpp"
 #include "proxy/engine/rate_control/cross_traffic_sender.hpp"
 #include "proxy/engine/relay/relay_buffer_quota.hpp"
+#include "proxy/engine/shard/scone_advisor.hpp"
 
 namespace sluice::proxy {
 
@@ -21,7 +22,8 @@ class Forwarder {
         end_to_end_(end_to_end),
         cross_traffic_(cross_traffic),
         buffer_quota_(buffer_quota),
-        passing_(passing) {}
+        passing_(passing),
+        scone_(shard) {}
 
   /// Makes forward() count the packets to each UE from now on, because some policy uses a rate controller.
   void count_radio() { radio_counted_ = true; }
@@ -35,10 +37,10 @@ class Forwarder {
     /// segment is damaged.
     keep
   };
-  /// Forwards a frame and counts it under `reason`. The frame is changed only if it has an unfinished checksum, which
-  /// may be completed. If no handshake was tracked (UDP, bypass, connections older than the proxy), the setting of the
-  /// port decides whether checksums are completed. On a veth or TAP, a host with offloads leaves every checksum
-  /// unfinished. On a physical interface no checksum is unfinished, so none is completed, and damaged frames stay
+  /// Forwards a frame and counts it under `reason`. Changes nothing but an unfinished checksum, and the rate signal of
+  /// a SCONE packet if a policy advises a rate. Without a tracked handshake (UDP, bypass, connections older than the
+  /// proxy), the port's setting decides whether checksums are completed. On a veth or TAP, a host with offloads leaves
+  /// every checksum unfinished. On a physical interface no checksum is unfinished, so damaged frames stay damaged.
   /// recognizable as damaged.
   [[gnu::noinline]] void forward(RxPacket& rx, Counter reason, Checksum checksum = Checksum::finish);
   /// Forwards a segment of an end-to-end connection, at once or later, with the window that the connection's rate
@@ -51,6 +53,8 @@ class Forwarder {
   [[gnu::cold, gnu::noinline]] void drop_too_long(RxPacket& rx);
   [[nodiscard, gnu::noinline]] bool pass_to_ue(RxPacket& rx, Counter reason);
   [[nodiscard]] bool may_wait(const RxPacket& rx, Counter reason);
+  /// True if forward() handles packets to UEs one by one, because they are counted or may be SCONE packets.
+  [[nodiscard]] bool examines_radio() const { return radio_counted_ || shard_.registry.policies().advises_rates(); }
 
   const ShardContext shard_;
   EndToEndFlows& end_to_end_;
@@ -59,6 +63,7 @@ class Forwarder {
   bool radio_counted_ = false;
   PassingTraffic& passing_;
   CrossTrafficPolicies cross_traffic_policies_;
+  SconeAdvisor scone_;
 };
 
 }  // namespace sluice::proxy

@@ -11,6 +11,7 @@
 #include "dataplane/packet/headers.hpp"
 #include "dataplane/packet/icmp_error.hpp"
 #include "dataplane/packet/parse.hpp"
+#include "dataplane/packet/scone.hpp"
 #include "tests/fuzz/packet/heap_packet.hpp"
 #include "tests/fuzz/packet/repair.hpp"
 #include "tests/support/same_segment.hpp"
@@ -99,6 +100,23 @@ void examine(std::span<const std::uint8_t> bytes) {
   }
 }
 
+/// Lowers the signal of a SCONE packet. Nothing else changes but the checksum, whose error stays the same.
+void lower_scone(std::vector<std::uint8_t> bytes) {
+  HeapPacket frame(bytes, 0);
+  Parsed parsed;
+  if (parse(*frame, parsed) != ParseResult::udp || parsed.frame_length() < parsed.l4_offset + udp_length) return;
+  const std::span<std::uint8_t> udp(frame->data() + parsed.l4_offset, parsed.frame_length() - parsed.l4_offset);
+  if (scone_format(udp.subspan(udp_length)) != SconeFormat::packet) return;
+  require(scone_signal(udp.subspan(udp_length)) <= no_scone_advice);
+  const bool has_checksum = load16(udp.data() + 6) != 0;
+  const std::uint16_t before = ones_complement_sum(udp);
+  set_scone_signal(udp, 40);
+  require(scone_signal(udp.subspan(udp_length)) == 40 && scone_format(udp.subspan(udp_length)) == SconeFormat::packet);
+  require(has_checksum ? same_sum(ones_complement_sum(udp), before) : load16(udp.data() + 6) == 0);
+  require(std::ranges::equal(udp.subspan(udp_length + 2),
+                             std::span(bytes).subspan(parsed.l4_offset + udp_length + 2, udp.size() - udp_length - 2)));
+}
+
 /// Makes the checksum of an ICMP message right.
 void repair_icmp(std::vector<std::uint8_t>& bytes) {
   HeapPacket frame(bytes, 0);
@@ -122,6 +140,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::vector<std::uint8_t> repaired(data, data + size);
   repair(repaired);
   examine(repaired);
+  lower_scone(repaired);
   repair_icmp(repaired);
   examine(repaired);
   return 0;

@@ -234,6 +234,21 @@ policies:
   EXPECT_EQ(config->shard.policies[1].settings.laws.gwa.decay, 0.5);
 }
 
+TEST(ProxyConfig, APolicyMayAdviseAnotherRate) {
+  const auto config = parsed(std::string(ports) + R"(mode: i-tcp
+scone_rate: 10Mb/s
+policies:
+  - { ports: [443] }
+  - { ports: [4433], scone_rate: 2Mb/s }
+)");
+  ASSERT_TRUE(config) << config::to_string(config.errors);
+  ASSERT_EQ(config->shard.policies.size(), 2U);
+  EXPECT_EQ(config->shard.scone_rate, Rate::bits_per_second(10e6));
+  EXPECT_EQ(config->shard.policies[0].settings.scone_rate, Rate::bits_per_second(10e6));
+  EXPECT_EQ(config->shard.policies[1].settings.scone_rate, Rate::bits_per_second(2e6));
+  EXPECT_EQ(parsed(ports)->shard.scone_rate, Rate()) << "off by default";
+}
+
 TEST(ProxyConfig, PoliciesAreCheckedByTheSameRules) {
   const std::string p(ports);
   EXPECT_THAT(
@@ -315,10 +330,10 @@ TEST(ProxyConfig, DifferencesStateWhatCanChangeAtRunTime) {
 }
 
 TEST(ProxyConfig, KeysOfPoliciesCanChangeAtRunTime) {
-  EXPECT_THAT(
-      config::live_keys<Config>(),
-      testing::UnorderedElementsAre("mode", "intercept", "observed", "tcp", "smvs", "radio_buffer", "max_ack_delay",
-                                    "clamp", "clamp_price", "gwa", "fair_share", "policies", "control_group"));
+  EXPECT_THAT(config::live_keys<Config>(),
+              testing::UnorderedElementsAre("mode", "intercept", "observed", "scone_rate", "tcp", "smvs",
+                                            "radio_buffer", "max_ack_delay", "clamp", "clamp_price", "gwa",
+                                            "fair_share", "policies", "control_group"));
 }
 
 TEST(ProxyConfig, TheInterceptionMustSuitTheMode) {

@@ -1,0 +1,52 @@
+// Lowers the rate signal of SCONE packets to UEs. Forwarder calls it for datagrams, before they may wait in a UE's
+// queue. Invariant: a datagram changes only if a QUIC packet of the same connection follows its SCONE packet, and only
+// towards a lower rate.
+#include "proxy/engine/shard/scone_advisor.hpp"
+
+#include <algorithm>
+#include <span>
+
+#include "dataplane/packet/headers.hpp"
+#include "dataplane/packet/scone.hpp"
+
+namespace sluice::proxy {
+
+/// True if another datagram of the flow may be changed in this period. Counts the change.
+bool SconeAdvisor::may_change(flow::KeyTag flow, Instant now) {
+  Entry& entry = entries_[static_cast<std::uint32_t>(flow) % flows];
+  if (entry.changes == 0 || now - entry.since >= period) entry = {flow, 0, now};
+  if (entry.flow != flow || entry.changes >= max_changes) return false;
+  ++entry.changes;
+  return true;
+}
+
+bool SconeAdvisor::is_ue(const IpAddress& address) const {
+  const auto& prefixes = shard_.config.ue_prefixes;
+  return prefixes.empty() || std::any_of(prefixes.begin(), prefixes.end(),
+                                         [&](const IpPrefix& prefix) { return prefix.contains(address); });
+}
+
+void SconeAdvisor::advise(RxPacket& rx) {
+  const std::size_t l4 = rx.parsed.l4_offset;
+  const std::size_t end = rx.parsed.frame_length();
+  if (end < l4 + packet::udp_length || end > rx.packet.size()) return;
+  const std::span<std::uint8_t> udp(rx.packet.data() + l4, end - l4);
+  const std::span<const std::uint8_t> payload = udp.subspan(packet::udp_length);
+  const packet::SconeFormat format = packet::scone_format(payload);
+  if (format == packet::SconeFormat::none) [[likely]]
+    return;
+  const Policies& policies = shard_.registry.policies().current();
+  const PolicySettings& settings = policies.settings(policies.choose(view_of(rx)));
+  if (!advises_rates(settings) || !is_ue(rx.parsed.dst) || shard_.registry.in_control_group(rx.parsed.dst)) return;
+  constexpr std::size_t length_at = 4;
+  if (format == packet::SconeFormat::unmatched || packet::load_be16(udp.data() + length_at) != udp.size())
+    return shard_.counters.add(Counter::scone_unmatched);
+  const std::uint8_t signal = packet::scone_signal_of(settings.scone_rate);
+  if (packet::scone_signal(payload) <= signal) return shard_.counters.add(Counter::scone_kept);
+  if (!may_change(rx.tag, rx.now)) return shard_.counters.add(Counter::scone_beyond_limit);
+  if (settings.observes()) return shard_.counters.add(Counter::scone_observed);
+  packet::set_scone_signal(udp, signal);
+  shard_.counters.add(Counter::scone_lowered);
+}
+
+}  // namespace sluice::proxy

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "dataplane/flow/flow_table.hpp"
+#include "dataplane/units/ip_address.hpp"
+#include "dataplane/units/time.hpp"
+#include "proxy/engine/flow_table/context.hpp"
+#include "proxy/engine/flow_table/rx_packet.hpp"
+
+namespace sluice::proxy {
+
+/// Lowers the rate signal of SCONE packets to UEs to the configured rate (draft-ietf-scone-protocol-07). The receiver
+/// passes the signal to the sender, whose application then chooses a lower bit rate, for example of a video. The
+/// advisor changes only packets that exist, never raises a signal, and drops or delays nothing because of one.
+///
+/// A datagram of another protocol may look like a SCONE packet. At most `max_changes` datagrams of a flow per
+/// monitoring period are therefore changed. State and work are constant. Thread: the shard's.
+class SconeAdvisor {
+ public:
+  /// Time in which a receiver uses the lowest signal that it gets (the monitoring period of the draft).
+  static constexpr Duration period = std::chrono::seconds(67);
+  /// Maximum number of datagrams of a flow that are changed per period. A sender sends at least two SCONE packets per
+  /// period, and more shortly after its handshake.
+  static constexpr std::uint8_t max_changes = 4;
+
+  explicit SconeAdvisor(const ShardContext& shard) : shard_(shard) {}
+
+  /// Lowers the signal of the datagram if it begins with a SCONE packet, and if the policy of its flow has a rate. In
+  /// mode observe the datagram is only counted. `rx` is a UDP datagram to a UE, whose checksum is complete.
+  [[gnu::noinline]] void advise(RxPacket& rx);
+
+ private:
+  static constexpr std::size_t flows = 1024;
+  struct Entry {
+    flow::KeyTag flow{};
+    std::uint8_t changes = 0;  ///< datagrams changed since `since`; zero in an unused entry
+    Instant since{};           ///< time of the first of these changes
+  };
+  [[nodiscard]] bool is_ue(const IpAddress& address) const;
+  [[nodiscard]] bool may_change(flow::KeyTag flow, Instant now);
+
+  const ShardContext shard_;
+  /// changes of flows, indexed by their hash tags; a flow replaces another one only after its period
+  std::array<Entry, flows> entries_{};
+};
+
+}  // namespace sluice::proxy
