@@ -69,8 +69,8 @@ void PollPolicy::prepare_thread() {
       to_seconds(clock_time(CLOCK_THREAD_CPUTIME_ID) - used) / to_seconds(clock_time(CLOCK_MONOTONIC) - begin);
 }
 
-/// Sleeps until a packet or a wake-up arrives, or until `deadline`. Sleeps at most for `longest`, or for one step if
-/// the kernel cannot signal the packets of some port. Returns true if it slept.
+/// Sleeps until a packet or a wake-up arrives, or until `deadline`. Sleeps at most for `longest`. If the kernel cannot
+/// signal the packets of some port, sleeps at most for the constructor's argument `step`. Returns true if it slept.
 bool PollPolicy::sleep(Instant now, Instant deadline) noexcept {
   const Duration limit = blind_ports_ ? step_ : longest;
   const Duration length = deadline == never ? limit : std::min(limit, deadline - now);
@@ -86,8 +86,8 @@ bool PollPolicy::sleep(Instant now, Instant deadline) noexcept {
   return true;
 }
 
-/// Ends the idle period of this thread, and adapts the spin to its length. From then on, other threads need not wake
-/// this thread.
+/// Ends the idle period of this thread. Adapts the spin (time that the thread polls without work before it sleeps) to
+/// the length of that period. From then on, other threads need not wake this thread.
 void PollPolicy::stay_awake(Instant now) noexcept {
   drowsy_ = false;
   if (now - last_work_ > longest_spin) {
@@ -98,8 +98,9 @@ void PollPolicy::stay_awake(Instant now) noexcept {
   asleep_.store(false, std::memory_order_relaxed);
 }
 
-/// True if another thread had the processor between the last round, which found no work, and the present one. The spin
-/// then ends, because a spinning thread delays the other one.
+/// True if another thread had the processor between the last round of polling, which found no work, and the present
+/// one. The time for which this thread polls without work (spin) then returns to its minimum, because polling delays
+/// the other thread.
 bool PollPolicy::was_displaced(Instant last_round, Instant now) noexcept {
   if (last_round == last_work_ || now - last_round < longest_empty_round) return false;
   spin_ = least_spin_;

@@ -13,7 +13,7 @@ namespace sluice::dpdk {
 
 enum class PollMode : std::uint8_t {
   busy,     ///< the poll thread never sleeps and needs a CPU of its own
-  adaptive  ///< the poll thread sleeps when no packet has arrived for a while, and can share its CPU
+  adaptive  ///< the poll thread sleeps when no packet has arrived for 30 to 120 µs, and can share its CPU
 };
 
 /// Decides when a poll thread sleeps. In adaptive mode a thread spins for some time after the last packet, so that a
@@ -44,10 +44,12 @@ class PollPolicy {
   /// signal.
   void watch(int descriptor);
   /// Prepares the poll thread; called once in that thread. Sets the timer slack to 1 ns, so that sleeps end on time. If
-  /// the thread will sleep in steps, also measures the cost of a sleep, which takes some milliseconds.
+  /// the kernel cannot signal the packets of some port, the thread sleeps in steps of the argument `step`. In this case
+  /// also measures the cost of a sleep, which takes some milliseconds.
   void prepare_thread();
-  /// Returns the share of a CPU that an idle thread uses for sleeping in steps; 0 if it waits for its ports instead.
-  /// Valid after prepare_thread().
+  /// Returns the share of a CPU that an idle thread uses because it wakes after every step (the constructor's argument
+  /// `step`) to poll its ports. Returns 0 if the kernel signals packets, so that the thread waits for them. Valid after
+  /// prepare_thread().
   [[nodiscard]] double idle_share() const noexcept { return idle_share_; }
 
   /// Called after every round of polling; sleeps if there was no work for a short time. `worked` is true if packets
@@ -83,7 +85,8 @@ class PollPolicy {
  private:
   /// A round of polling without work takes less time than this, unless another thread has the processor meanwhile.
   static constexpr Duration longest_empty_round = std::chrono::microseconds(50);
-  /// Time for which the spin is not lengthened after another thread needed the processor.
+  /// Time after a demand of another thread for the processor, during which the spin is not lengthened. The spin is how
+  /// long the thread polls without work before it sleeps.
   static constexpr Duration yielding = std::chrono::milliseconds(2);
 
   bool sleep(Instant now, Instant deadline) noexcept;
@@ -102,7 +105,7 @@ class PollPolicy {
   double idle_share_ = 0;
   Instant last_work_{};
   Instant last_round_{};
-  Instant yields_until_{};  ///< until then the spin is not lengthened
+  Instant yields_until_{};  ///< time until which the spin (polling without work before a sleep) is not lengthened
   std::uint64_t sleeps_ = 0;
   std::vector<pollfd> descriptors_;              ///< descriptors to wait for; the first one belongs to wake()
   alignas(64) std::atomic<bool> asleep_{false};  ///< read by other threads

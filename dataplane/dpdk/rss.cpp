@@ -85,7 +85,7 @@ std::size_t ShardPorts::receive(Facing from, std::span<packet::Packet> out) noex
   return handed + poll_device(from, out.subspan(handed));
 }
 
-/// Polls the receive queues of this shard; returns the number of packets for this shard's UEs.
+/// Polls this shard's receive queues of the port facing `from`; returns the number of packets for this shard's UEs.
 std::size_t ShardPorts::poll_device(Facing from, std::span<packet::Packet> out) noexcept {
   Port& port = *steering_->ports_[static_cast<std::size_t>(from)];
   std::size_t own = 0;
@@ -100,8 +100,8 @@ std::size_t ShardPorts::poll_device(Facing from, std::span<packet::Packet> out) 
   return own;
 }
 
-/// Fills the front of `out` with polled packets of this shard, and passes other packets to the shards that own them.
-/// Returns the number of packets in `out`.
+/// Fills the front of `out` with packets of this shard from `polled`, which arrived on the port facing `from`. Passes
+/// other packets to the shards that own them. Returns the number of packets in `out`.
 std::size_t ShardPorts::sort_out(Facing from, std::span<packet::Packet> polled,
                                  std::span<packet::Packet> out) noexcept {
   std::array<Foreign, burst_limit> foreign;
@@ -119,8 +119,8 @@ std::size_t ShardPorts::sort_out(Facing from, std::span<packet::Packet> polled,
   return own;
 }
 
-/// Passes packets to the shards that own their UEs. All packets for one shard are passed in one burst, in order of
-/// arrival.
+/// Passes packets that arrived on the port facing `from` to the shards that own their UEs. All packets for one shard
+/// are passed in one burst, in order of arrival.
 void ShardPorts::hand_over(Facing from, std::span<Foreign> packets) noexcept {
   add(handed_over_, packets.size());
   while (!packets.empty()) {
@@ -158,7 +158,8 @@ void ShardPorts::watch_with(PollPolicy& policy) {
   }
 }
 
-/// Takes packets that other shards have passed to this one; returns their number.
+/// Takes packets that arrived on the port facing `from` and that other shards have passed to this one; returns their
+/// number.
 std::size_t ShardPorts::take_handed(Facing from, std::span<packet::Packet> out) noexcept {
   std::size_t taken = 0;
   const unsigned shards = steering_->shards();
@@ -191,7 +192,7 @@ void ShardPorts::transmit(Facing to, std::span<packet::Packet> burst) noexcept {
   }
 }
 
-/// Transmits packets for other shards that have no transmit queue of their own.
+/// Transmits packets of other shards that have no transmit queue of their own on the port facing `to`.
 void ShardPorts::relay_transmissions(Facing to) noexcept {
   Port& port = *steering_->ports_[static_cast<std::size_t>(to)];
   for (unsigned peer = 0; peer < steering_->shards(); ++peer) {

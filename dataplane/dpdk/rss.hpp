@@ -26,7 +26,7 @@ class ShardPorts {
  public:
   /// Fills the front of `out` with packets of this shard's UEs that arrived on the port facing `from`; returns their
   /// number. Also transmits packets of other shards that have no transmit queue of their own and use a queue of this
-  /// shard. Must be called for both sides in every round.
+  /// shard. Must be called for both sides in every round of the shard's poll loop.
   std::size_t receive(Facing from, std::span<packet::Packet> out) noexcept;
   /// Sends every packet of the burst to the port facing `to`; the handles are empty afterwards.
   void transmit(Facing to, std::span<packet::Packet> burst) noexcept;
@@ -61,7 +61,7 @@ class ShardPorts {
 
   RssSteering* steering_;
   unsigned self_;
-  /// Number of the shard whose ring is served first the next time; it rotates over all shards.
+  /// Number of the shard from whose ring packets are taken first the next time; it rotates over all shards.
   unsigned next_peer_ = 0;
   bool helped_ = false;
   PollPolicy* policy_ = nullptr;  ///< poll policy of this shard; other shards wake it

@@ -165,7 +165,7 @@ class TimerWheel {
     occupied_[level] &= ~(std::uint64_t{1} << (number % slots));
     if (occupied_[level] == 0) levels_ &= ~(1U << level);
   }
-  /// Unlinks the first node of a slot that is not empty; returns its id.
+  /// Unlinks the first node of the slot `number`, which must not be empty; returns its id.
   std::uint32_t take_first(std::uint32_t number) noexcept {
     const std::uint32_t id = heads_[number] - 1;
     Node& node = nodes_[id];
@@ -196,8 +196,8 @@ class TimerWheel {
     return true;
   }
 
-  /// Empties a slot that is due: fires timers that are due and moves the others to their new slots. Decrements `most`
-  /// per timer; returns false if it reached zero.
+  /// Empties the slot `number`, which is due: fires timers that are due and moves the others to their new slots.
+  /// Decrements `most` per timer; returns false if it reached zero.
   template <typename Fire>
   bool run_place(std::uint32_t number, std::uint32_t& most, Fire&& fire) {
     // Timers that `fire` schedules are later than the present tick, so they never enter this slot.

@@ -15,14 +15,16 @@
 namespace sluice::packet {
 namespace {
 
-/// Writes a 32-bit word and returns its contribution to the ones' complement sum.
+/// Writes `host`, a 32-bit number in host order, to `at` in network order and returns its contribution to the ones'
+/// complement sum.
 inline std::uint64_t put32(std::uint8_t* at, std::uint32_t host) noexcept {
   const std::uint32_t wire = __builtin_bswap32(host);
   store32(at, wire);
   return wire;
 }
 
-/// Writes two 32-bit words at once. Returns `sum` plus their contribution to the ones' complement sum.
+/// Writes two 32-bit numbers to `at` at once, `first` before `second`, in network order. Returns `sum` plus their
+/// contribution to the ones' complement sum.
 [[gnu::always_inline]] inline std::uint64_t put64(std::uint64_t sum, std::uint8_t* at, std::uint32_t first,
                                                   std::uint32_t second) noexcept {
   const std::uint64_t wire = __builtin_bswap64(std::uint64_t{first} << 32 | second);

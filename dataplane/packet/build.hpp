@@ -136,9 +136,9 @@ std::uint64_t write_outer_and_ip(std::uint8_t* frame, const HeaderTemplate& head
 /// that parsed as TCP.
 [[nodiscard]] bool can_cut_through(const Packet& packet, const Parsed& parsed) noexcept;
 
-/// Rewrites the fields of a tcp::CutThroughHeader in a frame for which can_cut_through() is true, and updates the
-/// checksum (RFC 1624). Clears the buffer's offload flags. Requires that the checksum is correct, and that no other
-/// thread or device uses the buffer during the call.
+/// Rewrites the acknowledgement number, window, flags and TSecr of a frame to those in `passed`, and updates the
+/// checksum (RFC 1624). Requires that can_cut_through() is true for the frame. Clears the buffer's offload flags.
+/// Requires that the checksum is correct, and that no other thread or device uses the buffer during the call.
 void write_cut_through(Packet& packet, const Parsed& parsed, const tcp::CutThroughHeader& passed) noexcept;
 
 /// Prepends outer, IP and TCP headers with all checksums to a packet that contains exactly the payload of `segment`

@@ -73,8 +73,9 @@ SLUICE_WITH_AVX2 inline __m256i pairs_avx2(const std::uint8_t* at, const Avx2Con
   }
 }
 
-/// Adds one block or less in pieces of 32 bytes: first one, two and four pieces as the length requires, then eight at a
-/// time.
+/// Returns the sum of the 16-bit words of `length` bytes, at most 64 KiB. Sums pieces of 32 bytes: first one, two and
+/// four pieces as the length requires, then eight at a time. The bytes after the last whole piece are added word by
+/// word.
 __attribute__((target("avx2"))) std::uint64_t add_block_avx2(const std::uint8_t* at, std::size_t length) noexcept {
   Avx2Constants constants{_mm256_set1_epi16(-32768), _mm256_set1_epi16(1)};
   asm("" : "+x"(constants.flip), "+x"(constants.ones));  // keeps both in registers
@@ -123,7 +124,7 @@ bool have_avx2() noexcept {
 
 #else
 
-/// Sums eight bytes at a time, with end-around carry.
+/// Returns the ones' complement sum of `length` bytes. Sums eight bytes at a time, with end-around carry.
 std::uint64_t add_block_words(const std::uint8_t* at, std::size_t length) noexcept {
   std::uint64_t sum = 0;
   for (; length >= 32; at += 32, length -= 32) sum = add_four_wide(sum, at);
@@ -142,7 +143,8 @@ constexpr AddBlock add_block = add_block_words;
 constexpr AddBlock narrow_block = add_block_words;
 #endif
 
-/// Sums data of any length, one block at a time.
+/// Returns the ones' complement sum of data of any length. Calls `kernel` for at most 64 KiB at a time, because its
+/// sums could overflow with more.
 std::uint16_t sum_with(AddBlock kernel, std::span<const std::uint8_t> data) noexcept {
   if (data.size() <= block) [[likely]]
     return fold(kernel(data.data(), data.size()));

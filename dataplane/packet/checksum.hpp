@@ -100,8 +100,8 @@ namespace sluice::packet {
   return static_cast<std::uint16_t>(sum << 8 | sum >> 8);
 }
 
-/// Returns the ones' complement sum of bytes A, given the sum of A followed by B and the sum of B. `first_length` is
-/// the length of A in bytes.
+/// Returns the ones' complement sum of bytes A, given the sum `whole` of A followed by B and the sum `second` of B.
+/// `first_length` is the length of A in bytes.
 [[nodiscard]] constexpr std::uint16_t subtract_suffix(std::uint16_t whole, std::uint16_t second,
                                                       std::size_t first_length) noexcept {
   const std::uint16_t moved = first_length % 2 != 0 ? swap_sum(second) : second;
@@ -109,8 +109,8 @@ namespace sluice::packet {
   return static_cast<std::uint16_t>((sum & 0xffffU) + (sum >> 16));
 }
 
-/// Returns the ones' complement sum of bytes A followed by B, given the sums of both. `first_length` is the length of A
-/// in bytes.
+/// Returns the ones' complement sum of bytes A followed by B, given their sums `first` and `second`. `first_length` is
+/// the length of A in bytes.
 [[nodiscard]] constexpr std::uint16_t append_suffix(std::uint16_t first, std::uint16_t second,
                                                     std::size_t first_length) noexcept {
   const std::uint16_t moved = first_length % 2 != 0 ? swap_sum(second) : second;
@@ -141,7 +141,7 @@ namespace sluice::packet {
   return add_words(rest, addresses, 32);
 }
 /// Returns the folded sum of the pseudo-header for address values. Both addresses are of one family, and the family of
-/// the source selects the format.
+/// the source selects the format. `length` is the bytes of upper-layer header plus payload.
 [[nodiscard]] std::uint16_t pseudo_header_sum(const IpAddress& source, const IpAddress& destination,
                                               std::uint8_t protocol, std::uint16_t length) noexcept;
 

@@ -10,7 +10,8 @@
 namespace sluice::packet {
 namespace {
 
-/// Replaces a 32-bit number in a frame; returns the change of the ones' complement sum.
+/// Replaces the 32-bit number at `at` in a frame by `host`, a number in host order. Returns the change of the ones'
+/// complement sum.
 inline std::uint64_t change(std::uint8_t* at, std::uint32_t host) noexcept {
   const std::uint32_t wire = __builtin_bswap32(host);
   const std::uint32_t before = load32(at);
@@ -25,8 +26,8 @@ bool has_common_options(const Packet& packet, const Parsed& parsed) noexcept {
   return header == tcp_length + 12 && load32(packet.data() + parsed.l4_offset + tcp_length) == only_timestamps;
 }
 
-/// Rewrites acknowledgement number, window, flags and TSecr in the TCP header at `tcp` of `header` bytes, and updates
-/// the checksum. TSecr is rewritten only if the header has `timestamps`.
+/// Rewrites acknowledgement number, window, flags and TSecr in the TCP header at `tcp` of `header` bytes to those in
+/// `passed`, and updates the checksum. TSecr is rewritten only if the header has `timestamps`.
 [[gnu::always_inline]] inline void write(std::uint8_t* tcp, std::uint32_t header, bool timestamps, tcp::Flags flags,
                                          const tcp::CutThroughHeader& passed) noexcept {
   std::uint64_t sum = static_cast<std::uint16_t>(~load16(tcp + 16));

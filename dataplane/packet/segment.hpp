@@ -85,12 +85,14 @@ struct SynOptions {
   /// Bits of the options that take effect only if both hosts send them in their SYNs; used by offered() and
   /// difference().
   enum Agreed : std::uint8_t { agreed_scale = 1, agreed_sack = 2, agreed_timestamps = 4, agreed_ecn = 8 };
-  /// Returns the bits of those options that this SYN offers, or this SYN-ACK agrees to. Accurate ECN is not included.
+  /// Returns the bits (Agreed) of window scale, SACK, timestamps and ECN if this SYN offers them or this SYN-ACK agrees
+  /// to them. Accurate ECN is not included.
   [[nodiscard]] constexpr std::uint8_t offered() const {
     return static_cast<std::uint8_t>((has_window_scale ? agreed_scale : 0) | (sack_permitted ? agreed_sack : 0) |
                                      (timestamps ? agreed_timestamps : 0) | (ecn ? agreed_ecn : 0));
   }
-  /// Returns the bits of those options in which two copies of a SYN differ.
+  /// Returns the bits (Agreed) of window scale, SACK, timestamps and ECN for the options in which two copies of a SYN
+  /// differ.
   [[nodiscard]] constexpr std::uint8_t difference(const SynOptions& copy) const {
     const bool scale_differs = window_scale != copy.window_scale;
     return static_cast<std::uint8_t>((offered() ^ copy.offered()) | (scale_differs ? agreed_scale : 0));

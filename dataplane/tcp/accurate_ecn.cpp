@@ -117,18 +117,18 @@ void AccurateEcn::join(std::uint8_t reported) {
   gap_ = gap_to(passed_);
 }
 
-/// Returns how many more CE packets the peer must count before its own ACE field, now `ace`, can be forwarded unchanged
-/// after a handback. The other host then sees no step, because the field equals the value that it last received from
-/// the proxy. Returns 0 after end_join(), and if the path is not ECN-capable, because the peer's count cannot be
-/// changed then.
+/// Returns how many more CE packets the peer must count before its own ACE field, now `ace`, can be forwarded
+/// unchanged. This is so after a handback, in which the proxy leaves the connection to its hosts. The other host then
+/// sees no jump of the count, because the field equals the value that it last received from the proxy. Returns 0 after
+/// end_join(), and if the path is not ECN-capable, because the peer's count cannot be changed then.
 std::uint8_t AccurateEcn::gap_to(std::uint8_t ace) const {
   return may_mark() && !join_ended_ ? static_cast<std::uint8_t>((unsigned{wrap} + reported_ - ace) % wrap)
                                     : std::uint8_t{0};
 }
 
-/// True if the segment is older than the newest one that pass() has processed. `step` is by how much its ACE field
-/// exceeds that of the newest one, modulo 8. If neither acknowledgement number nor timestamp shows the order, a step of
-/// more than 4 means that the segment is older.
+/// True if the segment is older than the newest one that pass() has processed. `step` is the difference of its ACE
+/// field and that of the newest segment, modulo 8. If neither acknowledgement number nor timestamp shows the order, a
+/// difference of more than 4 means that the segment is older.
 bool AccurateEcn::is_stale(const Segment& segment, unsigned step) const {
   constexpr unsigned half = wrap / 2;
   if (!any_passed_) return false;
@@ -177,7 +177,8 @@ void Sender::mark_accurately(AccurateEcn& state, Segment& segment) const {
 }
 
 /// Sends the first acknowledgement of the SYN-ACK separately, because only this ACK reports the ECN field with which
-/// the SYN-ACK arrived. Also sends the marked ACKs of a handback.
+/// the SYN-ACK arrived. Also sends the ACKs marked CE by which join() raises the peer's count, when the hosts begin to
+/// exchange segments directly.
 void Sender::emit_accurate_answer(Instant now, Output& output) {
   AccurateEcn* const state = accurate_ecn();
   if (state == nullptr) return;

@@ -9,8 +9,9 @@
 
 namespace sluice::tcp {
 
-/// Processes the ACK of a segment on the slow path. Returns false if the caller must ignore the rest of the segment. A
-/// FIN that the segment acknowledges is left to the caller, because its handling may close the connection.
+/// Processes the ACK of a segment that the fast paths (in order, without loss) do not accept. Returns false if the
+/// caller must ignore the rest of the segment. A FIN that the segment acknowledges is left to the caller, because its
+/// handling may close the connection.
 bool Sender::process_ack(const Segment& segment, Instant now, AckSample* ack_sample) {
   if (!segment.flags.ack()) return false;
   // RFC 5961 section 5.2.

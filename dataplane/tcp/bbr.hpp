@@ -73,7 +73,7 @@ class Bbr {
   Instant probe_rtt_done_ = never;  ///< end of the part of ProbeRTT in which the window is small
   Instant phase_began_{};
   Rate pacing_rate_;
-  Rate full_bandwidth_;           ///< maximum delivery rate when the rate last grew by 25 % in a round
+  Rate full_bandwidth_;           ///< maximum delivery rate when the rate last grew by 25 % in a round trip
   std::uint32_t prior_cwnd_ = 0;  ///< window in bytes to restore after recovery or ProbeRTT
   std::uint32_t initial_cwnd_ = 0;
   std::uint32_t draw_ = 0;

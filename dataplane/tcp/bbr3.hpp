@@ -123,7 +123,7 @@ class Bbr3 {
   Instant probe_rtt_done_ = never;  ///< end of the part of ProbeRTT in which the window is small
   std::uint32_t delivered_ = 0;     ///< DeliveryRate::delivered() after the last ACK
   std::uint32_t rounds_since_up_ = 0;
-  std::uint32_t drain_round_ = 0;     ///< number of the round in which Drain began
+  std::uint32_t drain_round_ = 0;     ///< number of the round trip in which Drain began
   std::uint32_t recovery_round_ = 0;  ///< number of the round in which fast recovery began
   std::uint32_t prior_cwnd_ = 0;      ///< window in bytes to restore after recovery or ProbeRTT
   std::uint32_t initial_cwnd_ = 0;
@@ -144,8 +144,8 @@ class Bbr3 {
   bool probe_too_high_ = false;  ///< true if the last probe had excess losses (BBR.prev_probe_too_high)
   /// true if the last probe ended at the long-term bound of the bytes in flight (BBR.prev_probe_precautionary)
   bool precautionary_ = false;
-  bool window_full_ = false;      ///< true if the whole window was in flight at some time in this round
-  bool window_was_full_ = false;  ///< true if the whole window was in flight at some time in the last round
+  bool window_full_ = false;      ///< true if the whole window was in flight at some time in this round trip
+  bool window_was_full_ = false;  ///< true if the whole window was in flight at some time in the last round trip
   bool idle_restart_ = false;
   bool rtt_seen_ = false;
   bool probe_rtt_round_done_ = false;

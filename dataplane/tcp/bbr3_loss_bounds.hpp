@@ -18,7 +18,8 @@ class LossBounds {
   /// BBR.Headroom: share of the long-term bound of bytes in flight that is left to other flows.
   static constexpr double headroom = 0.15;
 
-  /// Records a loss; returns true if it is the first of this round. `delivered` is DeliveryRate::delivered().
+  /// Records a loss; returns true if it is the first of this round trip. `delivered` is the total of bytes delivered,
+  /// DeliveryRate::delivered().
   bool record_loss(std::uint32_t delivered);
   /// Adds a delivery-rate sample (UpdateLatestDeliverySignals()). `delivered` is DeliveryRate::delivered().
   /// round_started() then states whether a round began with this sample.
@@ -51,7 +52,7 @@ class LossBounds {
   [[nodiscard]] std::uint32_t inflight_longterm() const { return inflight_longterm_; }
   [[nodiscard]] std::uint32_t inflight_shortterm() const { return inflight_shortterm_; }
   [[nodiscard]] Rate bandwidth_shortterm() const { return bandwidth_shortterm_; }
-  /// Returns the maximum bytes delivered in a sample of this round.
+  /// Returns the maximum bytes delivered in a delivery-rate sample of this round trip.
   [[nodiscard]] std::uint32_t inflight_latest() const { return inflight_latest_; }
   /// Returns the long-term bound less the headroom left to other flows (InflightWithHeadroom()). The headroom is at
   /// least one segment of `mss` bytes, and the result at least `least`. Without a long-term bound the result is

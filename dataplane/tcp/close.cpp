@@ -27,8 +27,8 @@ void Endpoint::abort() {
   set_close_reason(CloseReason::aborted);
 }
 
-/// Closes the connection after too many unanswered transmissions. A RST informs the peer, in case it still has the
-/// connection.
+/// Closes the connection after EndpointConfig::max_retransmissions unanswered retransmissions. A RST informs the peer,
+/// in case it still has the connection.
 void Endpoint::give_up() {
   if (state() == State::syn_sent) {
     close(CloseReason::timed_out);

@@ -140,7 +140,8 @@ class ConnectionCore {
   struct Bits {
     State state : 4 = State::closed;
     CloseReason close_reason : 3 = CloseReason::none;
-    bool on_fast_path : 1 = false;  ///< true if the fast paths apply, see Endpoint::update_fast_path()
+    /// True if the fast paths for segments in order without loss apply, see Endpoint::update_fast_path().
+    bool on_fast_path : 1 = false;
     bool use_timestamps : 1 = false;
     bool use_sack : 1 = false;
     bool use_ecn : 1 = false;

@@ -25,7 +25,7 @@ inline bool Sender::can_forward(const Segment& segment) const {
 }
 
 /// True if the peer's window and the congestion window permit `length` more bytes. Compares with queue().in_flight(),
-/// which equals the pipe on the fast path because no packet is marked lost.
+/// which equals the pipe on the fast path (established, no loss or reordering), because no packet is marked lost.
 inline bool Sender::has_window_for(std::uint32_t length, Instant now) {
   if (!queue().outstanding()) restart_after_idle(now);
   return snd_.nxt + length <= window_edge() && fits_cwnd(length, queue().in_flight());
@@ -36,7 +36,7 @@ Bytes Endpoint::cut_through_bytes(const Endpoint& from) const {
 }
 
 /// Returns how many of `offered` bytes the peer's window and the congestion window permit to send now. Requires the
-/// fast path.
+/// fast path: an established connection without loss or reordering.
 inline std::int64_t Sender::usable_window(std::int32_t offered) const {
   const std::int64_t window = std::min(window_edge() - snd_.nxt, offered);
   const std::int64_t cwnd =

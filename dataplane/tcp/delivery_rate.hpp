@@ -64,7 +64,8 @@ class DeliveryRate {
   void on_delivered(const packet::PacketNote& note);
   /// Records that the first `bytes` bytes of a segment were acknowledged, and the rest not.
   void on_part_delivered(std::uint32_t bytes);
-  /// Records that a segment, or its newest retransmission, is marked lost.
+  /// Records that a segment, or its newest retransmission, is marked lost. `note` is the note of the packet that
+  /// carries it.
   void on_lost(const packet::PacketNote& note);
   /// Discards all losses since the last sample, because the recovery was spurious and no data was really lost.
   void forgive_losses();

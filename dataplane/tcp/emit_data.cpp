@@ -52,7 +52,8 @@ inline bool Sender::transmit(Segment& segment, packet::Cursor position, Instant 
 }
 
 /// Sends the first unsent packet; the caller has filled the header fields of `segment`. Returns false if the packet was
-/// not sent. A later call then sends it.
+/// not sent. A later call then sends it. `left` is the number of bytes that the caller of emit() still permits;
+/// transmit() reduces it.
 inline bool Sender::emit_next(Segment& segment, Instant now, Output& output, Bytes& left) {
   if (boundary_due()) [[unlikely]]
     move_boundary(output);
@@ -138,7 +139,8 @@ void Sender::emit_new(Instant now, Output& output, Bytes& left) {
   record_use_of_cwnd(pipe());
 }
 
-/// Retransmits a packet. Returns false if the packet was not sent; a later call then tries again.
+/// Retransmits a packet. `left` is the number of bytes that the caller of emit() still permits; transmit() reduces it.
+/// Returns false if the packet was not sent; a later call then tries again.
 bool Sender::emit_retransmission(packet::Cursor position, Instant now, Output& output, Bytes& left) {
   Segment segment = header(SeqNum(position.note().seq));
   if (position == queue().back()) {
@@ -154,8 +156,9 @@ bool Sender::emit_retransmission(packet::Cursor position, Instant now, Output& o
   return true;
 }
 
-/// Retransmits a lost packet and restarts the timer if RFC 6298 requires it. Returns false if the packet was not sent;
-/// a later call then tries again.
+/// Retransmits a lost packet and restarts the timer if RFC 6298 requires it. `left` is the number of bytes that the
+/// caller of emit() still permits; it is reduced. Returns false if the packet was not sent; a later call then tries
+/// again.
 bool Sender::retransmit(packet::Cursor position, Instant now, Output& output, Bytes& left) {
   if (!emit_retransmission(position, now, output, left)) return false;
   bits_.retransmit_first = false;
@@ -165,7 +168,8 @@ bool Sender::retransmit(packet::Cursor position, Instant now, Output& output, By
 }
 
 /// Sends a tail loss probe (RFC 8985 section 7.3). The peer's window limits the probe, but cwnd does not. The probe may
-/// wait until the caller permits its bytes. It is dropped if a SACK or a timeout makes it unnecessary meanwhile.
+/// wait until its bytes fit `left`, the bytes that the caller of emit() still permits. It is dropped if a SACK or a
+/// timeout makes it unnecessary meanwhile.
 void Sender::emit_tail_probe(Instant now, Output& output, Bytes& left) {
   const packet::Cursor next = queue().unsent();
   bits_.tail_retransmitted = !next || snd_.nxt + next.note().payload_len > window_edge();

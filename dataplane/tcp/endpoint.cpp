@@ -38,7 +38,8 @@ Bytes Endpoint::emit_due(Instant now, Output& output, Bytes allowance) {
   return allowance - left;
 }
 
-/// Sends all due segments when the fast path does not apply. Returns the IP bytes of the data segments sent.
+/// Sends all due segments when the fast path (established, without recovery, probe or pending FIN) does not apply.
+/// Returns the IP bytes of the data segments sent.
 Bytes Endpoint::emit_slow(Instant now, Output& output, Bytes allowance) {
   if (!sends_plainly()) [[unlikely]]
     return emit_slow_path(now, output, allowance);

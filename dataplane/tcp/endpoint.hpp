@@ -83,11 +83,12 @@ class Endpoint : public Handshake {
   // --- cut-through: a data segment that `from`, the other endpoint of a relay, receives is forwarded to this
   // endpoint's peer in its own frame (cut_through.cpp)
 
-  /// True if this endpoint can forward to its peer, without queueing, the data segment that `from` expects next. This
-  /// requires that both endpoints are on the fast path, that neither has earlier data, and that the windows permit the
-  /// segment.
+  /// True if this endpoint can forward to its peer, without queueing, the data segment that `from` expects next. Both
+  /// endpoints must be on the fast path (established, no loss or reordering). Neither may have earlier data, and the
+  /// windows must permit the segment.
   [[nodiscard]] bool can_cut_through(const Endpoint& from, const Segment& segment, Instant now);
-  /// Returns how many bytes of segments can be forwarded without queueing. Requires that can_cut_through() is true.
+  /// Returns how many bytes of segments that `from` receives can be forwarded without queueing. Requires that
+  /// can_cut_through() is true.
   [[nodiscard]] Bytes cut_through_bytes(const Endpoint& from) const;
   /// Begins to forward a run of segments without queueing them. Returns the header fields to rewrite in each frame
   /// (write_cut_through()). The caller then calls cut_through() for each segment, and end_cut_through() once. Each
@@ -95,11 +96,13 @@ class Endpoint : public Handshake {
   /// bytes. The three calls together are equivalent to receive(), splice_from() and emit() in turn, except that
   /// segments keep their frames and PSH flags.
   [[nodiscard]] CutThroughHeader begin_cut_through();
-  /// Keeps a reference to `frame` for retransmission; the caller sends the frame. The frame's note() must have
-  /// payload_len and payload_sum.
+  /// Takes one segment of a run that is forwarded in the frames in which it was received. Called between
+  /// begin_cut_through() and end_cut_through(), in order. `segment` is the header of `frame` as received by the other
+  /// endpoint. Keeps a reference to `frame` for retransmission; the caller sends the frame. The frame's note() must
+  /// have payload_len and payload_sum.
   void cut_through(const Segment& segment, packet::Packet&& frame, Instant now);
-  /// Completes the forwarding of a run of `count` segments: counts them as received by `from` and sent by this
-  /// endpoint. The next emit() of `from` sends their ACK.
+  /// Completes the forwarding of a run of `count` segments from `first` to `last`, after cut_through() was called for
+  /// each. Counts them as received by `from` and sent by this endpoint. The next emit() of `from` sends their ACK.
   void end_cut_through(Endpoint& from, const Segment& first, const Segment& last, std::uint32_t count, Instant now);
 
   // --- sending ---

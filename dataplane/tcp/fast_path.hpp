@@ -51,7 +51,8 @@ inline std::int32_t Receiver::edge_gain() const {
 }
 
 /// True if a move of the right edge by `gain` bytes is too small to matter: less than half the receive room, while the
-/// peer's window still has space for a segment. For such a gain worth_moving() would return false, too.
+/// peer's window still has space for a segment. For such a move worth_moving(), which decides whether a window update
+/// is justified, would return false, too.
 inline bool Receiver::is_slight(std::int32_t gain) const {
   return gain < static_cast<std::int32_t>(room_ / 2) && rcv_.adv - rcv_.nxt >= local_mss() + (1 << bits_.rcv_shift);
 }
@@ -77,7 +78,7 @@ inline std::uint32_t Receiver::window_update_step() const {
   return std::clamp(open / prompt_share, mss, (for_its_size ? prompt_segments_for_its_size : prompt_segments) * mss);
 }
 
-/// Schedules a pure window update if the right edge can move far enough.
+/// Schedules a pure window update if the right edge can move by the distance that WindowUpdates selects.
 inline void Receiver::consider_window_update() {
   if (bits_.ack_now || state() < State::established || state() > State::fin_wait_2 || bits_.fin_received) return;
   if (edge_may_move(window_update_step())) bits_.ack_now = true;

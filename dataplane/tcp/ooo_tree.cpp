@@ -63,7 +63,7 @@ Cursor split(Cursor at) {
   return top;
 }
 
-/// Inserts `run` into the subtree `at`; returns its new top.
+/// Inserts `run`, identified by its first packet, into the subtree `at`; returns its new top.
 Cursor inserted(Cursor at, Cursor run) {
   if (!at) {
     set_left(run, {});
@@ -95,7 +95,7 @@ Cursor rebalanced(Cursor at) {
   return at;
 }
 
-/// Removes `run` from the subtree `at`; returns its new top.
+/// Removes `run`, identified by its first packet, from the subtree `at`; returns its new top.
 Cursor erased(Cursor at, Cursor run) {
   assert(at);
   if (key(run) < key(at)) {

@@ -26,9 +26,10 @@ class OooTree {
   /// Returns an arbitrary run; empty if there is none.
   [[nodiscard]] packet::Cursor any() const { return root_; }
   void insert(packet::Cursor run);
-  /// Removes `run`, which must be in the tree.
+  /// Removes `run`, a run of contiguous bytes that is identified by its first packet. It must be in the tree.
   void erase(packet::Cursor run);
-  /// Replaces `run` by `by`, which begins between the neighbours of `run`.
+  /// Replaces the run (contiguous bytes) with the first packet `run` by the run with the first packet `by`. The new run
+  /// begins between the neighbours of the old one.
   void replace(packet::Cursor run, packet::Cursor by);
 
  private:

@@ -18,22 +18,22 @@ namespace {
 
 using packet::Cursor;
 
-/// Returns the last packet of a run.
+/// Returns the last packet of a run (contiguous out-of-order bytes), which is identified by its first packet.
 Cursor last(Cursor run) {
   return Cursor::from_bits(run.note().scratch64_c);
 }
 
-/// Stores the last packet of a run in the note of its first packet.
+/// Stores `packet` as the last packet of a run (contiguous out-of-order bytes) in the note of the run's first packet.
 void set_last(Cursor run, Cursor packet) {
   run.note().scratch64_c = packet.bits();
 }
 
-/// Returns the sequence range of a run.
+/// Returns the sequence numbers that a run (contiguous out-of-order bytes) covers.
 SackBlock block(Cursor run) {
   return {first(run), end(last(run))};
 }
 
-/// Returns the length of a run in bytes.
+/// Returns the length in bytes of a run, that is, of contiguous out-of-order bytes.
 std::uint32_t length(Cursor run) {
   return static_cast<std::uint32_t>(end(last(run)) - first(run));
 }
@@ -98,8 +98,8 @@ bool Reassembly::join(Cursor run, Cursor following, const packet::Packet& packet
   return true;
 }
 
-/// Links the packet without copying it: to the end of `run`, else in front of `following`, or as a new run if both are
-/// empty.
+/// Links the packet without copying it: to the end of `run` (contiguous bytes before it), else in front of `following`
+/// (contiguous bytes after it). If both are empty, the packet starts a new run.
 void Reassembly::chain(Cursor run, Cursor following, packet::Packet packet) {
   const Cursor added(packet.release());
   added.note().next = nullptr;
@@ -122,8 +122,8 @@ void Reassembly::chain(Cursor run, Cursor following, packet::Packet packet) {
   }
 }
 
-/// Merges `run` and `following` after the hole between them was filled. Joins their adjoining packets in one buffer if
-/// both have at most `joined` bytes.
+/// Merges two runs of contiguous bytes, `run` and `following`, after the hole between them was filled. Joins their
+/// adjoining packets in one buffer if both have at most `joined` bytes.
 void Reassembly::unite(Cursor run, Cursor following, std::uint32_t joined) {
   const std::uint32_t before = length(run);
   take_out(following);
@@ -157,13 +157,13 @@ bool Reassembly::drop_covered(SeqNum from, SeqNum stop) {
   }
 }
 
-/// Removes a run from the tree; its packets stay linked.
+/// Removes a run (contiguous out-of-order bytes) from the tree of runs; its packets stay linked.
 void Reassembly::take_out(Cursor run) {
   runs_.erase(run);
   recount(length(run), thin);
 }
 
-/// Frees the packets of a run that was removed from the tree.
+/// Frees the packets of a run (contiguous out-of-order bytes) that was removed from the tree.
 void Reassembly::drop(Cursor run) {
   while (run) {
     packet::Packet packet(run.buffer());
@@ -172,8 +172,8 @@ void Reassembly::drop(Cursor run) {
   }
 }
 
-/// Updates the number of short runs when a run changes from `before` to `after` bytes. If there is no run, the argument
-/// is `thin`, the length from which on a run is not short.
+/// Updates the number of short runs (contiguous bytes, fewer than `thin`) when a run changes from `before` to `after`
+/// bytes. For a new run `before` is `thin`, for a removed one `after` is, because a run of that length is not short.
 void Reassembly::recount(std::uint32_t before, std::uint32_t after) {
   if (before < thin) --thin_;
   if (after < thin) ++thin_;

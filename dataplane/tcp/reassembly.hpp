@@ -30,8 +30,9 @@ class Reassembly {
 
   /// Number of packets that may be stored even if the offered window is small.
   static constexpr std::uint32_t always_held = 4096;
-  static constexpr std::uint32_t thin = 256;    ///< length in bytes below which a run counts as thin
-  static constexpr std::uint8_t max_thin = 64;  ///< largest number of thin runs held
+  static constexpr std::uint32_t thin = 256;  ///< length in bytes below which a run (contiguous bytes) counts as thin
+  /// Largest number of thin runs, that is, of runs shorter than `thin` bytes.
+  static constexpr std::uint8_t max_thin = 64;
 
   Reassembly() = default;
   ~Reassembly() { clear(); }

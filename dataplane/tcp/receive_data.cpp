@@ -53,7 +53,7 @@ packet::Packet Receiver::read() {
   return first;
 }
 
-/// Processes data and FIN of an acceptable segment on the slow path.
+/// Processes data and FIN of an acceptable segment that the fast paths (data in order, no loss) do not accept.
 void Receiver::accept_data(const Segment& segment, packet::Packet&& payload, Instant now) {
   if (bits_.fin_received) {  // nothing can follow a FIN
     bits_.ack_now = true;
@@ -150,7 +150,7 @@ void Receiver::drain_reassembly() {
   ensure_recovery_state().reassembly.sack_generator().advance(rcv_.nxt);
 }
 
-/// Records a duplicate range, to be reported as D-SACK (RFC 2883).
+/// Records that the bytes [left, right) arrived twice, to be reported as D-SACK (RFC 2883).
 void Receiver::report_duplicate(SeqNum left, SeqNum right) {
   if (uses_sack() && left < right) ensure_recovery_state().reassembly.sack_generator().duplicate({left, right});
 }

@@ -206,8 +206,8 @@ class Receiver : public Timers {
   void update_urgent_in() {
     if (bits_.urgent_in && urgent_end() <= rcv_.nxt - rcv_.unread) bits_.urgent_in = false;
   }
-  /// True if the receiver permits the fast paths: no FIN and no urgent data was received, and no keep-alive waits for
-  /// an answer.
+  /// True if the receiver permits the fast paths for segments in order without loss: no FIN and no urgent data was
+  /// received, and no keep-alive waits for an answer.
   [[nodiscard]] bool receives_plainly() const {
     return !bits_.fin_known && !bits_.urgent_in && !bits_.keepalive_pending;
   }

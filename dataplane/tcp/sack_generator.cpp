@@ -4,7 +4,8 @@
 
 namespace sluice::tcp {
 
-/// Inserts a block at `position` and drops the last one if the report is full.
+/// Inserts a SACK block at index `position` of the blocks to report. Drops the last block if there are already
+/// `capacity` of them.
 void SackGenerator::insert_at(std::size_t position, SackBlock block) {
   if (count_ < capacity) ++count_;
   for (std::size_t i = count_ - 1U; i > position; --i) blocks_[i] = blocks_[i - 1];

@@ -29,7 +29,7 @@ class SackGenerator {
   /// True if one ACK cannot report all runs (contiguous out-of-order bytes) added since the last report. Without
   /// additional ACKs some of them would never be reported.
   [[nodiscard]] bool overflowed() const { return fresh_ > capacity - (has_duplicate_ ? 1U : 0U); }
-  /// Records that the report was sent; a duplicate is reported only once.
+  /// Records that an ACK with these SACK blocks was sent; a duplicate is reported only once.
   void reported();
 
  private:
@@ -39,7 +39,8 @@ class SackGenerator {
   /// duplicate range, if any, then the blocks of runs
   std::array<SackBlock, capacity> blocks_{};
   std::uint8_t count_ : 2 = 0;
-  std::uint8_t fresh_ : 5 = 0;  ///< number of runs added since the last report, saturating
+  /// Number of runs (contiguous bytes) added since the last ACK with SACK blocks, saturating.
+  std::uint8_t fresh_ : 5 = 0;
   bool has_duplicate_ : 1 = false;
 
   static constexpr std::uint8_t fresh_limit = 31;

@@ -131,7 +131,8 @@ bool SendQueue::mark_block(const SackBlock& block, int& steps, AckEvent& event, 
   return !at || at == unsent_ || first(at) >= block.right;
 }
 
-/// Returns the last position at or before `place` at which a SACK block was found, at worst the front of the queue.
+/// Returns a packet from which to search for sequence number `place`. This is the nearest packet at or before `place`
+/// at which an earlier SACK block was found, or else the front of the queue.
 packet::Cursor SendQueue::nearest_before(SeqNum place) const {
   const Scoreboard& board = recovery_state_->scoreboard;
   packet::Cursor nearest = packets_.front();
@@ -143,7 +144,8 @@ packet::Cursor SendQueue::nearest_before(SeqNum place) const {
   return nearest;
 }
 
-/// Stores `at` as a position where a SACK block was found, in place of the oldest stored position.
+/// Stores the packet `at`, at which a SACK block was found, for later searches. It replaces the packet stored longest
+/// ago.
 void SendQueue::record_found(packet::Cursor at) {
   Scoreboard& board = scoreboard();
   if (std::ranges::find(board.found, at) != board.found.end()) return;
@@ -151,7 +153,7 @@ void SendQueue::record_found(packet::Cursor at) {
   board.oldest_found = static_cast<std::uint8_t>((board.oldest_found + 1) % Scoreboard::places);
 }
 
-/// Removes a packet that leaves the queue from the positions where SACK blocks were found.
+/// Removes the packet `at`, which leaves the queue, from the packets at which SACK blocks were found.
 void SendQueue::forget_place(packet::Cursor at) {
   Scoreboard& board = scoreboard();
   if (board.loss_edge == at) board.loss_edge = packet::Cursor();

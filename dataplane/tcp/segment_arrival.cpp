@@ -87,7 +87,8 @@ inline bool Endpoint::answers_in_order(const Segment& segment) const {
   return !uses_timestamps() || !segment.has_timestamps || !has_old_timestamp(segment);
 }
 
-/// Processes a segment that the fast path does not accept; parameters and result are those of receive().
+/// Processes a segment that is not the next in order, or for which the fast path does not apply; parameters and result
+/// are those of receive().
 bool Endpoint::receive_slow(const Segment& segment, packet::Packet&& payload, Instant now, AckSample* ack_sample) {
   const bool orderly = answers_in_order(segment);
   const bool plausible = orderly || is_plausible(segment);

@@ -201,7 +201,7 @@ class Sender : public Receiver {
   Bytes emit_everything(Instant now, Output& output, Bytes allowance);
   void emit_new(Instant now, Output& output, Bytes& left);
   void emit_ack(Instant now, Output& output);
-  /// True if no negotiated option and no configuration excludes the fast paths.
+  /// True if no negotiated option and no configuration excludes the fast paths for segments in order without loss.
   [[nodiscard]] bool may_go_fast() const {
     return !bits_.small_path && !paced() && !uses_accurate_ecn() && !distrusts_acks();
   }
