@@ -108,7 +108,7 @@ class Loader {
     return merged;
   }
 
-  /// Returns the map in an included file, or nothing after an error.
+  /// Returns the map in the file `name`, which the file `by` includes, or nothing after an error.
   std::optional<Node> included(const Node& name, const std::string& by) {
     const std::filesystem::path path = std::filesystem::path(by).parent_path() / name.text;
     const std::string canonical_path = canonical(path);

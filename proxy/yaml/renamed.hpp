@@ -29,7 +29,7 @@ inline constexpr std::array<Renamed, 23> renamed_words{{
     {"forget_after", "restart_after_idle"},
 }};
 
-/// Returns the new name of a renamed word, or an empty text if the word was not renamed.
+/// Returns the new name of the word `before`, or an empty text if the word was not renamed.
 [[nodiscard]] constexpr std::string_view renamed_to(std::string_view before) {
   const auto* const at = std::find_if(renamed_words.begin(), renamed_words.end(),
                                       [&](const Renamed& word) { return word.before == before; });

@@ -44,7 +44,7 @@ template <typename T>
 }
 
 /// Reads a T from a tree that parse_document() has returned. Used for files whose values are changed before they are
-/// read.
+/// read. Keys that are missing keep the values in `value`.
 template <typename T>
 [[nodiscard]] Loaded<T> parse(const Node& root, const std::string& file, T value = {}) {
   Loaded<T> loaded;
@@ -55,7 +55,7 @@ template <typename T>
 }
 
 /// Reads a T from a file, the files that it includes, and environment variables; see load_document(). The checks are
-/// those of parse().
+/// those of parse(). Keys that are missing keep the values in `value`.
 template <typename T>
 [[nodiscard]] Loaded<T> load(const std::string& file, T value = {}, const DocumentLimits& limits = {}) {
   Loaded<T> loaded;

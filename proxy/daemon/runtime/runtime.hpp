@@ -121,9 +121,11 @@ class Runtime {
   std::vector<std::unique_ptr<ShardChannel>> channels_;
   /// File of last frames; declared before the shards, which write to it.
   std::optional<capture::RingFile> last_frames_;
-  std::optional<capture::Captures> captures_;  ///< running captures; declared before the shards, which use their taps
-  std::optional<tracing::Traces> traces_;  ///< running decision logs; declared before the shards, which use their slots
-  std::optional<StateFile> state_;         ///< state file; declared before the shards, which write to it
+  /// Running captures; declared before the shards, which write frames to the captures' rings.
+  std::optional<capture::Captures> captures_;
+  /// Running decision logs (inputs and decisions of controllers); declared before the shards, which use their slots.
+  std::optional<tracing::Traces> traces_;
+  std::optional<StateFile> state_;  ///< state file; declared before the shards, which write to it
   std::vector<std::unique_ptr<ShardThread>> shards_;
   ShardWatch shard_watch_;
   ReportWatch report_watch_;

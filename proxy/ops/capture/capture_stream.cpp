@@ -18,7 +18,7 @@ namespace {
 /// shard that takes longer has stalled.
 constexpr Duration longest_farewell = std::chrono::seconds(1);
 
-/// Position of one frame in the bytes that were read from a tap.
+/// Position of one frame in the bytes that were read from a tap, the ring with the frames of one shard.
 struct Record {
   FrameHeader header;
   std::span<const std::uint8_t> bytes;

@@ -29,8 +29,8 @@ class CaptureStream final : public admin::ByteStream {
     std::string program;                 ///< name of the program, which is written into the capture
     std::array<std::string, 2> devices;  ///< names of the ports' devices, indexed by Side
     Clock clock;
-    std::function<void()> detach;    ///< makes the shards stop using the capture's taps
-    std::function<bool()> detached;  ///< returns true if no shard uses the capture's taps any more
+    std::function<void()> detach;    ///< makes the shards stop using the capture's taps (rings for frames)
+    std::function<bool()> detached;  ///< returns true if no shard uses the capture's taps (rings for frames) any more
   };
   CaptureStream(Parts parts, std::vector<std::shared_ptr<FrameTap>> taps, std::optional<Duration> duration);
   ~CaptureStream() override;
@@ -43,7 +43,8 @@ class CaptureStream final : public admin::ByteStream {
  private:
   struct Source {
     std::shared_ptr<FrameTap> tap;
-    std::vector<std::uint8_t> bytes;  ///< bytes that were read from the tap and are not written to the stream yet
+    /// Bytes that were read from the tap (ring with the frames of one shard) and are not written to the stream yet.
+    std::vector<std::uint8_t> bytes;
   };
   /// Moves complete frames from the taps to `out`, sorted by time. Reads at most `most` bytes from the taps, so `out`
   /// can get more, because the pcapng format adds bytes.

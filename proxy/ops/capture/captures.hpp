@@ -23,7 +23,7 @@ class Captures {
   struct Program {
     std::string name;
     std::array<std::string, 2> devices;  ///< names of the ports' devices, indexed by Side
-    /// slot of each shard, by which it gets its current set of taps; outlives the captures
+    /// slot of each shard, by which it gets its current set of taps (rings for frames); outlives the captures
     std::vector<TapSlot*> shards;
     /// makes every shard check soon whether a capture has started or ended
     std::function<void()> wake;
@@ -45,7 +45,8 @@ class Captures {
   void tidy();
 
  private:
-  using Taps = std::vector<std::shared_ptr<FrameTap>>;  ///< taps of a capture, indexed by shard
+  /// Taps of one capture: the rings to which the shards write its frames, indexed by shard.
+  using Taps = std::vector<std::shared_ptr<FrameTap>>;
   struct Running {
     std::uint64_t id;
     Taps taps;
@@ -62,7 +63,7 @@ class Captures {
 
   /// recorder of the last frames of each shard, indexed by shard; empty if nothing is recorded
   std::vector<std::shared_ptr<FrameSink>> recorders_;
-  /// sets of taps of each shard, indexed by shard; the last one of a shard was offered last
+  /// sets of taps (rings for frames) of each shard, indexed by shard; the last one of a shard was offered last
   std::vector<std::vector<std::unique_ptr<ShardTaps>>> sets_;
   std::uint64_t generation_ = 0;
   std::uint64_t last_id_ = 0;

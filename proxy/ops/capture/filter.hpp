@@ -52,7 +52,8 @@ struct Filter {
 
   /// Returns how many bytes of the frame the capture stores.
   [[nodiscard]] std::size_t shown_bytes(const Frame& frame) const;
-  /// True if the frame meets all criteria of the filter except the decision, which is made later.
+  /// True if the frame meets all criteria of the filter except those on its decision. The decision (outcome of the
+  /// frame) is known only after the frame was processed.
   [[nodiscard]] bool takes(const Frame& frame) const;
 };
 

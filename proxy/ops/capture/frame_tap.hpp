@@ -24,7 +24,9 @@ class FrameTap final : public FrameSink {
   [[nodiscard]] const Filter& filter() const { return filter_; }
   [[nodiscard]] bool takes(const Frame& frame) override;
   [[nodiscard]] std::size_t shown_bytes(const Frame& frame) const override { return filter_.shown_bytes(frame); }
-  /// Writes the frame to the ring if the filter selects frames with its decision.
+  /// Writes a frame to the ring if the filter selects FrameHeader::decision, the outcome of the frame. The ring gets
+  /// the header `frame`, with the size of `beginning` as captured length, and then `beginning`. These are the first
+  /// bytes of the frame, as many as the capture stores.
   void put(const FrameHeader& frame, std::span<const std::uint8_t> beginning) override;
 
   /// Called by the reader. Appends available bytes to `out`, at most `most`. One frame may be split between two calls.

@@ -92,8 +92,8 @@ bool shifts_too_far(const bpf_insn& instruction) {
   return shifts && instruction.k >= width;
 }
 
-/// Set of words in the BPF machine's memory that are certain to have been written whenever an instruction is reached.
-/// The memory is not cleared at the start, so other words contain old data of the stack.
+/// Set of words in the BPF machine's memory that every path to an instruction has written before. The memory is not
+/// cleared at the start, so other words contain old data of the stack.
 using Written = std::uint32_t;
 static_assert(BPF_MEMWORDS <= 32);
 

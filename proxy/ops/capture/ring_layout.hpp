@@ -10,12 +10,12 @@
 namespace sluice::capture {
 
 /// Header of the file of last frames. The slots of all shards follow it, shard by shard. Numbers are in the byte order
-/// of the machine. The header contains the texts of all decisions, because another version of the program may number
-/// them differently.
+/// of the machine. The header contains the texts of all decisions (outcomes of frames), because another version of the
+/// program may number them differently.
 struct alignas(4096) RingHeader {
   static constexpr std::array<char, 8> own_magic{'S', 'L', 'U', 'I', 'R', 'I', 'N', 'G'};
   static constexpr std::uint32_t own_version = 1;
-  using Text = std::array<char, 64>;  ///< text of a decision, padded with zeros
+  using Text = std::array<char, 64>;  ///< text of a decision (outcome of a frame), padded with zeros
 
   std::array<char, 8> magic;
   std::uint32_t version;
@@ -26,7 +26,7 @@ struct alignas(4096) RingHeader {
   std::int64_t to_wall;       ///< offset in nanoseconds that is added to FrameHeader::at to get the time since 1970
   Text program;
   std::array<std::array<char, 256>, 2> devices;  ///< names of the ports' devices, indexed by Side
-  std::array<Text, 256> comments;                ///< text of each decision, indexed by Decision
+  std::array<Text, 256> comments;                ///< text of each decision (outcome of a frame), indexed by Decision
 };
 static_assert(std::is_trivially_copyable_v<RingHeader>);
 

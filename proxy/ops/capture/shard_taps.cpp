@@ -54,7 +54,8 @@ void ShardTaps::received(const proxy::RxPacket& rx, const proxy::Counters& count
   before_ = counters;
 }
 
-/// Writes the current frame to the taps that select it. Called after the decision for the frame was counted.
+/// Writes the current frame to the taps (rings) of the captures that select it. Called after the frame was processed
+/// and its outcome was counted.
 void ShardTaps::settle() {
   if (!current_) return;
   const std::optional<Decision> decision = decision_between(before_, *current_->counters);
@@ -70,8 +71,8 @@ void ShardTaps::on_done() {
   current_.reset();
 }
 
-/// Returns the decision for the received frame in `buffer`. Removes its entry, because the buffer may soon contain
-/// another frame.
+/// Returns the decision (outcome) of the received frame in `buffer`. Removes the frame from the list of frames that may
+/// still be sent, because the buffer may soon contain another frame.
 Decision ShardTaps::take_decision(const rte_mbuf* buffer) {
   const auto at =
       std::find_if(passing_.begin(), passing_.end(), [buffer](const Passing& each) { return each.buffer == buffer; });

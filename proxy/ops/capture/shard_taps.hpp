@@ -41,7 +41,8 @@ class ShardTaps final : public proxy::PacketObserver {
     const rte_mbuf* buffer;
     Decision decision;
   };
-  /// Number of bytes of a frame that each tap stores, indexed by tap; nothing for a tap that does not select the frame.
+  /// Number of bytes of a frame that each tap (ring of a capture or recorder) stores, indexed by tap; nothing for a tap
+  /// that does not select the frame.
   using Shares = std::array<std::optional<std::uint16_t>, max_captures + 1>;
   /// Received frame that the shard is currently processing.
   struct Current {
@@ -52,7 +53,8 @@ class ShardTaps final : public proxy::PacketObserver {
   };
 
   [[nodiscard]] Shares shares_of(const Frame& frame);
-  /// Writes the current frame to the taps that select it. Called after the decision for the frame was counted.
+  /// Writes the current frame to the taps (rings) of the captures that select it. Called after the frame was processed
+  /// and its outcome was counted.
   void settle();
   [[nodiscard]] Decision take_decision(const rte_mbuf* buffer);
   void put(const Shares& shares, const FrameHeader& header, std::span<const std::uint8_t> bytes);
@@ -62,7 +64,8 @@ class ShardTaps final : public proxy::PacketObserver {
   std::vector<Passing> passing_;
   std::optional<Current> current_;
   proxy::Counters before_;  ///< values of the shard's counters before the shard processed the current frame
-  /// first bytes of the current frame as it was received; as many as the tap with the largest limit needs
+  /// first bytes of the current frame as it was received; as many as the capture or recorder with the largest limit
+  /// stores
   std::vector<std::uint8_t> bytes_;
 };
 

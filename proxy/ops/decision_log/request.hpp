@@ -11,7 +11,7 @@
 
 namespace sluice::tracing {
 
-/// Options of a decision log that a client requests.
+/// Options of a decision log (inputs and decisions of one UE's controllers) that a client requests.
 struct Request {
   control::LawTrace::Wanted wanted;
   /// duration of the recording; if not set, the recording runs until the client ends it

@@ -10,8 +10,8 @@
 
 namespace sluice::tracing {
 
-/// Ring that carries the lines of a decision log from one shard to the client. The shard's thread writes it, and the
-/// control thread reads it. Neither thread waits for the other.
+/// Ring that carries the lines of a decision log (inputs and decisions of controllers) from one shard to the client.
+/// The shard's thread writes it, and the control thread reads it. Neither thread waits for the other.
 class TraceRing final : public control::LineSink {
  public:
   /// Allocates a ring of `room` bytes. Throws std::bad_alloc.

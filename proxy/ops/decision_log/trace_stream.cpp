@@ -13,7 +13,8 @@ namespace {
 
 /// Maximum time to wait until a shard stops using the decision log. A shard that takes longer has stalled.
 constexpr Duration longest_farewell = std::chrono::seconds(1);
-/// Version of the line format of decision logs. control::Replay checks it.
+/// Version of the line format of decision logs. control::Replay, which runs controllers again with a recorded log,
+/// checks it.
 constexpr int format = 1;
 
 std::int64_t nanoseconds_of(Instant instant) {

@@ -15,16 +15,17 @@
 
 namespace sluice::tracing {
 
-/// Byte stream of one decision log as JSON lines. Lines of one shard are in order of time. The stream ends after the
-/// requested duration or number of lines, or at the client's request. Thread: the control thread.
+/// Byte stream of one decision log as JSON lines: the inputs and decisions of one UE's controllers. Lines of one shard
+/// are in order of time. The stream ends after the requested duration or number of lines, or at the client's request.
+/// Thread: the control thread.
 class TraceStream final : public admin::ByteStream {
  public:
   struct Parts {
     std::string program;                  ///< name of the program, which the first line of the log contains
     std::function<Instant()> now;         ///< returns the time of the shards' clock
     std::function<std::uint64_t()> wall;  ///< returns the wall-clock time in nanoseconds since 1970
-    std::function<void()> detach;         ///< makes the shards stop using the log
-    std::function<bool()> detached;       ///< returns true if no shard uses the log any more
+    std::function<void()> detach;         ///< makes the shards stop using the decision log
+    std::function<bool()> detached;       ///< returns true if no shard uses the decision log any more
   };
   TraceStream(Parts parts, const Request& request, std::vector<std::shared_ptr<ShardTrace>> shards);
   ~TraceStream() override;

@@ -12,8 +12,8 @@
 
 namespace sluice::tracing {
 
-/// Starts and ends decision logs. Only one can be recorded at a time, because a controller writes to only one log.
-/// Thread: the control thread.
+/// Starts and ends decision logs, which contain the inputs and decisions of one UE's controllers. Only one can be
+/// recorded at a time, because a controller writes to only one log. Thread: the control thread.
 class Traces {
  public:
   /// Size in bytes of the ring of a decision log at one shard.
@@ -21,7 +21,8 @@ class Traces {
 
   struct Program {
     std::string name;
-    std::vector<TraceSlot*> shards;  ///< slot of each shard in which its decision log is set; outlives the logs
+    /// Slot by which each shard gets the decision log that it writes; outlives the logs.
+    std::vector<TraceSlot*> shards;
     /// makes every shard check soon whether a decision log has started or ended
     std::function<void()> wake;
     std::function<Instant()> now;  ///< returns the time of the shards' clock
@@ -45,7 +46,7 @@ class Traces {
   [[nodiscard]] bool in_use() const;
 
   Program program_;
-  /// part of the newest decision log at each shard, indexed by shard
+  /// recorder and ring of the newest decision log at each shard, indexed by shard
   std::vector<std::shared_ptr<ShardTrace>> newest_;
   bool running_ = false;
 };

@@ -62,8 +62,8 @@ int opened(const std::string& file) {
   return number;
 }
 
-/// Writes all bytes to the descriptor, even if the first signal arrives meanwhile. Returns false if the reader of the
-/// output has closed it.
+/// Writes all bytes to the descriptor `number`, even if the first signal arrives meanwhile. Returns false if the reader
+/// of the output has closed it.
 bool write_all(int number, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t written = write(number, bytes.data(), bytes.size());

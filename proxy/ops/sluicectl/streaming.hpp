@@ -23,7 +23,7 @@ class Descriptor {
 /// possibly payload. "-" stands for standard output. Throws std::runtime_error.
 [[nodiscard]] int opened(const std::string& file);
 
-/// Writes all bytes to the descriptor. Returns false if the reader of the output has closed it. Throws
+/// Writes all bytes to the descriptor `number`. Returns false if the reader of the output has closed it. Throws
 /// std::runtime_error on other errors.
 [[nodiscard]] bool write_all(int number, std::string_view bytes);
 

@@ -29,7 +29,7 @@ std::string word(const Json& item, const char* key) {
   return at != item.end() && at->is_string() ? at->get<std::string>() : "";
 }
 
-/// Returns a text that identifies a bearer or flow, so that it is found again in the next sample.
+/// Returns a text that identifies a bearer or flow, so that it is found again in the answers at the next interval.
 std::string name_of(const Json& item) {
   return word(item, "ue") + " " + word(item, "server") + " " + std::to_string(number(item, "policy"));
 }
@@ -161,8 +161,8 @@ namespace {
 
 constexpr std::array handlings{"controlled", "split", "passed"};  // as in the answer of `traffic`
 
-/// Returns how the bytes between two samples were processed: the share of each way (controlled, split, passed). Returns
-/// null if there were no bytes, or if the program does not count them.
+/// Returns how the bytes between two samples were processed: the share that rate controllers limited, that was only
+/// split, and that passed without control. Returns null if there were no bytes, or if the program does not count them.
 Json shares(const Json& before, const Json& now) {
   if (!before.contains("traffic") || !now.contains("traffic")) return nullptr;
   Json object = Json::object();

@@ -22,10 +22,11 @@ std::string count_of(std::uint64_t number, std::string_view one) {
   return std::to_string(number) + " " + std::string(one) + (number == 1 ? "" : "s");
 }
 
-/// Splits the stream of a decision log into lines and returns only complete ones. The last line contains the totals.
+/// Splits the received stream of a decision log into lines, so that only complete lines are written to the output.
+/// Stores the newest line, because the log's last line contains how many lines the log has and how many were lost.
 class Lines {
  public:
-  /// Adds received bytes. Returns the lines that are complete now.
+  /// Adds received bytes. Returns the lines that these bytes complete.
   [[nodiscard]] std::string take(std::string_view bytes) {
     pending_ += bytes;
     const std::size_t whole = pending_.rfind('\n') + 1;
@@ -35,7 +36,8 @@ class Lines {
     if (!lines.empty()) last_ = lines.substr(lines.size() < 2 ? 0 : lines.rfind('\n', lines.size() - 2) + 1);
     return lines;
   }
-  /// Returns the totals of the log as text. Throws std::runtime_error if the stream ended before the totals.
+  /// Returns the numbers of written and of lost lines as text, from the last line of the log. Throws std::runtime_error
+  /// if the stream ended before that line.
   [[nodiscard]] std::string totals() const {
     constexpr bool no_exceptions = false;
     const nlohmann::json last = nlohmann::json::parse(last_, nullptr, no_exceptions);

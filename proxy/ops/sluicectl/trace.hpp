@@ -19,9 +19,10 @@ struct TraceCommand {
   [[nodiscard]] static TraceCommand take(std::vector<std::string> words);
 };
 
-/// Records a decision log. It ends when the program ends it, when the reader of the output closes it, or at SIGINT or
-/// SIGTERM. Then prints the totals on standard error. `timeout` is the maximum time for the first answer. Throws
-/// std::runtime_error with the reason of a failure.
+/// Records a decision log (inputs and decisions of one UE's controllers). It ends when the program ends it, when the
+/// reader of the output closes it, or at SIGINT or SIGTERM. Then prints the numbers of written and lost lines on
+/// standard error. `timeout` is the maximum time for the first answer. Throws std::runtime_error with the reason of a
+/// failure.
 void run_trace(const TraceCommand& command, const std::string& socket, std::chrono::milliseconds timeout);
 
 /// Options of the command `sluicectl replay`.
