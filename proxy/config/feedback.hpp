@@ -44,7 +44,7 @@ struct FeedbackConfig {
   std::optional<std::string> epoch_file;
   std::string epoch_path;  ///< path of epoch_file, resolved against the configuration file's folder
   Duration status_period = std::chrono::milliseconds(5);
-  control::feedback::CellRange largest;  ///< upper limits of the values that an accepted report may contain
+  control::feedback::CellRange largest;  ///< upper limits of the values that an accepted Node-B report may contain
   bool allow_readable_secrets = false;
 
   /// Returns the epoch of a feedback session that starts now, and stores it in epoch_file if that is set.

@@ -48,8 +48,8 @@ class Reloader {
   [[nodiscard]] bool unconfirmed() const { return before_.has_value(); }
 
  private:
-  /// Returns the active configuration, but with the given mode and interception. The result is checked like a
-  /// configuration file.
+  /// Returns the active configuration, but with the given mode and the given choice whether connections are split (key
+  /// `intercept`). The result is checked like a configuration file.
   [[nodiscard]] config::Loaded<Config> with_mode(const std::string& mode, const std::string& intercept) const;
   [[nodiscard]] admin::Answer change(Config next, std::optional<Duration> confirm_within);
   void activate(const Config& next);

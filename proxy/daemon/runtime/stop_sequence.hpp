@@ -46,7 +46,8 @@ class StopSequence {
   /// Logs how many connections are still split and will be reset, then ends all of them.
   void state_and_end(const admin::Answer& answer);
   void end_connections();
-  /// Keeps forwarding packets for a short time, then completes the stop.
+  /// Keeps forwarding packets for 200 ms, so that hosts can answer a reset, unless the stop is hurried. Then completes
+  /// the stop.
   void linger();
   void finish();
   void after(Duration delay, void (StopSequence::*next)());

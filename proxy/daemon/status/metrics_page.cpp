@@ -116,7 +116,8 @@ void add_shards(Exposition& page, const StatusSource& status_source, const Metri
   add_gauge(page, "sluice_shards_stalled", status_source.standing_count());
 }
 
-/// Writes a metric family with two samples: one for the UEs outside the control group, one for the control group.
+/// Writes a metric family with two samples of `value`: one for the UEs that rate controllers may limit, one for the
+/// control group, which they never limit.
 template <typename Value>
 void add_of_groups(Exposition& page, const StatusSource& status_source, std::string_view name,
                    Value GroupTotals::*value) {

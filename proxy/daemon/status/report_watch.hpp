@@ -9,14 +9,14 @@ namespace sluice::proxy {
 /// Detects that no Node-B sends reports although a mode of the proxy needs them. Thread: the control thread.
 class ReportWatch {
  public:
-  /// Time without reports after which the reports count as missing. This time is far above the interval between
-  /// reports.
+  /// Time without Node-B reports after which the reports count as missing. This time is far above the interval between
+  /// two reports.
   static constexpr Duration limit = std::chrono::seconds(1);
 
   enum class Event : std::uint8_t {
     none,
-    silent,         ///< no report was received for the time `limit`; returned once per interruption
-    received_again  ///< reports are received again, after `silent` was returned
+    silent,         ///< no Node-B report was received for the time `limit`; returned once per interruption
+    received_again  ///< Node-B reports are received again, after `silent` was returned
   };
   /// Returns the event since the last call. `needed` is true if the active policies need reports of Node-Bs. `accepted`
   /// is the number of messages from Node-Bs so far. Must be called about once a second.
@@ -26,7 +26,7 @@ class ReportWatch {
   [[nodiscard]] Duration silence() const { return silence_; }
 
  private:
-  Instant quiet_since_ = never;  ///< time of the last report; `never` while no policy needs reports
+  Instant quiet_since_ = never;  ///< arrival time of the last Node-B report; `never` while no policy needs reports
   std::uint64_t accepted_ = 0;
   bool silence_reported_ = false;
   Duration silence_{};

@@ -77,11 +77,11 @@ class StatusSource {
   [[nodiscard]] std::uint64_t released_count() const;
   [[nodiscard]] bool draining() const;
   [[nodiscard]] std::uint64_t standing_count() const;
-  /// Returns totals of the radio queues of one group of UEs. `index` is 0 for the UEs outside the control group and 1
-  /// for the control group.
+  /// Returns totals of the radio queues of one group of UEs. `index` is 0 for the UEs that rate controllers may limit,
+  /// and 1 for the control group, which they never limit.
   [[nodiscard]] GroupTotals group(std::size_t index) const;
-  /// Returns duration histograms of one group of UEs. `index` is 0 for the UEs outside the control group and 1 for the
-  /// control group.
+  /// Returns duration histograms of one group of UEs. `index` is 0 for the UEs that rate controllers may limit, and 1
+  /// for the control group, which they never limit.
   [[nodiscard]] GroupTimes times(std::size_t index) const;
   /// Returns the numbers of connections and bearers by state, summed over all shards.
   [[nodiscard]] FlowStateCounts flow_state_counts() const;
@@ -102,7 +102,7 @@ class StatusSource {
 };
 
 [[nodiscard]] admin::Json to_json(const FlowInfo& flow);
-/// Returns the snapshot of a bearer as JSON. The age of its last report is computed at the time `now`.
+/// Returns the snapshot of a bearer as JSON. The age of the last Node-B report about it is computed at the time `now`.
 [[nodiscard]] admin::Json to_json(const BearerInfo& bearer, Instant now);
 
 }  // namespace sluice::proxy

@@ -31,14 +31,14 @@ struct GroupInterval {
   const Group& now;
   Duration length;
 
-  /// Returns the mean of a sampled value over the interval, or NaN if there is no sample. `sum` selects the total in
-  /// which the samples are added up.
+  /// Returns the mean of a sampled value over the interval, or NaN if there is no sample. `sum` selects the member of
+  /// GroupTotals that is the sum of the samples.
   [[nodiscard]] double mean(double GroupTotals::*sum) const {
     const std::uint64_t samples = now.queues.samples - before.queues.samples;
     return samples == 0 ? unknown : (now.queues.*sum - before.queues.*sum) / static_cast<double>(samples);
   }
   /// Returns the rate in bit/s at which data left the radio queues. Returns NaN if it has never been measured, neither
-  /// by reports nor by a controller.
+  /// by Node-B reports nor by a controller.
   [[nodiscard]] double radio_bps() const {
     if (now.queues.samples == 0 && now.queues.transmitted == 0) return unknown;
     return bits_per_byte * static_cast<double>(now.queues.transmitted - before.queues.transmitted) / to_seconds(length);

@@ -13,7 +13,7 @@ namespace sluice::proxy {
 
 /// Totals of the whole program at one time. All values are cumulative, except `connections` and `bearers`.
 struct ProgramTotals {
-  /// Totals of one group of UEs, which is the control group or all other UEs.
+  /// Totals of one group of UEs, which is the control group (never limited by rate controllers) or all other UEs.
   struct Group {
     GroupTotals queues;
     std::uint64_t rtt_samples = 0;
@@ -28,7 +28,8 @@ struct ProgramTotals {
   std::uint64_t split_packets = 0;
   std::uint64_t forwarded_packets = 0;
   std::uint64_t dropped_packets = 0;
-  std::array<Group, 2> groups{};  ///< index 0 for the UEs outside the control group, index 1 for the control group
+  /// Index 0 for the UEs that rate controllers may limit, index 1 for the control group, which they never limit.
+  std::array<Group, 2> groups{};
 };
 /// Returns the totals according to the newest snapshots of all shards.
 [[nodiscard]] ProgramTotals totals_of(const StatusSource& status_source, Instant now);

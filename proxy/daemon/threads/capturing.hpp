@@ -18,8 +18,9 @@ namespace sluice::proxy {
                                                          const std::vector<std::unique_ptr<ShardChannel>>& channels,
                                                          std::function<void()> wake);
 
-/// Returns the settings of Traces, which records decision logs, for a program. `channels` are those of the program's
-/// shards and must outlive the decision logs. `wake` makes every shard check soon whether a log was started or stopped.
+/// Returns the settings of Traces for a program. Traces records decision logs, that is, the inputs and decisions of
+/// controllers. `channels` are those of the program's shards and must outlive the decision logs. `wake` makes every
+/// shard check soon whether a log was started or stopped.
 [[nodiscard]] tracing::Traces::Program trace_program(std::string name,
                                                      const std::vector<std::unique_ptr<ShardChannel>>& channels,
                                                      std::function<void()> wake);

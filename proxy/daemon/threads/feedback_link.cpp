@@ -22,8 +22,8 @@ namespace {
 
 namespace feedback = control::feedback;
 
-/// Delay between a report and the status message that answers it. Within this time the shard receives and applies the
-/// report.
+/// Delay between a Node-B report and the status message that answers it. Within this time the shard receives and
+/// applies the report.
 constexpr auto answer_delay = std::chrono::microseconds(300);
 /// Interval of empty status messages, which show a Node-B that the proxy is running.
 constexpr Duration heartbeat = std::chrono::seconds(1);
@@ -39,8 +39,9 @@ feedback::ReceivedAt received_now() {
   return {dpdk::now(), wall_clock_ns()};
 }
 
-/// Returns the prefix of the counter names of a source of reports. The prefix contains the word of the source. Only the
-/// source `sluice` has no word in its prefix, because its counter names are older than other sources.
+/// Returns the prefix of the counter names of a source of Node-B reports. The prefix contains the configuration word of
+/// the source. Only the source `sluice` has no word in its prefix, because its counter names are older than other
+/// sources.
 std::string prefix_of(feedback::ReportSourceKind kind) {
   if (kind == feedback::ReportSourceKind::sluice) return "feedback.";
   return fmt::format("feedback.{}.", feedback::word_of(kind));
@@ -114,8 +115,8 @@ std::vector<feedback::SourceCounter> FeedbackLink::counters() const {
   return out;
 }
 
-/// Requests the statuses of all bearers, because a Node-B has sent a poll. The poll is answered even if there are no
-/// bearers.
+/// Requests the statuses of all bearers, because a Node-B has sent a poll, a request for these statuses. The poll is
+/// answered even if there are no bearers.
 void FeedbackLink::on_poll() {
   for (ShardChannel* each : shards_.channels) each->all_statuses_wanted.store(true, std::memory_order_relaxed);
   for (unsigned shard = 0; shard < waking_.size(); ++shard) wake_soon(shard);
@@ -179,7 +180,7 @@ void FeedbackLink::answer_soon() {
 }
 
 /// Sends the status messages collected from the shards. If `asked` is true, also sends when there are none, because a
-/// Node-B has sent a poll.
+/// Node-B has requested an answer (poll).
 void FeedbackLink::send_statuses(bool asked) {
   statuses_.clear();
   for (ShardChannel* channel : shards_.channels) {

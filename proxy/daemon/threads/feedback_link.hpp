@@ -39,9 +39,10 @@ class FeedbackLink final : private control::feedback::ReportReceiver {
   [[nodiscard]] boost::asio::ip::udp::endpoint local() const { return source_->local(); }
   /// Returns the number of destinations to which status messages are sent.
   [[nodiscard]] std::size_t destinations() const { return source_->destinations(); }
-  /// Returns the configuration word that selects the source of the reports.
+  /// Returns the configuration word that selects the source of the Node-B reports.
   [[nodiscard]] std::string_view source() const { return control::feedback::word_of(kind_); }
-  /// Returns the number of messages that the source of the reports has accepted. See counters() for refused ones.
+  /// Returns the number of messages that the source of the Node-B reports has accepted. See counters() for refused
+  /// ones.
   [[nodiscard]] std::uint64_t accepted() const { return source_->accepted(); }
   [[nodiscard]] std::uint64_t refused() const;
   /// Returns all counters of the source of reports and of this object, with full names. Names begin with "feedback.";
@@ -72,7 +73,7 @@ class FeedbackLink final : private control::feedback::ReportReceiver {
   boost::asio::steady_timer ticker_;
   boost::asio::steady_timer answer_;
   bool answering_ = false;
-  bool asked_ = false;  ///< true if a poll of a Node-B was received and is not answered yet
+  bool asked_ = false;  ///< true if a Node-B's poll (request for all statuses) was received and is not answered yet
   std::vector<control::feedback::BearerStatus> statuses_;
   Instant last_sent_{};
   std::uint64_t reports_lost_ = 0;

@@ -113,10 +113,10 @@ struct ShardChannel {
     });
   }
 
-  /// Queue of reports from the control thread to the shard.
+  /// Queue of Node-B reports from the control thread to the shard.
   boost::lockfree::spsc_queue<ReportArrival, boost::lockfree::capacity<8192>> reports;
-  /// Queue of omission notices from the control thread to the shard. A notice is lost if the queue is full; a later
-  /// notice then replaces it.
+  /// Queue of omission notices, by which Node-Bs state that they left out unchanged UEs, from the control thread to the
+  /// shard. A notice is lost if the queue is full; a later notice then replaces it.
   boost::lockfree::spsc_queue<OmissionNotice, boost::lockfree::capacity<256>> omissions;
   /// Queue of bearer statuses from the shard to the control thread.
   boost::lockfree::spsc_queue<control::feedback::BearerStatus, boost::lockfree::capacity<8192>> statuses;
@@ -135,7 +135,8 @@ struct ShardChannel {
   std::atomic<std::array<packet::LinkLimit, 2>> ports{};
   /// Slot in which the control thread puts the captures that record the shard's frames.
   capture::TapSlot taps;
-  /// Slot in which the control thread puts the decision log that records the shard's controllers.
+  /// Slot in which the control thread puts the decision log, which records the inputs and decisions of the shard's
+  /// controllers.
   tracing::TraceSlot traces;
   /// True to request the status of every bearer, including bearers whose status has not changed.
   std::atomic<bool> all_statuses_wanted{false};

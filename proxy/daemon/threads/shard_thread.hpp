@@ -97,7 +97,8 @@ class ShardThread {
   std::function<void(std::string)> failed_;
   Output output_;
   Shard shard_;
-  control::LawTrace* trace_ = nullptr;  ///< decision log that records the shard's controllers; null if none is running
+  /// Log of the inputs and decisions of the shard's controllers; null if none is running.
+  control::LawTrace* trace_ = nullptr;
   const Policies* policies_ = nullptr;  ///< policies that were last activated at run time; null if there were none
   dpdk::PollPolicy policy_;
   /// maximum frame length that the shard currently uses for each port, indexed by Side
