@@ -75,7 +75,7 @@ struct ShardTimeouts {
 /// Configuration with which a shard starts. The base class PolicySettings applies to connections that match no policy.
 struct ShardConfig : PolicySettings {
   std::vector<Policy> policies;  ///< policies in order of precedence: the first one that matches a connection applies
-  double control_group = 0;      ///< share (0 … 1) of the UEs that form the control group, which no rate controller
+  double control_group = 0;      ///< share (0 … 1) of all UEs that form the control group, which no rate controller
                                  ///< limits
   tcp::EndpointConfig tcp;
   ShardLimits limits;

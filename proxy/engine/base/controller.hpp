@@ -9,8 +9,9 @@ namespace sluice::proxy {
 /// test checks a property.
 struct ControllerProperty {
   static constexpr std::uint8_t none = 0;
-  static constexpr std::uint8_t computes = 1;    ///< a controller has input (reports or ACKs) and computes decisions
-  static constexpr std::uint8_t limits = 2;      ///< the controller's decisions limit what the radio leg sends
+  static constexpr std::uint8_t computes = 1;  ///< a controller has input (reports or ACKs) and computes decisions
+  /// The controller's decisions limit what the radio legs (TCP endpoints facing the UE) send.
+  static constexpr std::uint8_t limits = 2;
   static constexpr std::uint8_t ack_based = 4;   ///< the ACK-based controller computes the decisions
   static constexpr std::uint8_t per_flow = 8;    ///< a per-flow window controller computes a window for each connection
   static constexpr std::uint8_t both_ways = 16;  ///< the per-flow window is also written into ACKs towards the UE

@@ -83,9 +83,9 @@ struct Observed {
   /// the round trip through an empty queue.
   double actual_delay_s = 0;
 
-  /// Adds one decision in mode observe. `decided` is the window or allowance that the controller computed. `actual` is
-  /// the number of bytes in flight (window) or sent (allowance). `waited` is true if the controller would have delayed
-  /// the ACK.
+  /// Adds one decision in mode observe, in which decisions are computed but not applied. `decided` is the window or
+  /// allowance that the controller computed. `actual` is the number of bytes in flight (window) or sent (allowance).
+  /// `waited` is true if the controller would have delayed the ACK.
   void add(Bytes decided, Bytes actual, bool waited) {
     ++decisions;
     decided_bytes += static_cast<double>(decided.count());
@@ -111,9 +111,9 @@ struct Observed {
   }
 };
 
-/// Totals of the radio queues of one group of UEs: the control group, or all other UEs. Each Node-B report is one
-/// sample of a queue. If a UE has no recent report and the ACK-based controller limits it, FlowStats takes samples
-/// while data is in flight.
+/// Totals of the radio queues of one group of UEs: the control group, which rate controllers never limit, or all other
+/// UEs. Each Node-B report is one sample of a queue. If a UE has no recent report and the ACK-based controller limits
+/// it, FlowStats takes samples while data is in flight.
 struct GroupTotals {
   std::uint64_t reports = 0;
 
@@ -125,7 +125,8 @@ struct GroupTotals {
   /// Sum of the queueing delays of all samples, in seconds. The delay of a sample is its queue length divided by the
   /// link's mean rate; 0 if that rate is unknown.
   double queue_delay_s = 0;
-  Observed observed;  ///< comparison of the controllers' decisions in mode observe with the actual traffic
+  /// Comparison of the controllers' decisions in mode observe, which are not applied, with the actual traffic.
+  Observed observed;
 
   GroupTotals& operator+=(const GroupTotals& other) {
     reports += other.reports;
@@ -161,24 +162,27 @@ struct BearerInfo {
   /// index of the bearer's policy; the default settings have the index after the last policy
   std::uint16_t policy = 0;
   bool ordinary = false;  ///< true if the UE is in the control group, so that no rate controller limits it
-  /// comparison of the controller's decisions in mode observe with the actual traffic of this bearer
+  /// Comparison of the controller's decisions in mode observe with the actual traffic of this bearer; the decisions are
+  /// not applied.
   Observed observed;
   std::uint32_t flows = 0;
   Controller controller = Controller::congestion_control;  ///< what controls the sending to the UE
-  Bytes allowance;                                         ///< bytes that the report-based controller allowed to send
-                                                           ///< at its last step
-  Bytes congestion_window;  ///< sum of the congestion windows of the bearer's radio legs in bytes
+  /// Bytes that the report-based controller allowed to send for the last Node-B report.
+  Bytes allowance;
+  /// Sum of the congestion windows of the bearer's radio legs (TCP endpoints facing the UE) in bytes.
+  Bytes congestion_window;
   Bytes in_flight;  ///< bytes in flight: payload summed over the radio legs, or IP bytes of all connections if the
                     ///< bearer has an ACK-based controller
   /// Bytes that may be in flight now: those in flight plus those that may still be sent. The allowance determines how
   /// many may be sent, or else the congestion windows do. Not set if the proxy splits no connection of the bearer and
   /// no controller runs.
   std::optional<Bytes> window;
-  Bytes held;                     ///< bytes held for the UE: unsent, or sent and not acknowledged
-  Bytes unsent;                   ///< bytes held for the UE and not yet sent
-  std::uint32_t waiting = 0;      ///< number of flows that have data to send but must wait for the ACK-based
-                                  ///< controller's window
-  Bytes cross_traffic_waiting;    ///< IP bytes of cross traffic that wait for the UE's window
+  Bytes held;                 ///< bytes held for the UE: unsent, or sent and not acknowledged
+  Bytes unsent;               ///< bytes held for the UE and not yet sent
+  std::uint32_t waiting = 0;  ///< number of flows that have data to send but must wait for the ACK-based
+                              ///< controller's window
+  /// IP bytes of cross traffic (packets that belong to no split connection) that wait for the UE's window.
+  Bytes cross_traffic_waiting;
   std::uint64_t injected = 0;     ///< cumulative IP bytes sent towards the radio
   Bytes queue;                    ///< bytes in the radio queue by the last Node-B report
   Instant reported_at{};          ///< time when the last Node-B report was received; 0 before the first

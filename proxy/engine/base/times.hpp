@@ -58,8 +58,8 @@ struct GroupTimes {
 /// Duration histograms. Index 0: UEs that rate controllers may limit. Index 1: the control group, which they never
 /// limit.
 using Times = std::array<GroupTimes, 2>;
-/// Returns the duration histograms of one group of UEs: of the control group if `ordinary` is true, else of all other
-/// UEs.
+/// Returns the duration histograms of one group of UEs: of the control group, which rate controllers never limit, if
+/// `ordinary` is true. Otherwise returns those of all other UEs.
 [[nodiscard]] inline GroupTimes& times_of(Times& times, bool ordinary) {
   return times[ordinary ? 1 : 0];
 }

@@ -23,7 +23,7 @@ namespace sluice::proxy {
 class AckController {
  public:
   /// Creates a controller that has measured nothing yet. `parameters` must outlive it. `trace` points to the owner's
-  /// pointer to the decision log; that pointer is null while the UE is not recorded.
+  /// pointer to the decision log; that pointer is null while the log does not record this UE.
   explicit AckController(const control::DelayBasedParameters& parameters, control::LawTrace* const* trace = &no_trace)
       : law_(parameters), trace_(trace) {}
   explicit AckController(control::DelayBasedParameters&& gone_before,
@@ -51,21 +51,23 @@ class AckController {
   /// Returns how many of the flows that wait for the window are short. A flow is short if it has sent less than
   /// smvs.short_flow.
   [[nodiscard]] std::uint32_t short_flows_waiting() const { return short_flows_waiting_; }
-  /// Updates the number of short flows that wait for the window. One flow changes: it waited if `before` is true, and
-  /// waits if `now` is true.
+  /// Updates the number of short flows (less than smvs.short_flow sent) that wait for the window. One flow changes: it
+  /// waited if `before` is true, and waits if `now` is true.
   void count_short_flows(bool before, bool now) { short_flows_waiting_ += (now ? 1U : 0U) - (before ? 1U : 0U); }
   /// Numbers of end-to-end connections whose server must wait for the bearer's window before it may send.
   struct EndToEndFlowCount {
     std::uint32_t waiting = 0;
-    std::uint32_t short_flows = 0;  ///< how many of the waiting connections are short flows
+    /// How many of the waiting connections are short (have sent less than smvs.short_flow).
+    std::uint32_t short_flows = 0;
   };
   EndToEndFlowCount end_to_end;
   /// number of cross-traffic flows (such as QUIC) whose packets wait for the bearer's window
   std::uint32_t cross_traffic_flows = 0;
   /// Records cross traffic: IP bytes sent to the UE that the window of this bearer does not limit.
   void add_cross_traffic(Bytes bytes) { cross_traffic_ += bytes; }
-  /// Passes an ACK to the controller, after adding the cross traffic that was sent since the last sample. On a fast
-  /// link the ACKs of up to 1 ms are summed to one sample (DelayBasedController::summing_time()). Sets the cross
+  /// Passes an ACK to the controller, after adding the cross traffic sent since the last sample: bytes to the UE that
+  /// this window does not limit. On a fast link the ACKs of up to 1 ms are summed to one sample
+  /// (DelayBasedController::summing_time()).
   /// traffic of `ack`, so that no copy is needed.
   void on_ack(control::AckSample& ack);
   /// Passes a Node-B report of the UE's queue to the controller. Returns false if ACKs contradict the report, which
@@ -123,7 +125,8 @@ class AckController {
   /// Passes the summed ACKs to the controller as one sample. Values that cannot be summed, such as the time, are those
   /// of `ack`.
   void give_sum(const control::AckSample& ack);
-  /// Passes an ACK sample to the controller, after adding the cross traffic that was sent since the last sample.
+  /// Passes an ACK sample to the controller, after adding the cross traffic sent since the last sample: bytes to the UE
+  /// that this window does not limit.
   void give(control::AckSample& ack_sample);
 
   /// Calls the controller and records the call in the decision log, if there is one.
@@ -135,8 +138,9 @@ class AckController {
   control::DelayBasedController law_;
   control::ReportCheck check_;
   control::LawTrace* const* trace_;
-  Bytes flight_;         ///< IP bytes in flight to the UE
-  Bytes cross_traffic_;  ///< IP bytes of cross traffic since the last ACK sample
+  Bytes flight_;  ///< IP bytes in flight to the UE
+  /// IP bytes to the UE since the last ACK sample that this window does not limit (cross traffic).
+  Bytes cross_traffic_;
   std::uint32_t waiting_ = 0;
   std::uint32_t short_flows_waiting_ = 0;
   /// total number of bytes that had left the radio queue at the last call of take_arrived(); negative before the first

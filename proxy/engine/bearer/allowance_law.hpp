@@ -23,7 +23,7 @@ namespace sluice::proxy {
 class AllowanceLaw {
  public:
   /// Creates the controller that the policy's `settings` select; `settings` must outlive it. `trace` points to the
-  /// owner's pointer to the decision log; that pointer is null while the UE is not recorded.
+  /// owner's pointer to the decision log; that pointer is null while the log does not record this UE.
   explicit AllowanceLaw(const PolicySettings& settings, control::LawTrace* const* trace = &no_trace);
   explicit AllowanceLaw(PolicySettings&& gone_before, control::LawTrace* const* trace = &no_trace) = delete;
   ~AllowanceLaw();
@@ -42,7 +42,8 @@ class AllowanceLaw {
   void restart();
   /// Sets the initial mean rate to a rate that was measured earlier.
   void seed(Rate rate);
-  /// Copies from another bearer of the same UE the sequence number of the newest report whose allowance was applied.
+  /// Copies from another bearer of the same UE the sequence number of the newest Node-B report whose allowance (bytes
+  /// to send) was applied.
   void inherit(const AllowanceLaw& before) { applied_sequence_ = before.applied_sequence_; }
   /// Returns the mean rate of the radio link: the controller's own estimate if the proxy computes the allowance by SMVS
   /// (the sliding-mode controller), else `reported`.
@@ -50,7 +51,8 @@ class AllowanceLaw {
     const auto* const here = std::get_if<ProxyController>(&controller_);
     return here != nullptr && here->law.state().steps > 0 ? here->law.state().mean_rate : reported;
   }
-  /// Returns the sequence number of the newest Node-B report whose allowance was applied; 0 if there is none.
+  /// Returns the sequence number of the newest Node-B report whose allowance (bytes to send) was applied; 0 if there is
+  /// none.
   [[nodiscard]] std::uint64_t applied_sequence() const { return applied_sequence_; }
   /// Returns ŝ, the predicted length of the radio queue minus its target, in bytes, if the proxy computes the allowance
   /// by SMVS (the sliding-mode controller). Otherwise returns 0. Only for display.
@@ -59,20 +61,21 @@ class AllowanceLaw {
  private:
   static constexpr control::LawTrace* no_trace = nullptr;  ///< no trace receiver
 
-  /// controller for an allowance that the Node-B computes and reports
+  /// controller for an allowance (bytes to send until the next report) that the Node-B computes and reports
   using NodeBController = control::NodeBAllowance;
   /// Controller that computes the allowance at the proxy by SMVS (the sliding-mode controller), from measurements in
   /// the Node-B reports.
   struct ProxyController {
     control::Smvs law;
-    /// Configured parameters, from which fit() derives those in use if the controller step must equal the report
-    /// period. Null if a fixed step is configured.
+    /// Configured parameters, from which fit() derives those in use if the time step of SMVS must equal the period of
+    /// the Node-B reports. Null if a fixed step is configured.
     const control::SmvsParameters* fits = nullptr;
-    /// report period that was last passed to fit(), even if no parameters could be derived for it
+    /// period of Node-B reports that was last passed to fit(), even if no parameters could be derived for it
     Duration period{};
   };
   using Controller = std::variant<NodeBController, ProxyController>;
-  /// Creates the controller that the mode and smvs.law select.
+  /// Creates the controller of the allowance: SMVS at the proxy if mode and smvs.law require it, else a controller that
+  /// uses the allowance in Node-B reports.
   [[nodiscard]] static Controller make_controller(const PolicySettings& settings);
   /// Replaces the SMVS controller by one whose step equals `period`, the period of the Node-B reports. The step is
   /// limited to the range from 1 ms to 2 s. Keeps the controller if SMVS does not allow that step.

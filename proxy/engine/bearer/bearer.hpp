@@ -68,7 +68,7 @@ class Bearer : public CircularListHook<Bearer> {
   /// radio queue with it.
   enum class Traffic : std::uint8_t { controlled, cross };
   /// Records that `bytes` IP bytes for this UE were queued on the radio port. The other bearers of the UE count them as
-  /// cross traffic.
+  /// cross traffic, which shares the radio queue but not their window.
   [[gnu::always_inline]] void on_sent(Instant now, Bytes bytes, Traffic traffic = Traffic::controlled) {
     count_sent(now, bytes, traffic);
     for_each_sibling([&](Bearer& other) { other.count_sent(now, bytes, Traffic::cross); });
@@ -105,8 +105,8 @@ class Bearer : public CircularListHook<Bearer> {
   /// Returns the Node-B reports received about the UE. The caller checks a new report with their accepts() before it
   /// calls on_report().
   [[nodiscard]] const ReportSequencer& reports() const;
-  /// Returns the state derived from Node-B reports. Null as long as no report was applied and mode observe has recorded
-  /// no decision.
+  /// Returns the state derived from Node-B reports. Null as long as no report was applied and no decision was recorded
+  /// in mode observe (decisions computed, not applied).
   [[nodiscard]] const ReportState* report_state() const { return report_state_ ? &*report_state_ : nullptr; }
   [[nodiscard]] ReportState* report_state() { return report_state_ ? &*report_state_ : nullptr; }
   /// Applies a Node-B report that was accepted: runs the controller, or uses the allowance (bytes to send) that the
@@ -119,14 +119,16 @@ class Bearer : public CircularListHook<Bearer> {
   /// Stops the timer after which the proxy itself grants bytes in place of a missing Node-B report. The reason is that
   /// the UE has nothing to send, and the Node-B `sender` omits unchanged UEs from its reports.
   void suspend_extrapolation(const SuppressingNodeB& sender);
-  /// Records a decision in mode observe. `decided` is the window or allowance that the controller computed. `actual` is
-  /// the number of bytes in flight or sent. `waited` is true if the controller would have delayed the ACK.
+  /// Records a decision in mode observe, in which decisions are computed but not applied. `decided` is the window or
+  /// allowance that the controller computed. `actual` is the number of bytes in flight or sent. `waited` is true if the
+  /// controller would have delayed the ACK.
   void observe(Bytes decided, Bytes actual, bool waited) {
     make_report_state().observed.add(decided, actual, waited);
     pools_->observed.add(decided, actual, waited);
   }
-  /// Records a decision of the ACK-based controller in mode observe. The computed window and its queueing delay are
-  /// recorded together with the actual bytes in flight and delay. Requires rate_control().is_ack_based().
+  /// Records a decision of the ACK-based controller in mode observe, in which it is not applied. The computed window
+  /// and its queueing delay are recorded together with the actual bytes in flight and delay. Requires
+  /// rate_control().is_ack_based().
   [[gnu::cold, gnu::noinline]] void observe_ack_controller();
   /// Prefetches the cache lines of this object that on_report() reads. See prefetch_law() for the pooled state.
   void prefetch() const;
@@ -147,7 +149,8 @@ class Bearer : public CircularListHook<Bearer> {
 
   /// True if a flow that has sent `sent` IP bytes to the UE is short, that is, if `sent` is less than smvs.short_flow.
   [[nodiscard]] bool is_short(Bytes sent) const { return sent < settings_->smvs.short_flow; }
-  /// True if the bearer limits cross traffic now, so that cross_traffic_queue() exists.
+  /// True if the bearer limits cross traffic (packets of no split connection) now, so that cross_traffic_queue()
+  /// exists.
   [[nodiscard]] bool has_cross_traffic_queue() const { return has_cross_traffic_queue_; }
   /// Returns the queue of cross traffic: packets to the UE that belong to no split connection. It contains waiting
   /// packets, and counts those in flight. Requires has_cross_traffic_queue().
@@ -162,7 +165,8 @@ class Bearer : public CircularListHook<Bearer> {
   /// Starts to limit cross traffic (packets to the UE that belong to no split connection) by the bearer's window.
   /// Requires !has_cross_traffic_queue() and a valid index Bearer::id.
   CrossTrafficQueue& make_cross_traffic_queue();
-  /// Stops limiting cross traffic. Packets that are still waiting are dropped.
+  /// Stops limiting cross traffic (packets to the UE that belong to no split connection). Packets that are still
+  /// waiting are dropped.
   void drop_cross_traffic_queue();
   /// Starts to count the answers to one flow of cross traffic, and returns the clock. Requires
   /// has_cross_traffic_queue() and that no answers are counted.
@@ -194,13 +198,13 @@ class Bearer : public CircularListHook<Bearer> {
     return report_state_ ? report_state_->mean_rate() : Rate();
   }
 
-  /// decision log that records this bearer's controllers; null if the UE is not recorded
+  /// log of the inputs and decisions of this bearer's controllers; null if the UE is not recorded
   control::LawTrace* trace = nullptr;
   BearerId id = no_id;  ///< index in the registry
   PolicyIndex policy = 0;
   std::uint16_t generation = 0;  ///< generation of the policies that were active when the bearer was created
   /// Flow whose pending events were processed longest ago. The flows of the bearer form a circular list by
-  /// Flow::bearer_next, and a round of sending starts here.
+  /// Flow::bearer_next, and each distribution of a send budget among them starts here.
   FlowId first_flow = no_id;
   std::uint32_t flow_count = 0;  ///< split connections and handshakes
   /// number of connections of this bearer that pass end to end, so that their TCP endpoints are the hosts
@@ -213,7 +217,8 @@ class Bearer : public CircularListHook<Bearer> {
   /// Share of payload in the IP bytes of data packets of split connections; measured while bytes to the UE are counted.
   control::Framing framing;
   /// Start of the idle time after which a bearer without connections is removed: its creation, or the end of its last
-  /// flow. While cross traffic uses the bearer, the start is the last time at which the UE had such data.
+  /// flow. While cross traffic (packets of no split connection) uses the bearer, the start is the last time at which
+  /// the UE had such data.
   Instant empty_since{};
 
  private:
@@ -222,8 +227,8 @@ class Bearer : public CircularListHook<Bearer> {
     return report_state_ ? *report_state_ : report_state_.make(pools_->report_states, *settings_, &trace);
   }
   [[gnu::cold, gnu::noinline]] AckController& make_ack_controller();
-  /// Adds `bytes` to the UE's send history. If `traffic` is Traffic::cross, also passes them to the controller as cross
-  /// traffic.
+  /// Adds `bytes` to the UE's send history. If `traffic` is Traffic::cross, also passes them to the controller as bytes
+  /// that only share the radio queue.
   void count_sent(Instant now, Bytes bytes, Traffic traffic) {
     if (!sent_.count(now, bytes)) [[unlikely]]
       start_history(now, bytes);
@@ -233,7 +238,8 @@ class Bearer : public CircularListHook<Bearer> {
   [[gnu::noinline]] void start_history(Instant now, Bytes bytes) {
     sent_.start_history(now, bytes, recent_sends_pool());
   }
-  /// Passes cross traffic to the ACK-based controller, or adds it to a sum until that controller is created.
+  /// Passes the size of cross traffic, which this bearer's window does not limit, to the ACK-based controller. Until
+  /// that controller is created, adds the size to a sum.
   [[gnu::noinline]] void count_cross_traffic(Bytes bytes);
   /// Returns the pool of send histories with the parameters of this bearer. The round trip is 2·τp, from the proxy to
   /// the Node-B and back.
@@ -247,12 +253,12 @@ class Bearer : public CircularListHook<Bearer> {
   /// Restarts counters, clock and queue after a handover, because their values came from the old Node-B. The estimated
   /// rate is kept.
   void change_reporter(const ReportArrival& report);
-  /// Runs one step of the report-based controller with `report`. `bytes_in_flight` IP bytes have not reached the radio
-  /// queue yet. The bytes `in_advance`, which were granted while this report was missing, are subtracted from the new
-  /// allowance. This bearer gets the part `share` of the rest.
+  /// Runs one step of the report-based controller with the Node-B report `report`. `bytes_in_flight` IP bytes have not
+  /// reached the radio queue yet. The bytes `in_advance`, which were granted while this report was missing, are
+  /// subtracted from the allowance (bytes to send) that it computes. This bearer gets the part `share` of the rest.
   void grant_by(const ReportArrival& report, Bytes bytes_in_flight, Bytes in_advance, double share, Instant now);
-  /// True if the missing-report timer may be suspended, because the bearer has sent nothing since the last controller
-  /// step and has nothing to send.
+  /// True if the timer that detects a missing Node-B report may be suspended. That is so if the bearer has sent nothing
+  /// since the last controller step and has nothing to send.
   [[nodiscard]] bool can_suspend() const;
   /// Selects the input of the controller, Node-B reports or ACKs, by their feedback delays; see
   /// RateControlMode::compare().
@@ -261,14 +267,15 @@ class Bearer : public CircularListHook<Bearer> {
   const PolicySettings* settings_;
   BearerPools* pools_;
   IpAddress ue_;
-  bool ordinary_ : 1;                 ///< true if the UE belongs to the control group
+  bool ordinary_ : 1;                 ///< true if the UE belongs to the control group, which no rate controller limits
   bool prioritizes_short_flows_ : 1;  ///< PolicySettings::prioritizes_short_flows()
   bool used_ : 1 = false;             ///< use() was called
   bool has_cross_traffic_queue_ : 1 = false;
   bool counts_;  ///< see counts()
   RateControlMode rate_control_;
   ShortFlowTimer short_flow_timer_;
-  /// IP bytes of cross traffic that were sent before ack_controller_ was created; saturates at UINT32_MAX
+  /// IP bytes of cross traffic, which this bearer's window does not limit, that were sent before ack_controller_ was
+  /// created; saturates at UINT32_MAX
   std::uint32_t cross_traffic_ = 0;
   UeSendHistory sent_;
   Pooled<AckController> ack_controller_;  ///< the ACK-based controller

@@ -44,10 +44,12 @@ class BearerPools {
   flow::Slab<RadioQueue> queues;
   flow::Slab<RecentSends> recent_sends;
   flow::Slab<CrossTrafficQueue> cross_traffic;
-  flow::Slab<control::AnswerClock> answer_clocks;
-  /// For each bearer, by its id: index of its queue in `cross_traffic`, if the bearer limits cross traffic.
+  /// For each bearer, by its id: index of its queue in `cross_traffic`, if the bearer limits cross traffic (packets
+  /// that belong to no split connection).
   flow::LazyArray<std::uint32_t> cross_traffic_of;
-  Observed observed;  ///< comparison of the decisions in mode observe with the actual traffic, summed over all bearers
+  /// Comparison of the decisions in mode observe, which are not applied, with the actual traffic, summed over all
+  /// bearers.
+  Observed observed;
 
  private:
   /// copy of the parameters of `fresh_`, because that controller may outlive the policy that contains them

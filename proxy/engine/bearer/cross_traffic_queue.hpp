@@ -27,7 +27,7 @@ struct CrossTrafficQueue {
   /// True if connections of the UE have bytes in flight. The ACK of such a byte shows that the cross traffic sent
   /// before that byte was delivered. `flight` is the number of bytes in flight to the UE, with those of cross traffic.
   [[nodiscard]] bool awaits_acks(Bytes flight) const { return flight > in_flight(); }
-  /// Returns the bytes of cross traffic in flight.
+  /// Returns the IP bytes of cross traffic (packets of no split connection) in flight to the UE.
   [[nodiscard]] Bytes in_flight() const { return sent.total() + (clock ? clock->in_flight() : Bytes{}); }
   /// True if packets with this hash (QueuedPacket::slot) belong to the QUIC download whose deliveries `clock`
   /// estimates.

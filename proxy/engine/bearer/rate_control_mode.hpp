@@ -35,12 +35,13 @@ class RateControlMode {
   /// FeedbackInput::acks_or_reports and connections are split.
   void compare(const PolicySettings& settings, Duration by_reports, Duration by_acks, bool doubted);
 
-  /// Returns what controls the radio leg now.
+  /// Returns what controls the sending of the radio legs (TCP endpoints facing the UE) now.
   [[nodiscard]] Controller controller() const { return controller_; }
   /// Returns which input may control the bearer.
   [[nodiscard]] FeedbackInput input() const { return input_; }
 
-  /// True if the mode uses feedback (Node-B reports or ACKs) and the UE is not in the control group.
+  /// True if the mode uses feedback (Node-B reports or ACKs) and the UE is not in the control group, which no rate
+  /// controller limits.
   [[nodiscard]] bool can_be_controlled() const { return input_ != FeedbackInput::none; }
   /// True if the controller needs Node-B reports. While they are late, congestion control or the ACK-based controller
   /// replaces it.
@@ -54,13 +55,14 @@ class RateControlMode {
 
   /// True if a controller has input now: reports arrive in time, or are not required.
   [[nodiscard]] bool has_feedback() const { return has(controller_, ControllerProperty::computes); }
-  /// True if a controller limits the sending to the UE now; never in modes without feedback or in mode observe.
+  /// True if a controller limits the sending to the UE now; never in modes without feedback, or in mode observe, in
+  /// which decisions are not applied.
   [[nodiscard]] bool is_rate_controlled() const { return has(controller_, ControllerProperty::limits); }
-  /// True if the report-based controller currently sets the send budget.
+  /// True if the report-based controller currently sets the send budget, the bytes that all flows of the UE may send.
   [[nodiscard]] bool is_report_based() const {
     return controller_ == Controller::reports || controller_ == Controller::observed_reports;
   }
-  /// True if the ACK-based controller currently sets the send budget.
+  /// True if the ACK-based controller currently sets the send budget, the bytes that all flows of the UE may send.
   [[nodiscard]] bool is_ack_based() const { return has(controller_, ControllerProperty::ack_based); }
   /// Returns what limits the bytes in flight to the UE: the allowance, or the congestion window. A per-flow window
   /// controller limits them in addition to the congestion window, as the receive window does in the papers about such
@@ -69,8 +71,8 @@ class RateControlMode {
     return has(controller_, ControllerProperty::budget) ? tcp::WindowSource::allowance
                                                         : tcp::WindowSource::congestion_control;
   }
-  /// True if a per-flow window controller that has feedback computes a window for each flow, so that the flows share no
-  /// send budget.
+  /// True if a per-flow window controller that has feedback computes a window for each flow. The flows then share no
+  /// number of bytes to send.
   [[nodiscard]] bool has_flow_windows() const { return has(controller_, ControllerProperty::per_flow); }
   /// True if the window of a per-flow controller is also written into ACKs towards the UE.
   [[nodiscard]] bool has_flow_windows_both_ways() const { return has(controller_, ControllerProperty::both_ways); }

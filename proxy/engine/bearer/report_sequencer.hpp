@@ -44,14 +44,14 @@ class ReportSequencer {
   /// Records that the Node-B left this UE out of a report at the time `at`, because the state of the UE was unchanged.
   void record_omitted(Instant at) { omission_rx_ = std::max(omission_rx_, at); }
 
-  /// True if at least one Node-B report was recorded.
+  /// True if record() was called for at least one Node-B report.
   [[nodiscard]] bool any() const { return any_; }
   /// Returns the last Node-B report. Its period is limited to the longest silence.
   [[nodiscard]] const ReportArrival& last() const { return last_; }
   /// Returns when the last Node-B report arrived.
   [[nodiscard]] Instant last_at() const { return last_at_; }
-  /// Returns the last time at which the newest report was known to be valid: its arrival, or the arrival of a later
-  /// notice that omitted the unchanged UE.
+  /// Returns the last time at which the newest Node-B report about the UE was known to be valid. This is its arrival,
+  /// or the arrival of a later notice that the Node-B omitted the unchanged UE.
   [[nodiscard]] Instant omission_rx() const { return omission_rx_; }
 
  private:
@@ -66,7 +66,7 @@ class ReportSequencer {
 /// still valid.
 class SuppressingNodeB {
  public:
-  /// Starts from the first omission notice, which was received at `now`.
+  /// Starts from the Node-B's first notice that it omitted unchanged UEs, which was received at `now`.
   SuppressingNodeB(const OmissionNotice& notice, Instant now) : notice_(notice), last_rx_(now), last_gap_(now) {}
 
   /// Handles a further notice that unchanged UEs were omitted. An outdated notice is ignored. A notice of a new run
@@ -75,7 +75,7 @@ class SuppressingNodeB {
   [[nodiscard]] std::uint64_t sender() const { return notice_.sender; }
   /// Returns the longest interval between two reports about one UE, which this Node-B announces.
   [[nodiscard]] Duration refresh() const { return notice_.refresh; }
-  /// Returns when the newest omission notice arrived.
+  /// Returns when the newest notice arrived in which the Node-B states that it omitted unchanged UEs.
   [[nodiscard]] Instant last_rx() const { return last_rx_; }
   /// True if this Node-B sent the report `last` during its current run (epoch).
   [[nodiscard]] bool has_sent(const ReportArrival& last) const {
@@ -95,14 +95,14 @@ class SuppressingNodeB {
   [[nodiscard]] Instant valid_until(const ReportArrival& last) const {
     return confirms(last) ? never : last_gap_ + notice_.refresh;
   }
-  /// Returns the time, by the Node-B's clock, of its newest omission notice before `sender_time`.
+  /// Returns the time, by the Node-B's clock, of its newest notice before `sender_time` that it omitted unchanged UEs.
   [[nodiscard]] Duration omitted_before(Duration sender_time) const {
     return notice_.sender_time < sender_time ? notice_.sender_time : time_before_;
   }
 
  private:
   OmissionNotice notice_;
-  Duration time_before_{};  ///< time, on the sender's clock, of the omission notice before the newest one
+  Duration time_before_{};  ///< time, on the sender's clock, of the last but one notice that unchanged UEs were omitted
   Instant last_rx_;
   Instant last_gap_;  ///< time at which a gap in the sequence of the sender's datagrams was last detected
 };
@@ -113,8 +113,8 @@ class SuppressingNodeBs {
   /// Handles a notice of any Node-B that it omitted unchanged UEs from a report.
   void on_omission(const OmissionNotice& notice, Instant now);
   [[nodiscard]] bool any() const { return !senders_.empty(); }
-  /// Returns the state of a Node-B, or null if it has sent no omission notice. The pointer is valid until the next
-  /// notice.
+  /// Returns the state of a Node-B, or null if it has sent no omission notice (unchanged UEs left out of a report). The
+  /// pointer is valid until the next notice.
   [[nodiscard]] const SuppressingNodeB* find(std::uint64_t sender) const {
     const auto found = std::find_if(senders_.begin(), senders_.end(),
                                     [sender](const SuppressingNodeB& each) { return each.sender() == sender; });
@@ -123,7 +123,8 @@ class SuppressingNodeBs {
 
  private:
   /// Maximum number of Node-Bs in the table. If the table is full, the Node-B that was silent longest is removed. Its
-  /// omission notices then no longer confirm reports, so its last reports become outdated like those of other Node-Bs.
+  /// notices that unchanged UEs were omitted then no longer confirm reports, so its last reports become outdated like
+  /// those of other Node-Bs.
   static constexpr std::size_t max_senders = 64;
   std::vector<SuppressingNodeB> senders_;
 };

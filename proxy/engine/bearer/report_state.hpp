@@ -16,16 +16,17 @@
 
 namespace sluice::proxy {
 
-/// State of a bearer that a Node-B has reported on, or that runs in mode observe. Contains the reports, whether they
-/// arrive in time, and the grant (bytes to send) that they allow. Thread: the shard's.
+/// State of a bearer that a Node-B has reported on, or that runs in mode observe (decisions computed, not applied).
+/// Contains the reports, whether they arrive in time, and the grant (bytes to send) that they allow. Thread: the
+/// shard's.
 struct ReportState {
   ReportState(const PolicySettings& settings, control::LawTrace* const* trace)
       : reports(settings.smvs.fallback.maximum), fallback(settings.smvs.fallback), law(settings, trace) {}
 
   /// True if Node-B reports arrive in time, so that a report-based controller may limit the bearer.
   [[nodiscard]] bool come_in_time() const { return fallback.source() == control::ControlSource::feedback; }
-  /// Returns the mean rate of the radio link: the controller's estimate if the proxy computes the allowance, else that
-  /// of the Node-B. Zero while unknown.
+  /// Returns the mean rate of the radio link: the controller's estimate if the proxy computes the allowance (bytes to
+  /// send), else that of the Node-B. Zero while unknown.
   [[nodiscard]] Rate mean_rate() const { return law.mean_rate(reports.last().bearer.mean_service_rate); }
   /// Replaces a missing Node-B report: grants the bytes that the link carries in one report period at `mean_rate`.
   /// `waits` is true if there is data to send.
@@ -40,8 +41,8 @@ struct ReportState {
   /// Stops the timer after which the proxy itself grants bytes in place of a missing Node-B report. The reason is that
   /// the bearer has nothing to send, and the Node-B `sender` omits unchanged UEs from its reports.
   void suspend(const SuppressingNodeB& sender);
-  /// Runs the controller for the time in which the Node-B `sender` omitted the UE. Call it before on_report() when
-  /// `next` is the first report that contains the UE again.
+  /// Runs the controller for the time in which the Node-B `sender` omitted the UE, because the UE's state was
+  /// unchanged. Call it before on_report() when `next` is the first report that contains the UE again.
   void on_named_again(const SuppressingNodeB& sender, const ReportArrival& next);
 
   ReportSequencer reports;
@@ -54,13 +55,14 @@ struct ReportState {
   bool trusted = true;  ///< false if the UE's ACKs contradicted the last Node-B report
   Bytes radio_load{};   ///< bytes in the radio queue or in flight to it, at the last Node-B report
   /// Factor (0 … 1) by which the target queue was multiplied in the controller step for the last Node-B report. It is
-  /// below 1 if a short flow was active beside a download at that time.
+  /// below 1 if a short flow (less than smvs.short_flow sent) was active beside a download at that time.
   double reference_factor = 1;
   /// detects that the period of Node-B reports is too long: the link could empty the radio buffer within one period
   control::StepLengthCheck step_length_check;
   /// detects that the period of Node-B reports is too long to follow the variation of the link's rate
   control::SamplingRateCheck sampling_rate_check;
-  Observed observed;  ///< comparison of this bearer's decisions in mode observe with the actual traffic
+  /// Comparison of this bearer's decisions in mode observe, which are not applied, with the actual traffic.
+  Observed observed;
 };
 
 }  // namespace sluice::proxy

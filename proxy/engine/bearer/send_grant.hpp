@@ -9,8 +9,8 @@
 
 namespace sluice::proxy {
 
-/// Send grant of a UE bearer: the number of bytes that the controller's last step allows to send, and how many of them
-/// are left. Thread: the shard's.
+/// Send grant of a UE bearer: the number of bytes that the controller allows to send until the next Node-B report, and
+/// how many of them are left. Thread: the shard's.
 class SendGrant {
  public:
   /// Starts a new grant of `allowance` bytes. Unused bytes of the old grant are discarded. If data is `waiting`, up to
@@ -26,11 +26,11 @@ class SendGrant {
     left_ -= bytes;
     touched_ = touched_ || bytes > Bytes{};
   }
-  /// True if bytes were sent since the last controller step.
+  /// True if bytes were sent since the controller last granted bytes.
   [[nodiscard]] bool touched() const { return touched_; }
   /// Returns how many granted bytes are left; negative if more bytes were sent than granted.
   [[nodiscard]] Bytes left() const { return left_; }
-  /// Returns how many bytes the controller granted at its last step.
+  /// Returns how many bytes the controller granted when it last ran: for a Node-B report, or in place of a missing one.
   [[nodiscard]] Bytes given() const { return given_; }
 
  private:
@@ -72,8 +72,8 @@ class MissingReportExtrapolator {
     extrapolated_ = 0;
     return late;
   }
-  /// Resets the number of extrapolated steps, because another Node-B now sends the reports and the missing ones never
-  /// arrive.
+  /// Resets the number of grants that replaced missing Node-B reports, because another Node-B now sends the reports and
+  /// the missing ones never arrive.
   void restart() { extrapolated_ = 0; }
 
  private:
