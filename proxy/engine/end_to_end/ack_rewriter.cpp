@@ -80,18 +80,18 @@ bool AckRewriter::has_law(const EndToEndFlow& flow, const Bearer& bearer) {
   return EndToEndAckControl::watches(flow) || (flow.controller && bearer.rate_control().has_flow_windows());
 }
 
-/// Returns the controller's window for an ACK with position `ack`. The window is at least two segments, because
-/// receivers delay the ACK of a single segment. These two segments are rounded up to the unit of the window scale,
-/// because the window field is rounded down.
+/// Returns the controller's window for an ACK of stream position `ack`, counted in bytes from the start of the stream.
+/// The window is at least two segments, because receivers delay the ACK of a single segment. These two segments are
+/// rounded up to the unit of the window scale, because the window field is rounded down.
 Bytes AckRewriter::law_window(EndToEndFlow& flow, Bearer& bearer, Side in, Bytes ack, Instant now) {
   const Bytes least = flow.towards(in).window.rounded_up(Bytes(flow.segment) * min_window_segments);
   const bool controlled = EndToEndAckControl::watches(flow);
   return std::max(controlled ? ack_control_.window(flow, bearer) : flow.controller->window(bearer, ack, now), least);
 }
 
-/// Returns the window for an ACK to the server, in bytes after position `ack`. The controller limits the window. While
-/// reports are late, the window also grows only by the acknowledged bytes, and after a change of controller only by 1/8
-/// of them. `offered` is the UE's own window.
+/// Returns the window for an ACK to the server, in bytes after stream position `ack`, which the ACK acknowledges. The
+/// controller limits the window. While reports are late, the window also grows only by the acknowledged bytes, and
+/// after a change of controller only by 1/8 of them. `offered` is the UE's own window.
 Bytes AckRewriter::window_towards_radio(EndToEndFlow& flow, Bearer& bearer, Bytes ack, Bytes offered, Instant now) {
   const bool law = has_law(flow, bearer);
   if (law && flow.opening == Opening::reports_late) flow.opening = Opening::no;

@@ -14,7 +14,8 @@ namespace {
 constexpr Duration silence = std::chrono::seconds(2);
 
 /// True if the end-to-end connection gets a share of the UE's window, because the connection uses its own window fully.
-/// In mode observe every flow with data in flight gets a share, because that mode limits no server to a window.
+/// In mode observe no decision is applied. Every flow with data in flight then gets a share, because no server is
+/// limited to a window.
 bool competes(const control::EndToEndFlowEstimator& estimator, const Bearer& bearer) {
   return bearer.settings().observes() ? estimator.in_flight() > Bytes{} : estimator.window_limited();
 }

@@ -41,16 +41,17 @@ class EndToEndAckControl {
 
   // All functions below require that the flow is observed.
 
-  /// Processes a data segment to the UE whose payload ends at position `end`.
+  /// Processes a data segment to the UE whose payload ends `end` bytes after the start of the stream.
   void on_data(const EndToEndFlow& flow, Bearer& bearer, const packet::Parsed& data, Bytes end, Instant now);
-  /// Handles an ACK of the UE up to position `ack`. Returns true if no data is in flight any more; due() then returns
-  /// an earlier time than before.
+  /// Handles an ACK of the UE for the first `ack` bytes of the stream. Returns true if no data is in flight any more;
+  /// due() then returns an earlier time than before.
   [[gnu::noinline]] bool on_ack(const EndToEndFlow& flow, Bearer& bearer, const tcp::Segment& segment, Bytes ack,
                                 Instant now);
-  /// Returns the window to advertise to the server in payload bytes, counted from the position that the UE has
+  /// Returns the window to advertise to the server in payload bytes, counted from the last byte that the UE has
   /// acknowledged.
   [[nodiscard, gnu::noinline]] Bytes window(const EndToEndFlow& flow, const Bearer& bearer) const;
-  /// Records that an ACK was sent to the server, and that the right edge of its window is position `edge`.
+  /// Records that an ACK was sent to the server, with a window whose right edge is `edge` bytes after the start of the
+  /// stream.
   [[gnu::noinline]] void on_window(const EndToEndFlow& flow, Bytes edge, Instant now);
   /// Returns when the flow loses its part of the UE's window because its UE or server is silent. Returns `never` if it
   /// has no part.
@@ -88,7 +89,7 @@ class EndToEndAckControl {
   };
 
   /// Updates the flow's contribution to the bearer's totals: its bytes in flight, whether it waits for the window, and
-  /// whether it waits as a short flow.
+  /// whether it waits as a short flow (less than smvs.short_flow sent).
   static void count(Watched& watched, AckController& controller, Bytes flight, bool waits, bool short_flow);
   /// Returns the data that a segment of the UE newly acknowledges. Returns at most one segment if the UE only reports,
   /// by SACK or a duplicate ACK, that one more segment arrived out of order.

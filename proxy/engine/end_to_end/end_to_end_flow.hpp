@@ -36,8 +36,10 @@ enum class Opening : std::uint8_t {
 struct DataWay {
   control::StreamPosition position{0};
   control::AdvertisedWindow window{0};  ///< window that the receiving host advertises, as the proxy forwards it in ACKs
-  Bytes sent;                           ///< position after the last data byte that the proxy has seen
-  Bytes acked;  ///< position that the receiver has acknowledged, even if the proxy still delays the ACK
+  /// End of the data that the proxy has seen, in bytes from the start of the stream.
+  Bytes sent;
+  /// Bytes from the start of the stream that the receiver has acknowledged, even if the proxy still delays the ACK.
+  Bytes acked;
 };
 
 /// Minimum MSS in bytes with which controllers compute, even if a host announces a smaller one. Controllers count
@@ -83,9 +85,10 @@ struct EndToEndFlow {
   std::array<DataWay, 2> ways;  ///< state of both directions, indexed by the Side towards which the data flows
   std::array<SynNote, 2> syns;  ///< contents of both hosts' SYNs, indexed by the Side of the sending host
   std::optional<ControlledFlow> controller;  ///< per-flow window controller; not set if the bearer uses none
-  Bytes opening_at;                          ///< acknowledged position at which the window started to grow gradually
-  Bytes opening_window;                      ///< window in bytes at which the window started to grow gradually
-  packet::Queue held;                        ///< delayed ACKs of the UE, oldest first
+  /// Bytes of the stream that were acknowledged when the window started to grow gradually.
+  Bytes opening_at;
+  Bytes opening_window;  ///< window in bytes at which the window started to grow gradually
+  packet::Queue held;    ///< delayed ACKs of the UE, oldest first
   Instant last_activity{};
   /// arrival time of the newest segment of the handshake; valid only during the handshake
   Instant handshake{};
@@ -100,8 +103,8 @@ struct EndToEndFlow {
 
   /// index of the flow's state in EndToEndAckControl; no_id if its segments are not passed to the ACK-based controller
   std::uint32_t ack_control = no_id;
-  /// Serial number of the flow's handshake. An entry that contains the flow's id but another serial number belongs to
-  /// an earlier flow with this id.
+  /// Serial number of the flow's handshake. If a queue entry (EvictionQueue) contains the flow's id but another serial
+  /// number, it belongs to an earlier flow with this id.
   std::uint32_t ticket = 0;
   std::uint16_t held_count = 0;  ///< number of delayed ACKs
   std::uint16_t segment = 536;   ///< maximum payload of a segment to the UE, from the MSS in the UE's SYN
@@ -141,9 +144,9 @@ struct EndToEndFlow {
   [[nodiscard]] bool is_refused_by(Side in, const tcp::Segment& reset) const;
   /// Starts to track both directions of a connection. `known` contains its window scales and sequence numbers.
   void begin(const KnownConnection& known);
-  /// Makes the advertised window grow only gradually from position `ack` on, for the reason `why`. The growth starts
-  /// from the window already advertised, but at least from `at_least` and ten segments, because a smaller window might
-  /// never grow.
+  /// Makes the advertised window grow only gradually from now on, at which `ack` bytes of the stream are acknowledged,
+  /// for the reason `why`. The growth starts from the window already advertised, but at least from `at_least` and ten
+  /// segments, because a smaller window might never grow.
   void begin_opening(Opening why, Bytes ack, Bytes at_least);
   /// True during the handshake, which may remain incomplete.
   [[nodiscard]] bool half_open() const { return phase == EndToEndPhase::syn || phase == EndToEndPhase::syn_ack; }

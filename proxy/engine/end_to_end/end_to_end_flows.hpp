@@ -47,8 +47,9 @@ class EndToEndFlows {
   /// established connections.
   EndToEndId open(const FirstSyn& first, PolicyIndex policy, Instant now);
   /// Starts to track an end-to-end connection that replaces a split flow after its handback to the hosts. Lookups find
-  /// the split flow until inherit() is called. `window` is the number of bytes that the server may at first send beyond
-  /// the UE's acknowledgements. Returns `none` if the table is full.
+  /// the split flow until inherit() is called. `known` is the state of both directions at the handback. `window` is the
+  /// number of bytes that the server may at first send beyond the UE's acknowledgements. Returns `none` if the table is
+  /// full.
   EndToEndId adopt(const KnownConnection& known, Bytes window, Instant now);
   /// Records that a window up to `edge` was advertised to the server by the split connection which this connection
   /// replaces. The split connection does that while it is handed back to its hosts.
@@ -150,7 +151,8 @@ class EndToEndFlows {
   /// Completes the handshake if the segment with these `numbers` is the initiator's ACK of the SYN-ACK.
   [[gnu::cold, gnu::noinline]] void track_handshake(EndToEndFlow& flow, Side in, const SegmentNumbers& numbers,
                                                     Instant now);
-  /// Passes the record of a connection that ends to the receiver of such records.
+  /// Passes the record of a connection that ends to the receiver of such records. `reason` is why it ended; if null,
+  /// the phase of the connection determines the reason.
   [[gnu::cold, gnu::noinline]] void record_end(const EndToEndFlow& flow, EndToEndId id, const char* reason) const;
   /// Starts to rewrite the ACKs of a connection whose handshake is complete.
   void establish(EndToEndFlow& flow);
@@ -160,11 +162,12 @@ class EndToEndFlows {
   /// Updates the state of the direction in which a segment carries data.
   void receive_data(EndToEndFlow& flow, EndToEndId id, Side in, const packet::Parsed& parsed,
                     const SegmentNumbers& numbers, Instant now);
-  /// Passes a data segment whose payload ends at position `end` to the UE's ACK-based controller.
+  /// Passes a data segment whose payload ends `end` bytes after the start of the stream to the UE's ACK-based
+  /// controller.
   [[gnu::noinline]] void watch_data(EndToEndFlow& flow, EndToEndId id, const packet::Parsed& parsed, Bytes end,
                                     Instant now);
-  /// Processes the acknowledgement of position `ack` in a segment, then forwards or delays the segment. `in_need` is
-  /// true if packet buffers are low, so that the segment must not be delayed.
+  /// Processes the acknowledgement in a segment, of the first `ack` bytes of the stream, then forwards or delays the
+  /// segment. `in_need` is true if packet buffers are low, so that the segment must not be delayed.
   void receive_ack(EndToEndFlow& flow, EndToEndId id, Side in, packet::Packet&& packet, const packet::Parsed& parsed,
                    Bytes ack, bool in_need, Instant now);
   /// Forwards a segment. Counts a segment to the UE in the bearer, with the `ip_length` bytes that it occupies in the

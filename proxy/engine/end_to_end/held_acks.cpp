@@ -9,12 +9,12 @@
 namespace sluice::proxy {
 namespace {
 
-/// Number of flows that are scanned for delayed ACKs in one step when packet buffers are scarce. Packets are processed
-/// between the steps.
+/// Number of flows that one call of free_some() scans for delayed ACKs when packet buffers are scarce. Packets are
+/// processed between the calls.
 constexpr std::uint32_t free_step = 128;
 
-/// Data that is stored in the packet buffer of a delayed ACK: the offset of its TCP header, and the position that it
-/// acknowledges.
+/// Data that is stored in the packet buffer of a delayed ACK: the offset of its TCP header, and the number of bytes of
+/// the stream that it acknowledges.
 struct HeldAck {
   packet::PacketNote& note;
   [[nodiscard]] std::uint16_t l4_offset() const { return static_cast<std::uint16_t>(note.scratch32); }

@@ -18,7 +18,7 @@ class HeldAcks {
   HeldAcks(flow::Slab<EndToEndFlow>& flows, const EndToEndParts& parts, AckRewriter& rewriter)
       : flows_(flows), parts_(parts), rewriter_(rewriter) {}
 
-  /// Delays an ACK for position `ack`, whose TCP header begins at `l4_offset`.
+  /// Delays an ACK that acknowledges the first `ack` bytes of the stream. Its TCP header begins at `l4_offset`.
   [[gnu::noinline]] void hold(EndToEndFlow& flow, EndToEndId id, packet::Packet&& packet, std::uint16_t l4_offset,
                               Bytes ack, Instant now);
   /// Forwards those delayed ACKs of the flow that its rate controller releases.

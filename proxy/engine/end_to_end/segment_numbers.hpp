@@ -8,8 +8,8 @@
 
 namespace sluice::proxy {
 
-/// Maximum distance in bytes by which a segment may begin before the acknowledged position, as retransmitted and
-/// reordered segments do.
+/// Maximum distance in bytes by which a segment may begin before the last acknowledged byte of its stream, as
+/// retransmitted and reordered segments do.
 inline constexpr std::uint32_t max_behind = 1U << 20;
 /// Maximum distance in bytes by which a segment may end beyond the right edge of the window. A host may shrink its
 /// window by rounding (RFC 7323 section 2.4), and a zero-window probe exceeds the edge by one byte.

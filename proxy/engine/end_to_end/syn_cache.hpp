@@ -56,8 +56,8 @@ class SynCache {
   /// Result of recording a SYN.
   enum class Result : std::uint8_t {
     stored,          ///< the SYN was recorded
-    evicted_oldest,  ///< the SYN was recorded, and the oldest SYN in the cache was evicted
-    rejected         ///< the SYN was not recorded, because another SYN of the connection is kept
+    evicted_oldest,  ///< the SYN was stored in the cache, and the oldest SYN in the cache was evicted
+    rejected         ///< the SYN was not stored in the cache, because another SYN of the connection is kept
   };
 
   /// Allocates `places` entries, at least one. `which` selects which of several SYNs of one connection is kept.

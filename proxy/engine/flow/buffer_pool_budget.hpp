@@ -10,10 +10,11 @@
 
 namespace sluice::proxy {
 
-/// Bytes of the budget that are reserved for the window advertised to one host.
+/// Bytes of the packet-buffer budget that are reserved for the window advertised to one host.
 struct Reservation {
   std::uint32_t bytes = 0;
-  std::uint16_t epoch = 0;  ///< epoch in which the reservation was last updated, see BufferPoolBudget::epoch_of()
+  /// Period of 0.27 s (epoch) in which the reservation was last updated, see BufferPoolBudget::epoch_of().
+  std::uint16_t epoch = 0;
 };
 
 /// Budget of packet buffers for the payload of a shard's split connections, and its division among them. The budget is
@@ -37,7 +38,8 @@ class BufferPoolBudget {
   /// into full buffers.
   static constexpr std::int64_t payload_per_buffer = 1400;
 
-  /// Computes the budget from the limits and the pool. The pool must outlive this object.
+  /// Computes from the limits and the pool how many buffers payload may occupy (the budget). The pool must outlive this
+  /// object.
   BufferPoolBudget(const ShardLimits& limits, const packet::PacketPool& pool);
 
   /// Returns the whole budget of one shard in bytes, for a pool of `buffers` buffers.
@@ -85,13 +87,14 @@ class BufferPoolBudget {
     return free() - reserved_for_demand_ >= bytes * 2 && of_one_ue_ - reserved >= bytes * 2;
   }
 
-  /// True if at most an eighth of the budget is left. Out-of-order data is then refused.
+  /// True if at most an eighth of the packet buffers for payload (the budget) is left. Out-of-order data is then
+  /// refused.
   [[nodiscard]] bool is_low() const { return spare_ <= low_watermark_; }
-  /// True if the budget is used up, so that only the reserve is free. Payload is then refused for a connection that
-  /// already holds two segments.
+  /// True if the packet buffers for payload (the budget) are used up. Only the reserve for receiving and forwarding is
+  /// free. Payload is then refused for a connection that already holds two segments.
   [[nodiscard]] bool is_exhausted() const { return spare_ <= 0; }
-  /// True if the budget is used up and payload also occupies half of the reserve. Payload is then refused even for
-  /// connections that hold almost nothing.
+  /// True if payload occupies all packet buffers for payload, and also half of the reserve for receiving and
+  /// forwarding. Payload is then refused even for connections that hold almost nothing.
   [[nodiscard]] bool reserve_touched() const { return spare_ <= -half_pool_reserve_; }
   /// Returns the share (0 … 1) of buffers in use, among those buffers that the ports cannot occupy.
   [[nodiscard]] double used() const { return used_; }
@@ -100,21 +103,21 @@ class BufferPoolBudget {
   /// Normal interval between two readings of the number of free buffers in the pool.
   static constexpr Duration usual_period = std::chrono::milliseconds(1);
   static constexpr Duration low_period = std::chrono::microseconds(100);
-  /// Number of epochs after which a window reservation expires.
+  /// Number of epochs (periods of 0.27 s) after which a window reservation expires.
   static constexpr std::size_t epochs = 8;
   static constexpr unsigned epoch_bits = 28;  ///< log2 of the length of an epoch in ns: 2^28 ns = 0.27 s
 
-  /// Returns the number of the epoch that contains the time `at`, modulo 2^16.
+  /// Returns the number of the epoch (period of 2^28 ns = 0.27 s) that contains the time `at`, modulo 2^16.
   static std::uint16_t epoch_of(Instant at) {
     return static_cast<std::uint16_t>(at.time_since_epoch().count() >> epoch_bits);
   }
   [[nodiscard]] static Bytes two_thirds(Bytes bytes) { return bytes * 2 / 3; }
   /// Returns the bytes of the budget that are neither occupied by packets nor reserved for advertised windows.
   [[nodiscard]] Bytes free() const { return Bytes(spare_ * payload_per_buffer - reserved_); }
-  /// Moves a window reservation to the current epoch, and changes it to `bytes`.
+  /// Moves a window reservation to the current epoch (period of 0.27 s), and changes it to `bytes`.
   [[gnu::noinline]] void update_reservation(Reservation& reservation, std::uint32_t bytes);
-  /// Advances to the epoch with this number, and expires the window reservations of the epochs that are then more than
-  /// two seconds old.
+  /// Advances to the epoch (period of 0.27 s) with this number. Expires the window reservations of the epochs that are
+  /// then more than two seconds old.
   void let_age(std::uint16_t epoch);
 
   const packet::PacketPool& pool_;
@@ -129,7 +132,7 @@ class BufferPoolBudget {
   /// number of buffers that payload may still occupy; negative while payload uses the reserve
   std::int64_t spare_ = 0;
   std::int64_t reserved_ = 0;  ///< sum of all window reservations that have not expired
-  /// sum of the reservations of each epoch, indexed by the epoch modulo `epochs`
+  /// sum of the reservations of each epoch (period of 0.27 s), indexed by the epoch modulo `epochs`
   std::array<std::int64_t, epochs> by_epoch_{};
   std::uint16_t epoch_ = 0;
   double used_ = 0;

@@ -150,7 +150,7 @@ struct Flow {
   FlowId bearer_previous = no_id;
   FlowPhase phase : 4 = FlowPhase::syn;
   Side initiator : 4 = Side::radio;
-  /// events for which the flow must be served; if there are any, the flow is scheduled
+  /// events that must be processed before the burst ends; if there are any, PendingFlows contains the flow
   StreamEvents events = StreamEvents::none;
 
   /// reason why the flow is handed back to its hosts; `none` if it is not handed back

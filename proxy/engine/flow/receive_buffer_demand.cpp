@@ -5,7 +5,8 @@
 namespace sluice::proxy {
 namespace {
 
-/// Divisor for the decrease of the demand: per round trip it decreases by at most demand / fall.
+/// Divisor for the decrease of the demand (bytes to hold and advertise): per round trip it decreases by at most demand
+/// / fall.
 constexpr std::int64_t fall = 8;
 
 }  // namespace

@@ -17,7 +17,8 @@ class ReceiveBufferDemand {
  public:
   /// Demand before the first measurement: the largest window that needs no window scaling.
   static constexpr Bytes first{64 * 1024};
-  /// Minimum demand: the initial window of ten segments (RFC 6928) with which a sender restarts after a pause.
+  /// Minimum demand (bytes to hold and advertise): the initial window of ten segments (RFC 6928) with which a sender
+  /// restarts after a pause.
   static constexpr Bytes least{16 * 1024};
 
   /// Creates the demand of a direction that has carried no data.
@@ -31,7 +32,7 @@ class ReceiveBufferDemand {
   void follow(tcp::SeqNum delivered, Duration round_trip, Instant now);
   /// Returns the demand, the number of bytes that the proxy must hold and advertise.
   [[nodiscard]] Bytes bytes() const { return bytes_; }
-  /// True if the last measurement is so recent that follow() would change nothing.
+  /// True if the last measurement is less than 10 ms (`shortest`) old, so that follow() would change nothing.
   [[nodiscard]] bool is_fresh(Instant now) const { return now - since_ < shortest; }
 
  private:

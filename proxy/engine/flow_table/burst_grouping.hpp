@@ -18,13 +18,16 @@ class BurstGrouping {
  public:
   /// Selects how packets of cross traffic (datagrams, and segments without a connection) limit the grouping.
   enum class CrossTraffic : std::uint8_t {
-    passed,  ///< cross traffic is forwarded at once, so segments may be moved before it
-    limited  ///< a rate controller may limit cross traffic, so no segment is moved before it
+    /// Cross traffic (packets of no split connection) is forwarded at once, so segments may be moved before it.
+    passed,
+    /// A rate controller may limit cross traffic (packets of no split connection), so no segment is moved before it.
+    limited
   };
 
   /// True if grouping the burst saves more time than it costs, because segments of its flows are interleaved. That is
-  /// so if more than half of the lookups find a flow that occurred earlier in the burst. May be false by mistake,
-  /// because only the flow that was looked up last is stored in each slot.
+  /// so if more than half of the lookups find a flow that occurred earlier in the burst. `known` contains the
+  /// connection of each packet. May be false by mistake, because only the flow that was looked up last is stored in
+  /// each slot.
   [[nodiscard]] bool is_interleaved(const ParsedBurst& known, const ConnectionTable& connections) {
     const auto count = known.keys.size();
     std::size_t repeated = 0;

@@ -70,8 +70,9 @@ static_assert(sizeof(JournalEntry) == 128 && sizeof(JournalEntry::Offer) == 4 &&
 struct CrashedConnection {
   flow::FlowKey key;
   std::array<packet::HeaderTemplate, 2> headers;  ///< frame headers of packets to the host behind each Side
-  std::array<tcp::SeqNum, 2> acknowledged;        ///< last recorded acknowledgement number of the host behind each Side
-  bool timestamps = false;                        ///< true if both hosts send TCP timestamps
+  /// Last acknowledgement number in the journal of the host behind each Side.
+  std::array<tcp::SeqNum, 2> acknowledged;
+  bool timestamps = false;  ///< true if both hosts send TCP timestamps
 };
 
 /// Connection that an earlier run of the program had split. It has lost no bytes, so it continues between its hosts. It

@@ -92,7 +92,7 @@ void FlowStats::count(Registry& registry, const Flow& flow) {
 
 /// Records the smoothed RTT to the UE and the time that its data waits in the proxy. That time is estimated from the
 /// unsent bytes, assuming that the bytes in flight are sent once per round trip. `ordinary` is true if the UE is in the
-/// control group.
+/// control group, which no rate controller limits.
 void FlowStats::take_times(const Flow& flow, bool ordinary) {
   const tcp::Endpoint& radio = flow.leg(Side::radio).endpoint;
   const Bytes in_flight = radio.in_flight();

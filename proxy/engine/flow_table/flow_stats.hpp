@@ -16,7 +16,7 @@ struct FlowStateCounts {
   std::uint32_t governed = 0;      ///< number of bearers whose sending a rate controller limits
   std::uint32_t ungoverned = 0;    ///< number of bearers whose sending only congestion control limits
 
-  /// IP bytes of cross traffic that wait in the queues of all UEs
+  /// IP bytes of cross traffic (packets that belong to no split connection) that wait in the queues of all UEs
   std::uint64_t cross_traffic_waiting = 0;
 
   FlowStateCounts& operator+=(const FlowStateCounts& other);
@@ -42,7 +42,7 @@ class FlowStats {
   /// Counts one flow by its state, and samples its round-trip and queueing times.
   void count(Registry& registry, const Flow& flow);
   /// Records the smoothed RTT to the UE and the time that its data waits in the proxy. `ordinary` is true if the UE is
-  /// in the control group.
+  /// in the control group, which no rate controller limits.
   void take_times(const Flow& flow, bool ordinary);
 
   Times& times_;

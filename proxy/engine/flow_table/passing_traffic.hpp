@@ -23,7 +23,7 @@ namespace sluice::proxy {
 class PassingTraffic {
  public:
   static constexpr std::size_t capacity = max_passing;
-  /// Time after which an entry without a new sample is free.
+  /// Time after which the table entry of a flow is free if none of the flow's frames was sampled.
   static constexpr Duration keep = std::chrono::minutes(1);
 
   /// Counts a frame that is forwarded without control for `reason`. Samples the frame if it completes a step, that is,
@@ -32,7 +32,8 @@ class PassingTraffic {
     if (count_bytes(bytes)) [[unlikely]]
       sample(rx, reason);
   }
-  /// True if a frame of this length completes a step, so that count() would take a sample of it.
+  /// True if a frame of this length reaches the byte at which the next sample is due, so that count() would sample this
+  /// frame.
   [[nodiscard]] bool samples(std::uint16_t bytes) const { return until_sample_ < bytes; }
   /// Counts a frame like count(), without a sample. Requires !samples(bytes).
   void skip(std::uint16_t bytes) { until_sample_ -= bytes; }
@@ -44,8 +45,8 @@ class PassingTraffic {
   /// Adds the frame that count_bytes() has selected to its flow. `reason` is the counter of the reason why the frame is
   /// forwarded without control.
   [[gnu::cold, gnu::noinline]] void sample(const RxPacket& rx, Counter reason);
-  /// Appends the flows that had a sample in the last minute (PassingTraffic::keep) before `now`, in no particular
-  /// order.
+  /// Appends the flows of which a frame was sampled in the last minute (PassingTraffic::keep) before `now`, in no
+  /// particular order.
   void describe(std::vector<PassingInfo>& out, Instant now) const;
 
  private:
@@ -59,8 +60,8 @@ class PassingTraffic {
     std::uint64_t bytes = 0;  ///< sampled bytes, including those inherited from the flow that used this entry before
     /// part of the sampled bytes that was inherited from the flow that used this entry before
     std::uint64_t inherited = 0;
-    Instant first{};            ///< time of the first sample
-    Instant last{};             ///< time of the newest sample
+    Instant first{};            ///< time of the flow's first sampled frame
+    Instant last{};             ///< time of the flow's newest sampled frame
     Counter reason{};           ///< reason why the newest sampled frame was forwarded without control
     std::uint8_t protocol = 0;  ///< number of the IP protocol
   };
@@ -73,7 +74,8 @@ class PassingTraffic {
   std::int64_t step_ = min_step;          ///< number of bytes for which each sample stands
   /// random distance, in bytes, of the next sample from the start of its step (step_ bytes with one sample)
   std::int64_t offset_ = 0;
-  std::uint64_t phase_ = 0;    ///< state of the linear congruential generator that selects the positions of samples
+  /// State of the linear congruential generator that selects the distances between sampled frames.
+  std::uint64_t phase_ = 0;
   std::uint64_t sampled_ = 0;  ///< bytes of all samples
   std::array<std::array<Entry, set_size>, capacity / set_size> sets_{};
 };

@@ -192,7 +192,8 @@ void Registry::trace(control::LawTrace* trace) {
   if (trace_ != nullptr) set_trace(trace_);
 }
 
-/// Makes all bearers of the recorded UE write to the decision log `trace`. With null, ends the recording.
+/// Makes all bearers of the UE that `trace` names write their controllers' inputs and decisions to this log. With null,
+/// ends the recording.
 void Registry::set_trace(control::LawTrace* trace) {
   const BearerId first = find_bearer(trace_->wanted().ue);
   if (first == flow::no_flow) return;

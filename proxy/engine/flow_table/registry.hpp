@@ -79,8 +79,8 @@ class Registry {
   /// other bearers. Returns no_id if the maximum number of bearers is reached.
   BearerId bearer_of(const IpAddress& of, PolicyIndex policy, Instant now);
   /// Returns the bearer of a UE that may have no connection, and creates it if needed, like bearer_of(). The caller
-  /// must set the bearer's timer. Returns no_flow if the UE is in the control group, or if seven eighths of
-  /// limits.max_bearers are used. The rest is for UEs with connections.
+  /// must set the bearer's timer. Returns no_flow if the UE is in the control group (limited by no rate controller), or
+  /// if seven eighths of limits.max_bearers are used. The rest is for UEs with connections.
   BearerId bearer_without_connection(const IpAddress& ue, PolicyIndex policy, Instant now);
   /// Sets the decision log, which names the UE whose controllers are recorded. With null, ends the recording.
   void trace(control::LawTrace* trace);
@@ -89,7 +89,8 @@ class Registry {
   /// Decrements the bearer's number of end-to-end connections, because one has ended. A bearer without connections is
   /// closed at once or after the idle timeout.
   void drop_end_to_end(BearerId id, Instant now);
-  /// Scans some send histories once per millisecond, and frees those of UEs to which nothing was sent for a long time.
+  /// Scans some send histories once per millisecond, and frees those of UEs of which no packet can be in flight to the
+  /// Node-B any more.
   void let_rest(Instant now) {
     if (now >= next_rest_) look_for_silent(now);
   }
@@ -113,7 +114,8 @@ class Registry {
   /// Removes the bearer from the set of bearers whose status has changed, so that no status is sent for it.
   void forget_change(BearerId id) { changed_bearers_.erase(id); }
 
-  /// Records that an ACK has arrived for the bearer, so that waiting cross traffic may be sent.
+  /// Records that an ACK has arrived for the bearer, so that waiting cross traffic (packets of no split connection) may
+  /// be sent.
   void wake_cross_traffic(BearerId id) {
     cross_traffic_woken_.insert(id);
     any_cross_traffic_woken_ = true;
@@ -141,7 +143,8 @@ class Registry {
     } while (each->id != bearer);
   }
 
-  /// Returns the comparison of decisions in mode observe with the actual traffic, summed over all bearers.
+  /// Returns the comparison of the decisions in mode observe, which are not applied, with the actual traffic, summed
+  /// over all bearers.
   [[nodiscard]] const Observed& observed() const { return pools_.observed; }
 
   /// True if a UE with the address `ue` is in the control group, whose connections no rate controller limits. UEs that
@@ -151,14 +154,15 @@ class Registry {
   }
 
  private:
-  /// Scans the next send histories, and frees those of UEs to which nothing was sent for a long time.
+  /// Scans the next send histories, and frees those of UEs of which no packet can be in flight to the Node-B any more.
   [[gnu::noinline]] void look_for_silent(Instant now);
   /// Returns one bearer of a UE, from which the UE's other bearers can be reached; no_flow if there is none. `ue` is
   /// the address under which the bearers are stored.
   [[nodiscard]] BearerId entry_of(const IpAddress& ue) const;
   /// Returns the address under which a UE's bearer is stored.
   [[nodiscard]] const IpAddress& queue_of(const IpAddress& ue) const;
-  /// Makes all bearers of the recorded UE write to the decision log `trace`. With null, ends the recording.
+  /// Makes all bearers of the UE that `trace` names write their controllers' inputs and decisions to this log. With
+  /// null, ends the recording.
   void set_trace(control::LawTrace* trace);
   /// Closes a bearer that has no connections: at once, or after the idle timeout if it has measurements.
   void rest_if_unused(BearerId id, Instant now);

@@ -15,14 +15,15 @@ namespace sluice::proxy {
 /// whose DSCP changes thus stay in order. Thread: the shard's.
 class CrossTrafficPolicies {
  public:
-  /// True if the first policy that matches the flow queues cross traffic. `packet` is a packet of the flow with the key
-  /// `flow`, and `tag` the hash tag of the key. Without a UDP or TCP header, as in a fragment, all ports are 0. Need
-  /// not be called unless policies.passes_cross_traffic().
+  /// True if the first policy that matches the flow lets cross traffic (packets of no split connection) wait in the
+  /// UE's queue. `packet` is a packet of the flow with the key `flow`, and `tag` the hash tag of the key. Without a UDP
+  /// or TCP header, as in a fragment, all ports are 0. Need not be called unless policies.passes_cross_traffic().
   [[nodiscard, gnu::noinline]] bool may_wait(const ActivePolicies& policies, flow::KeyTag tag,
                                              const flow::FlowKey& flow, const ConnectionView& packet);
 
  private:
-  /// Decision for one flow. `generation` is that of the policies that made the decision; 0 in an unused entry.
+  /// Whether the packets of one flow may wait in the UE's queue. `generation` is that of the policies that made the
+  /// decision; 0 in an unused entry.
   struct Entry {
     flow::FlowKey flow;
     std::uint16_t generation = 0;

@@ -60,12 +60,13 @@ struct Policies {
   [[nodiscard]] const PolicySettings& settings(PolicyIndex index) const {
     return index < list.size() ? list[index].settings : otherwise;
   }
-  /// True if the UE is in the control group. A fixed hash of the address decides, so that every shard and every run
-  /// gets the same result.
+  /// True if the UE is in the control group, which no rate controller limits. A fixed hash of the address decides, so
+  /// that every shard and every run gets the same result.
   [[nodiscard]] bool in_control_group(const IpAddress& ue) const;
   /// True if at least one policy selects a mode that uses feedback: Node-B reports or ACKs.
   [[nodiscard]] bool needs_feedback() const;
-  /// True if at least one policy selects a controller that prefers short flows.
+  /// True if at least one policy selects a controller that prefers short flows, which have sent less than
+  /// smvs.short_flow.
   [[nodiscard]] bool prioritizes_short_flows() const;
   /// True if at least one policy permits to count answers to QUIC downloads, that is, short datagrams of the UE.
   [[nodiscard]] bool counts_answers() const;
@@ -73,7 +74,8 @@ struct Policies {
   [[nodiscard]] bool advises_rates() const;
   /// True if at least one policy forwards cross traffic (packets that belong to no split connection) at once.
   [[nodiscard]] bool passes_cross_traffic() const;
-  /// True if no policy intercepts connections, so that every connection is forwarded unchanged.
+  /// True if the default settings apply to all connections and select mode bypass. Every connection is then forwarded
+  /// unchanged.
   [[nodiscard]] bool only_bypass() const { return list.empty() && otherwise.mode == Mode::bypass; }
 
  private:

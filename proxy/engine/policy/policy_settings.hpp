@@ -96,8 +96,9 @@ enum class WithoutReports : std::uint8_t {
 /// Selects how packets to a UE that belong to no split connection, such as QUIC, are sent while the UE's window is
 /// full.
 enum class CrossTraffic : std::uint8_t {
-  queue,   ///< the packets wait in a fair queue of the UE until its window opens
-  forward  ///< the packets are forwarded at once, and the controller counts their bytes as cross traffic
+  queue,  ///< the packets wait in a fair queue of the UE until its window opens
+  /// The packets are forwarded at once, and the controller counts their bytes as traffic that shares the radio queue.
+  forward
 };
 
 /// Selects whether a QUIC download to a UE is limited although the controller gets neither Node-B reports nor TCP ACKs
@@ -122,7 +123,8 @@ struct SmvsMode {
   /// Size of a short flow: a flow that has sent fewer bytes gets priority over other flows of its UE; 0 means no
   /// priority.
   Bytes short_flow{256 * 1024};
-  /// Factor (0 … 1) by which the controller's target queue is multiplied while a short flow is active beside downloads.
+  /// Factor (0 … 1) by which the controller's target queue is multiplied while a short flow (less than `short_flow`
+  /// bytes sent) is active beside downloads.
   double short_flow_reference = 0.5;
 };
 
@@ -140,7 +142,7 @@ enum class Intercept : std::uint8_t {
   return mode != Mode::bypass && mode != Mode::observe && (!law || text_of(*law).split);
 }
 /// True if the mode supports end-to-end connections. Mode smvs supports them only with the ACK-based controller,
-/// because no ACK can carry an allowance to a server.
+/// because no ACK can carry an allowance (bytes to send per report) to a server.
 [[nodiscard]] constexpr bool can_regulate(Mode mode) {
   const auto law = flow_controller_of(mode);
   return mode == Mode::observe || mode == Mode::smvs || (law && text_of(*law).regulate);
@@ -159,7 +161,8 @@ struct PolicySettings {
 
   /// True in mode observe, in which a controller computes decisions that are not applied.
   [[nodiscard]] bool observes() const { return mode == Mode::observe; }
-  /// Returns the mode whose controller runs: in mode observe the one in `observed`, else `mode`.
+  /// Returns the mode whose controller runs: in mode observe, in which decisions are not applied, the one in
+  /// `observed`, else `mode`.
   [[nodiscard]] Mode law() const { return observes() ? observed : mode; }
   /// True if the controller that runs needs Node-B reports. A per-flow window controller needs none if it only divides
   /// a buffer whose size is configured.
@@ -175,7 +178,8 @@ struct PolicySettings {
   [[nodiscard]] bool uses_ack_feedback() const {
     return law() == Mode::smvs && (!traits_of(smvs.law).needs_reports || smvs.without_reports == WithoutReports::acks);
   }
-  /// True if the controller reduces its target queue while short flows of the UE are active.
+  /// True if the controller reduces its target queue while short flows (less than `short_flow` bytes sent) of the UE
+  /// are active.
   [[nodiscard]] bool prioritizes_short_flows() const {
     return law() == Mode::smvs && smvs.short_flow > Bytes{} && smvs.short_flow_reference < 1;
   }
