@@ -15,9 +15,9 @@ namespace sluice::proxy {
 
 namespace {
 
-/// Part of the queueing delay above which a flow counts as having a bottleneck other than the radio link. That is so if
-/// the flow's own delay exceeds twice the UE's delay by more than this time. The UE's delay is the queueing delay that
-/// its flows have in common plus its maximum ACK delay.
+/// Limit for deciding that the bottleneck of a flow is not the radio link. That is so if the flow's queueing delay
+/// exceeds twice the UE's delay by more than this time. The UE's delay is the queueing delay that its flows have in
+/// common plus its maximum ACK delay.
 constexpr Duration queued_elsewhere = std::chrono::milliseconds(20);
 /// Factor in the limit of the bytes in flight of a flow whose bottleneck is not the radio link. The limit is factor ×
 /// rate of the flow × (minimum RTT + queued_elsewhere), plus segments_elsewhere full segments.
@@ -68,7 +68,8 @@ control::AckSample make_ack_sample(const Bearer& bearer, Instant now) {
   return ack_sample;
 }
 
-/// Updates the UE's bytes in flight by the change in the bytes in flight of this flow. Mostly there is no change.
+/// Updates the UE's bytes in flight by the change in the bytes in flight of this flow. `share` contains the bytes that
+/// were counted for the flow before. Mostly there is no change.
 inline void BudgetSharing::follow_flight(Share& share, const Flow& flow, AckController& controller) {
   const Leg& radio = flow.leg(Side::radio);
   const auto payload = static_cast<std::uint32_t>(radio.endpoint.in_flight().count());
@@ -80,7 +81,8 @@ inline void BudgetSharing::follow_flight(Share& share, const Flow& flow, AckCont
   controller.add_flight(Bytes(share.flight) - Bytes(before));
 }
 
-/// Updates whether the flow waits for the window, and whether it does so as a short flow. Mostly there is no change.
+/// Updates whether the flow waits for the window, and whether it does so as a short flow (less than smvs.short_flow
+/// sent). Mostly there is no change.
 inline void BudgetSharing::follow_waits(Share& share, bool waits, const Flow& flow, const Bearer& bearer,
                                         AckController& controller) {
   const bool short_flow_waits = waits && bearer.is_short(flow.sent_to_radio);
@@ -102,7 +104,7 @@ inline Bytes BudgetSharing::budget_elsewhere(const Share& share, const Flow& flo
 }
 
 /// Computes the result of budget_elsewhere() for a flow that shares its UE with other active flows: how many more bytes
-/// its own bottleneck allows in flight.
+/// its own bottleneck allows in flight. `share` contains the values of the flow that its UE's controller has counted.
 Bytes BudgetSharing::budget_beside_others(const Share& share, const Flow& flow, const AckController& controller) {
   const tcp::Endpoint& endpoint = flow.leg(Side::radio).endpoint;
   const control::DelayBasedController& law = controller.law();

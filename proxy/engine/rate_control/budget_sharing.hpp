@@ -16,22 +16,22 @@ namespace sluice::proxy {
 
 class Bearer;
 
-/// Bytes that one flow may send at once while other flows of its UE wait for the common window.
+/// Bytes that one flow may send at once while other flows of its UE wait for the window that they have in common.
 inline constexpr Bytes turn{2 * 1500};
 /// Minimum share of a UE's window for all short flows together while other flows wait too. A flow is short if it has
 /// sent less than SmvsMode::short_flow.
 inline constexpr double short_flow_share = 0.8;
 
-/// Returns the part of `window` for one of the `waiting` flows, of which `short_flows` are short. All short flows get
-/// equal parts, and all other flows get equal parts. A short flow gets at least as much as a flow that is not short.
-/// The flow itself must be included in the numbers.
+/// Returns the part of `window` for one of the `waiting` flows, of which `short_flows` are short (have sent less than
+/// smvs.short_flow). All short flows get equal parts, and all other flows get equal parts. A short flow gets at least
+/// as much as a flow that is not short. The flow itself must be included in the numbers.
 [[nodiscard]] Bytes part_of(Bytes window, std::uint32_t waiting, std::uint32_t short_flows, bool is_short_flow);
 
 /// Numbers of flows that share the window of a bearer: split flows with unsent data, end-to-end flows that the window
 /// limits, and waiting flows of cross traffic.
 struct Competitors {
   std::uint32_t all = 0;
-  std::uint32_t short_flows = 0;  ///< how many of all competing flows are short
+  std::uint32_t short_flows = 0;  ///< how many of all competing flows are short (have sent less than smvs.short_flow)
 };
 /// Returns the numbers of flows that share the window of the bearer.
 [[nodiscard]] Competitors competitors_for(const Bearer& bearer);
@@ -70,7 +70,7 @@ class BudgetSharing {
   [[nodiscard]] Bytes budget_to_pass(const Flow& flow, FlowId id, Bearer& bearer, Bytes least, Instant now);
   /// Updates the flow's bytes in flight after data was forwarded at once, so that nothing is left to send.
   void record_passed(const Flow& flow, FlowId id, Bearer& bearer);
-  /// True if the flow is short and waits for the window.
+  /// True if the flow is short (has sent less than smvs.short_flow) and waits for the window.
   [[nodiscard]] bool short_flow_waits(FlowId id) { return shares_[id].short_flow_waits != 0; }
   /// Removes the flow's values from its bearer's controller, because the flow leaves the bearer.
   void forget(FlowId id, Bearer& bearer);
@@ -90,7 +90,8 @@ class BudgetSharing {
   };
   /// Updates the UE's bytes in flight by the change in the bytes in flight of this flow.
   static void follow_flight(Share& share, const Flow& flow, AckController& controller);
-  /// Updates whether the flow has data that waits for the window, and whether it waits as a short flow.
+  /// Updates whether the flow has data that waits for the window, and whether it waits as a short flow (less than
+  /// smvs.short_flow sent).
   static void follow_waits(Share& share, bool waits, const Flow& flow, const Bearer& bearer, AckController& controller);
   /// Returns how many more bytes the flow may have in flight if its bottleneck is not the radio link. Returns
   /// Bytes::max() if the radio link is its bottleneck.

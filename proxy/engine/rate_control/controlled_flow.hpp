@@ -21,10 +21,11 @@ inline constexpr std::int64_t min_window_segments = 2;
 class ControlledFlow {
  public:
   /// Creates the controller of the connection `whose` with the values in `start`. The next byte to be sent has position
-  /// 0.
+  /// 0. Positions are bytes of the stream, or IP bytes sent for a split connection.
   ControlledFlow(const Bearer& bearer, const flow::FlowKey& whose, const control::LawStart& start);
 
-  /// Records that data up to position `end` was sent to the UE. bearer.sent() must already include it.
+  /// Records that the first `end` bytes were sent to the UE: of the stream, or IP bytes for a split connection.
+  /// bearer.sent() must already include it.
   void on_sent(const Bearer& bearer, Bytes end);
   /// Records that a packet with `payload` payload bytes occupies `packet` bytes in the radio queue. The packet with the
   /// most payload so far determines the ratio of payload to IP bytes. Only for flows whose positions are payload bytes.
@@ -34,9 +35,11 @@ class ControlledFlow {
   /// Processes the last Node-B report if it is new. Returns which of the delayed ACKs may now be forwarded to the
   /// server; none without a new report.
   control::AckRelease on_report(Bearer& bearer, Instant now);
-  /// Records that an ACK of position `ack` with the window `window` was forwarded to the server.
+  /// Records that an ACK for the first `ack` bytes of the stream, with the window `window` in bytes, was forwarded to
+  /// the server.
   void on_released(const Bearer& bearer, Bytes ack, Bytes window);
-  /// Returns how many bytes after position `ack` may be in flight according to the controller.
+  /// Returns how many bytes may be in flight according to the controller, if the first `ack` bytes are acknowledged.
+  /// Bytes are those of the stream, or IP bytes for a split connection.
   [[nodiscard]] Bytes window(Bearer& bearer, Bytes ack, Instant now);
   /// Starts or restarts the controller on a connection that already carries data. `window` is the flow's share of the
   /// bytes that fit on the path without queueing. `queue` is the present state of the radio queue.
@@ -46,9 +49,9 @@ class ControlledFlow {
   /// Subtracts the flow from the number of flows that share the radio queue.
   void leave(Bearer& bearer);
 
-  /// Returns the position up to which the UE has acknowledged.
+  /// Returns how many bytes the UE has acknowledged: of the stream, or IP bytes for a split connection.
   [[nodiscard]] Bytes acked() const { return acked_; }
-  /// Returns the position up to which data was sent.
+  /// Returns how many bytes were sent: of the stream, or IP bytes for a split connection.
   [[nodiscard]] Bytes sent() const { return sent_; }
   /// Returns the kind of the flow's controller.
   [[nodiscard]] control::FlowControllerKind law() const { return law_.which(); }

@@ -44,8 +44,8 @@ constexpr Bytes min_queued{8 * 1500};
 /// Maximum number of queued bytes of one flow at which a packet of the flow's handshake is still queued.
 constexpr Bytes max_handshake_queued{64 << 10};
 
-/// True if cross traffic has the link to itself: Node-B reports or counted answers limit the UE, and none of its
-/// connections has data.
+/// True if cross traffic (packets of no split connection) has the link to itself: Node-B reports or counted answers
+/// (short datagrams that acknowledge a QUIC download) limit the UE, and none of its connections has data.
 bool is_sole(const Bearer& bearer) {
   bool sole =
       !bearer.rate_control().is_ack_based() || (bearer.has_cross_traffic_queue() && bearer.cross_traffic_queue().clock);
@@ -91,9 +91,9 @@ bool shares_clocked_fifo(const CrossTrafficQueue& cross, std::uint32_t slot) {
   return cross.clock && slot % FlowQueue::slots == cross.clocked_slot % FlowQueue::slots;
 }
 
-/// Returns the parameters of CoDel for the flows of cross traffic. The interval covers a round trip to a distant server
-/// and through the radio, or twice that if no connection of the UE has data. The target is a quarter of the interval:
-/// such a queue keeps a loss-based sender busy on a link whose rate varies.
+/// Returns the parameters of CoDel for the flows of cross traffic (packets of no split connection). The interval covers
+/// a round trip to a distant server and through the radio, or twice that if no connection of the UE has data. The
+/// target is a quarter of the interval: such a queue keeps a loss-based sender busy on a link whose rate varies.
 CodelParameters codel_of(const Bearer& bearer) {
   const Duration usual = std::chrono::milliseconds(is_sole(bearer) ? 400 : 200);
   const Duration interval = std::max(usual, 2 * bearer.ack_controller().law().srtt());
@@ -123,8 +123,8 @@ bool is_handshake(const RxPacket& rx) {
   return frame.size() > at && is_quic_handshake(frame.subspan(at));
 }
 
-/// Returns the maximum number of bytes of one flow of cross traffic that may wait in the UE's queue. `handshake` is
-/// true if the arriving packet belongs to the flow's handshake.
+/// Returns the maximum number of bytes of one flow of cross traffic (packets of no split connection) that may wait in
+/// the UE's queue. `handshake` is true if the arriving packet belongs to the flow's handshake.
 Bytes max_queued_of(const Bearer& bearer, bool handshake) {
   if (handshake) return max_handshake_queued;
   if (bearer.has_cross_traffic_queue()) {
@@ -199,12 +199,10 @@ CrossTrafficSender::SharedWindow CrossTrafficSender::shared_window(const Bearer&
   return {controller.law().window(now), competitors.all - controller.cross_traffic_flows, competitors.short_flows};
 }
 
-/// Returns how many bytes of cross traffic the bearer's window still allows. Each flow of cross traffic gets the same
-/// part of the window as a waiting connection. Connections that exceed their part do not reduce this part, because
-/// servers of end-to-end connections respond a round trip later. If no connection waits, cross traffic may use the
-/// While the flow whose answers are counted is held back, the others do not get its part, so that the radio queue
-/// empties.
-/// whole window.
+/// Returns how many bytes of cross traffic (packets of no split connection) the bearer's window still allows. Each flow
+/// of cross traffic gets the same part of the window as a waiting connection. Connections that exceed their part do not
+/// reduce this part, because servers of end-to-end connections respond a round trip later. If no connection waits,
+/// cross traffic may use the whole window.
 Bytes CrossTrafficSender::window_left(const Bearer& bearer, const SharedWindow& shared) {
   const CrossTrafficQueue& cross = bearer.cross_traffic_queue();
   if (cross.is_holding()) {
@@ -221,9 +219,9 @@ Bytes CrossTrafficSender::window_left(const Bearer& bearer, const SharedWindow& 
   return std::max(left_of_part, shared.window - bearer.ack_controller().flight());
 }
 
-/// Returns how many bytes of cross traffic may be sent from the grant of a Node-B report. If a report has just arrived,
-/// each flow of cross traffic gets the same part as each waiting connection. At other times, cross traffic may use the
-/// grant only if no connection waits.
+/// Returns how many bytes of cross traffic may be sent from the grant, the bytes that the last Node-B report allows. If
+/// a report has just arrived, each flow of cross traffic gets the same part as each waiting connection. At other times,
+/// cross traffic may use the grant only if no connection waits.
 Bytes CrossTrafficSender::grant_left(const Bearer& bearer, Occasion occasion, Instant now) {
   const Bytes left = bearer.allowance(now);
   const std::uint32_t others = bearer.load.backlogged_flows;
@@ -278,8 +276,9 @@ bool CrossTrafficSender::may_release(Bearer& bearer, const SharedWindow& shared,
 }
 
 /// True if the next packet of cross traffic, of `bytes` IP bytes, may exceed the window. That is so if its flow is
-/// sparse (has sent little) and the overdraft of this round trip is not used up. Counts the packet in the overdraft. A
-/// call or game beside a download thus need not wait while the window is full.
+/// sparse (has sent little). In addition, sparse flows must not have used up the bytes that they may send beyond the
+/// window in this round trip. Counts the packet among these bytes. A call or game beside a download thus need not wait
+/// while the window is full.
 bool CrossTrafficSender::may_overdraw(const Bearer& bearer, Bytes bytes, Instant now) {
   CrossTrafficQueue& cross = bearer.cross_traffic_queue();
   if (!cross.queue.next_is_sparse()) return false;
@@ -294,9 +293,9 @@ bool CrossTrafficSender::may_overdraw(const Bearer& bearer, Bytes bytes, Instant
   return true;
 }
 
-/// Counts cross traffic as delivered one round trip after it was sent. Does nothing while a connection has bytes in
-/// flight, because the ACKs of these bytes will show the delivery. Without ACKs, cross traffic thus continues at the
-/// last measured rate.
+/// Counts cross traffic (packets of no split connection) as delivered one round trip after it was sent. Does nothing
+/// while a connection has bytes in flight, because the ACKs of these bytes will show the delivery. Without ACKs, cross
+/// traffic thus continues at the last measured rate.
 void CrossTrafficSender::age_without_acks(Bearer& bearer, Instant now) {
   AckController& controller = bearer.ack_controller();
   CrossTrafficQueue& cross = bearer.cross_traffic_queue();
@@ -459,7 +458,7 @@ void CrossTrafficSender::give_up(Bearer& bearer, Instant now) {
 }
 
 /// Updates the answer clock, which counts the answers to a download, at the time `now`. Returns false if this has ended
-/// the count, so that nothing limits cross traffic any more.
+/// the count, so that nothing limits the UE's packets of no split connection any more.
 bool CrossTrafficSender::advance_clock(Bearer& bearer, Instant now) {
   CrossTrafficQueue& cross = bearer.cross_traffic_queue();
   AckController& controller = bearer.ack_controller();

@@ -19,7 +19,7 @@ namespace sluice::proxy {
 /// FlowQueue. If no controller knows the queue, they are forwarded at once. Thread: the shard's.
 class CrossTrafficSender {
  public:
-  /// Records sent packets in `passing`, which outlives the sender.
+  /// Counts sent packets in `passing`, the table of flows that are forwarded without control. It outlives the sender.
   CrossTrafficSender(const ShardContext& shard, PassingTraffic& passing) : shard_(shard), passing_(passing) {}
 
   /// Sends or queues the packet. Does nothing and returns false if no controller of the UE knows the length of the
@@ -35,27 +35,28 @@ class CrossTrafficSender {
   /// Counts a datagram from a UE as an answer if it is short and belongs to a download whose answers are counted. An
   /// answer is used like an ACK.
   [[gnu::noinline]] void on_answer(const RxPacket& rx);
-  /// True if an ACK has arrived for a bearer that has waiting cross traffic.
+  /// True if an ACK has arrived for a bearer that has waiting cross traffic (packets of no split connection).
   [[nodiscard]] bool any_woken() const { return shard_.registry.any_cross_traffic_woken(); }
-  /// Sends waiting cross traffic of the bearers for which an ACK has arrived.
+  /// Sends waiting cross traffic (packets of no split connection) of the bearers for which an ACK has arrived.
   [[gnu::noinline]] void serve_woken(Instant now);
-  /// Event that may allow cross traffic to be sent.
+  /// Event after which waiting packets of no split connection may be sent.
   enum class Occasion : std::uint8_t {
     report,  ///< a Node-B report has arrived and given the bearer a new grant (bytes to send)
     other    ///< a packet or an ACK has arrived, or a timer has expired
   };
-  /// Sends as much cross traffic as the bearer's window or grant allows. `occasion` is the event because of which more
-  /// may be allowed now. If no controller knows the length of the radio queue any more, forwards all of it. Requires
-  /// bearer.has_cross_traffic_queue().
+  /// Sends as much cross traffic as the bearer's window, or the grant of the last Node-B report (bytes to send),
+  /// allows. `occasion` is the event because of which more may be allowed now. If no controller knows the length of the
+  /// radio queue any more, forwards all of it. Requires bearer.has_cross_traffic_queue().
   void serve(Bearer& bearer, Occasion occasion, Instant now);
   /// Forwards all waiting packets of the bearer, because nothing limits them any more.
   void flush(Bearer& bearer, Instant now);
-  /// Handles the expiry of the bearer's timer. Sends cross traffic if the window has grown. Stops limiting cross
-  /// traffic if no limit is needed any more.
+  /// Handles the expiry of the bearer's timer. Sends cross traffic (packets of no split connection) if the window has
+  /// grown. Stops limiting cross traffic if no limit is needed any more.
   void on_due(Bearer& bearer, Instant now);
   /// Returns when on_due() must be called next.
   [[nodiscard]] static Instant deadline(const Bearer& bearer);
-  /// Stops limiting cross traffic, because the proxy is about to end. The caller must then call flush_all().
+  /// Stops limiting cross traffic (packets of no split connection), because the proxy is about to end. The caller must
+  /// then call flush_all().
   void end() { ended_ = true; }
   [[nodiscard]] bool ended() const { return ended_; }
   /// Forwards all waiting packets of all bearers. Takes time, because it visits every bearer.
@@ -69,9 +70,11 @@ class CrossTrafficSender {
   /// is sent.
   struct SharedWindow {
     Bytes window;
-    std::uint32_t others = 0;       ///< number of connections that compete with cross traffic for the window
-    std::uint32_t short_flows = 0;  ///< number of short flows among the connections and cross-traffic flows that
-                                    ///< compete
+    /// Number of connections that compete with the packets of no split connection for the window.
+    std::uint32_t others = 0;
+    /// Number of short flows (less than smvs.short_flow sent) among the connections and cross-traffic flows that
+    /// compete.
+    std::uint32_t short_flows = 0;
   };
   [[nodiscard]] static SharedWindow shared_window(const Bearer& bearer, Instant now);
   [[nodiscard]] static Bytes window_left(const Bearer& bearer, const SharedWindow& shared);
@@ -82,8 +85,8 @@ class CrossTrafficSender {
   void count_passed(FlowQueue::Popped& popped, Instant now);
   /// Sends a packet that the fair queue has released.
   void send(Bearer& bearer, FlowQueue::Popped&& popped, Instant now);
-  /// Records how many flows of cross traffic wait. Sets the bearer's timer to the time at which the window will next
-  /// grow.
+  /// Records how many flows of cross traffic (packets of no split connection) wait. Sets the bearer's timer to the time
+  /// at which the window will next grow.
   void update(Bearer& bearer, Instant now);
   [[nodiscard]] BearerId open_for_answers(const RxPacket& rx);
   [[nodiscard]] bool may_release(Bearer& bearer, const SharedWindow& shared, Bytes size, Instant now) const;

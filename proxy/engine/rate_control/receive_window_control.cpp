@@ -134,9 +134,9 @@ void ReceiveWindowControl::update_of_server(Flow& flow, Bearer& bearer, Instant 
   record_window_closed(flow, bearer, sliding || room < closed_below);
 }
 
-/// Returns the window `room`. Returns two segments instead, but at most `most`, under three conditions. The window has
-/// been less than two segments for the time closed_for, gets_min_window() is true, and the proxy holds little unsent
-/// data for the UE.
+/// Returns the window in bytes to advertise to the server. This is `room`, which the controller has computed. Under
+/// three conditions it is two segments instead, but at most `most`. The window has been less than two segments for the
+/// time closed_for, gets_min_window() is true, and the proxy holds little unsent data for the UE.
 Bytes ReceiveWindowControl::grant_min_window(const Flow& flow, const Bearer& bearer, Loop& loop, Bytes room, Bytes most,
                                              Instant now) {
   const Bytes few = few_segments(flow);
@@ -149,9 +149,9 @@ Bytes ReceiveWindowControl::grant_min_window(const Flow& flow, const Bearer& bea
   return room;
 }
 
-/// Creates the controller of the window advertised to the server (the second control loop). Returns null while the
-/// connection has carried little data, because its first window suffices until then. `held` is the number of bytes for
-/// the UE that the proxy holds.
+/// Creates the controller of the window advertised to the server (the second control loop). Returns null until the
+/// server's data has reached half of the first window, because that window suffices until then. `held` is the number of
+/// bytes for the UE that the proxy holds.
 ReceiveWindowControl::Loop* ReceiveWindowControl::make_loop(Flow& flow, const Bearer& bearer, Bytes held) {
   const control::SecondLoopParameters& parameters = bearer.settings().smvs.receive_window;
   const Bytes received = flow.sent_from(Side::core, flow.leg(Side::core).endpoint.rcv_nxt());
@@ -199,7 +199,7 @@ Bytes ReceiveWindowControl::traced_advance(const Flow& flow, const Bearer& beare
 }
 
 /// Returns the window to advertise to the server, computed by the sliding-mode controller. The right edge of the window
-/// advances only when a controller step is due.
+/// advances only when a time step of this controller is due.
 Bytes ReceiveWindowControl::slide(const Flow& flow, const Bearer& bearer, Sliding& sliding, Instant now) const {
   const tcp::Endpoint& server = flow.leg(Side::core).endpoint;
   const Bytes advertised = advertised_to_server(flow);

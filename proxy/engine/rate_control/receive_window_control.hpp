@@ -62,7 +62,8 @@ class ReceiveWindowControl {
 
  private:
   /// Controller of the window that the proxy advertises to the server of one connection. It is created once the
-  /// connection has carried enough data. The policy at that time selects its kind.
+  /// server's data has reached half of the first window, because that window suffices until then. The policy at that
+  /// time selects its kind.
   struct Loop {
     explicit Loop(const control::ReceiveWindowLoop& law) : balance(law) {}
     control::ReceiveWindowLoop balance;
@@ -71,11 +72,11 @@ class ReceiveWindowControl {
     Instant open_at{};  ///< last time at which the window advertised to the server was open
   };
   /// Sliding-mode controller of the window that the proxy advertises to the server. It is called on many events, but
-  /// changes the window only when a time step is due.
+  /// changes the window only when its next time step is due.
   struct Sliding {
     explicit Sliding(const control::SmvsParameters& parameters) : law(parameters) {}
     control::Smvs law;
-    Instant next{};  ///< time of the next step
+    Instant next{};  ///< time of the controller's next step, at which the window may change
   };
 
   /// Time for which the window advertised to the server must be closed before the proxy opens it by two segments. It is
@@ -102,8 +103,9 @@ class ReceiveWindowControl {
   [[nodiscard]] static Bytes few_segments(const Flow& flow) {
     return greater(Bytes(flow.leg(Side::core).endpoint.effective_mss()) * 2, window_unit(flow));
   }
-  /// Returns the window `room`. If `room` is less than two segments and a minimum window is due (see
-  /// gets_min_window()), returns two segments instead, but at most `most`.
+  /// Returns the window in bytes to advertise to the server: `room`, which the controller has computed. If `room` is
+  /// less than two segments and a minimum window is due (see gets_min_window()), returns two segments instead, but at
+  /// most `most`.
   [[nodiscard]] static Bytes grant_min_window(const Flow& flow, const Bearer& bearer, Loop& loop, Bytes room,
                                               Bytes most, Instant now);
 
@@ -111,20 +113,21 @@ class ReceiveWindowControl {
   /// `held` is the number of bytes from that host that the proxy holds; `limit` is the quota of these bytes.
   void open_window_without_law(Flow& flow, Side in, Bytes limit, Bytes held) const;
   /// Returns the connection's second control loop, which computes the window advertised to the server. Creates it once
-  /// the connection has carried enough data; returns null before. `held` is the number of bytes for the UE that the
-  /// proxy holds.
+  /// the server's data has reached half of the first window; returns null before. `held` is the number of bytes for the
+  /// UE that the proxy holds.
   [[nodiscard]] Loop* loop_of(Flow& flow, const Bearer& bearer, Bytes held) {
     return flow.window_loop != no_id ? &loops_[flow.window_loop] : make_loop(flow, bearer, held);
   }
-  /// Creates the second control loop, which computes the window advertised to the server, if the connection has carried
-  /// enough data. Otherwise returns null. `held` is the number of bytes for the UE that the proxy holds.
+  /// Creates the second control loop, which computes the window advertised to the server, if the server's data has
+  /// reached half of the first window. Otherwise, and if the maximum number exists, returns null. `held` is the number
+  /// of bytes for the UE that the proxy holds.
   [[nodiscard, gnu::noinline]] Loop* make_loop(Flow& flow, const Bearer& bearer, Bytes held);
   /// Returns the window to advertise to the server, computed by the sliding-mode controller.
   [[nodiscard, gnu::noinline]] Bytes slide(const Flow& flow, const Bearer& bearer, Sliding& sliding, Instant now) const;
   /// Returns the window to advertise to the server, computed by control::ReceiveWindowLoop, the balance controller.
   [[nodiscard]] Bytes balance_window(const Flow& flow, const Bearer& bearer, control::ReceiveWindowLoop& loop) const;
-  /// Runs one step of control::ReceiveWindowLoop with the observation `seen`, and records it in the decision log.
-  /// Returns by how many bytes the window may grow.
+  /// Runs one step of control::ReceiveWindowLoop with the observed values `seen`, and records inputs and result in the
+  /// decision log. Returns by how many bytes the window may grow.
   [[nodiscard, gnu::cold, gnu::noinline]] Bytes traced_advance(const Flow& flow, const Bearer& bearer,
                                                                control::ReceiveWindowLoop& loop,
                                                                const control::ReceiveWindowObservation& seen) const;

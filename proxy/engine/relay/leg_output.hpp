@@ -36,11 +36,11 @@ class LegOutput final : public tcp::Output {
         bearer_(side == Side::radio ? bearer : nullptr),
         shard_(shard) {}
 
-  /// Queues a received data segment for transmission in its own frame (cut-through). Requires a correct checksum and
-  /// packet::can_cut_through().
+  /// Queues a received data segment for transmission in the frame in which it was received, with the fields of `header`
+  /// rewritten (cut-through). Requires a correct checksum and packet::can_cut_through().
   void cut_through(const packet::Parsed& parsed, const tcp::CutThroughHeader& header, packet::Packet& frame,
                    Instant now);
-  /// Returns how many IP bytes were queued by cut_through().
+  /// Returns how many IP bytes cut_through() has queued in the frames in which they were received.
   [[nodiscard]] Bytes cut_through_bytes() const { return cut_through_bytes_; }
   /// Writes and queues a segment. `payload` is null if the segment has none. Returns the IP bytes. Returns 0 if no
   /// buffer is free, if the device still uses `payload`, or if the segment is too long for the port.

@@ -18,7 +18,7 @@ bool broken(const tcp::Endpoint& endpoint) {
   return gone(endpoint) && endpoint.close_reason() != tcp::CloseReason::finished;
 }
 
-/// Moves received payload to the send queue of the other leg. Drops it if that leg is closed.
+/// Moves payload that leg `from` has received to the send queue of leg `to`. Drops it if that leg is closed.
 void move_payload(Leg& from, Leg& to) {
   const bool deliverable = !gone(to.endpoint);
   while (packet::Packet payload = from.endpoint.read()) {
@@ -32,8 +32,8 @@ tcp::SeqNum answered_for(const tcp::Endpoint& endpoint) {
   return endpoint.defers_acks() ? endpoint.acknowledged() : endpoint.rcv_nxt();
 }
 
-/// Forwards a reset to the other host, after the bytes that the proxy has acknowledged. Bytes that it has not
-/// acknowledged are dropped, as they would be without the proxy.
+/// Forwards a reset that leg `from` has received to the host of leg `to`, after the bytes that the proxy has
+/// acknowledged. Bytes that it has not acknowledged are dropped, as they would be without the proxy.
 void pass_reset(const Leg& from, Leg& to) {
   if (!to.reset_pending && broken(from.endpoint) && !gone(to.endpoint)) to.reset_pending = true;
   if (!to.reset_pending) return;

@@ -54,8 +54,8 @@ inline void record_progress(Flow& flow, Side out, Instant now) {
 /// nothing to move.
 void pump(Flow& flow);
 
-/// Moves received payload for the host behind `out` on the fast path. Timestamps are not moved, because they are copied
-/// when segments arrive.
+/// Moves received payload for the host behind `out`. Requires the fast path: both legs open, without loss or
+/// reordering. Timestamps are not moved, because they are copied when segments arrive.
 void pump_fast_path(Flow& flow, Side out);
 
 /// Forwards a host's keep-alive: sends a keep-alive to the other host, whose answer is then passed back. If data is
@@ -71,8 +71,8 @@ void pass_keepalives(Flow& flow);
   return flow.leg(Side::radio).endpoint.on_fast_path() && flow.leg(Side::core).endpoint.on_fast_path();
 }
 
-/// Forwards a FIN or RST to the other host once all data before it is delivered. Does nothing on the fast path, on
-/// which no FIN or RST waits.
+/// Forwards a FIN or RST to the other host once all data before it is delivered. Does nothing if both legs are on the
+/// fast path (open, no loss or reordering), because no FIN or RST waits then.
 void pass_ends(Flow& flow);
 
 /// True if one leg has ended abnormally and the other leg has not been reset yet. pass_ends() then resets it.
@@ -86,7 +86,8 @@ inline void open_window(Flow& flow, Side in, Bytes room, tcp::WindowUpdates upda
   if (room != endpoint.receive_room()) endpoint.set_receive_room(room, updates);
 }
 
-/// Aborts the connection on both sides, and drops the bytes held for it. The next emit() of each leg sends a RST.
+/// Aborts the connection on both sides, records `reason`, and drops the bytes held for it. The next emit() of each leg
+/// sends a RST.
 void abandon(Flow& flow, ResetReason reason);
 
 /// Returns the reason why the proxy resets a host of the connection, or would have to. Returns `none` if the connection

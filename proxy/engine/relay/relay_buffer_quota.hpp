@@ -29,8 +29,8 @@ class RelayBufferQuota {
   /// `in`, and it holds `held` bytes now. The quota follows the measured demand within the budget, and is larger while
   /// memory is plentiful. It is never less than two segments, because the direction would stall otherwise.
   [[nodiscard]] Bytes limit(Flow& flow, const Bearer& bearer, Side in, Bytes held, Instant now);
-  /// True if the measured demand of the direction whose data arrives on `in` exceeds the default quota. Its quota then
-  /// follows the demand.
+  /// True if the measured demand of the direction whose data arrives on `in` exceeds the default quota (bytes that it
+  /// may hold and advertise). Its quota then follows the demand.
   [[nodiscard]] bool follows_demand(const Flow& flow, Side in) const {
     return flow.demands != no_id && demand_of(flow, in).bytes() > quota_cap_;
   }
@@ -42,7 +42,7 @@ class RelayBufferQuota {
   /// Returns the measured demand of the direction whose data arrives on `in`, limited by the buffer budget. The
   /// direction holds `held` bytes now.
   [[nodiscard]] Bytes need(Flow& flow, const Bearer& bearer, Side in, Bytes held, Instant now);
-  /// Returns the quota of one direction of a new connection, whose demand is not measured yet.
+  /// Returns how many bytes one direction of a new connection may hold and advertise while its demand is not measured.
   [[nodiscard]] Bytes first_limit(const Bearer& bearer) const;
 
   /// Records the flow's advertised windows in the buffer budget. `events` are the events on its two streams since the
@@ -94,8 +94,11 @@ class RelayBufferQuota {
   BufferPoolBudget& budget_;
   /// Measured receive-buffer demands of both directions, for flows that have carried much data.
   flow::Slab<ReceiveBufferDemands> demands_;
-  Bytes default_quota_;  ///< default quota, computed from the current number of free buffers
-  Bytes quota_cap_;      ///< upper limit of the default quota: the smaller of max_default_quota and limits.relay_buffer
+  /// Default quota (bytes that a direction may hold and advertise), computed from the current number of free buffers.
+  Bytes default_quota_;
+  /// Upper limit of the default quota (bytes that a direction may hold and advertise): the smaller of max_default_quota
+  /// and limits.relay_buffer.
+  Bytes quota_cap_;
   bool refuses_flows_ = false;
 };
 
