@@ -129,7 +129,8 @@ void Classifier::receive_chunk(Side in, std::span<packet::Packet> burst, Instant
   serve_pending(now);
 }
 
-/// Returns how cross traffic that arrived on `in` limits the grouping of a burst's segments by flow.
+/// Returns how cross traffic (packets of no split connection) that arrived on `in` limits the grouping of a burst's
+/// segments by flow.
 inline BurstGrouping::CrossTraffic Classifier::cross_traffic(Side in) const {
   return in == Side::core && parts_.forwarder.counts_radio() ? BurstGrouping::CrossTraffic::limited
                                                              : BurstGrouping::CrossTraffic::passed;

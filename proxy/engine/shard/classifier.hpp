@@ -47,8 +47,8 @@ class Classifier {
   void find_one(const Key& key);
   [[nodiscard]] BurstGrouping::CrossTraffic cross_traffic(Side in) const;
   void prefetch_end_to_end() const;
-  /// Sends cross traffic that has waited for an ACK. Then serves the flows for which the burst caused work. Cross
-  /// traffic is first, because its packets need no further processing.
+  /// Sends cross traffic (packets of no split connection) that has waited for an ACK. Then processes the events of the
+  /// flows for which the burst caused work. Cross traffic is first, because its packets need no further processing.
   void serve_pending(Instant now) {
     if (parts_.cross_traffic.any_woken()) [[unlikely]]
       parts_.cross_traffic.serve_woken(now);

@@ -69,7 +69,8 @@ void describe_reports(const ReportState& report_state, BearerInfo& info) {
   info.falls = report_state.fallback.falls();
 }
 
-/// Writes the window and the delay that the ACK-based controller computes in mode observe to `info`.
+/// Writes the window and the delay that the ACK-based controller computes in mode observe, in which it limits nothing,
+/// to `info`.
 void describe_observed(const control::DelayBasedController& law, BearerInfo& info) {
   info.observed_window = law.window();
   if (law.rate() > Rate()) info.observed_delay = law.rate().time_for(law.reference());

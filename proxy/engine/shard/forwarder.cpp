@@ -9,9 +9,9 @@
 namespace sluice::proxy {
 namespace {
 
-/// True if a packet of this kind may wait until the UE's window opens. It may not if the order of packets matters to a
-/// split connection, a handshake, or a handback of a connection to its hosts. ICMP messages do not wait either, because
-/// they report about other packets.
+/// True if a packet of this kind may wait until the UE's window opens. `reason` is the counter that states why the
+/// packet is forwarded. It may not if the order of packets matters to a split connection, a handshake, or a handback of
+/// a connection to its hosts. ICMP messages do not wait either, because they report about other packets.
 bool may_wait_by_kind(packet::ParseResult result, Counter reason) {
   switch (result) {
     case packet::ParseResult::udp:
@@ -57,9 +57,9 @@ void Forwarder::forward(RxPacket& rx, Counter reason, Checksum checksum) {
   shard_.queue.push(out, std::move(rx.packet), rx.now);
 }
 
-/// Forwards a packet that forward() does not handle: one that is too long, may have an unfinished checksum, is a sample
-/// of the passing traffic, or is counted by a bearer. It is a separate function, because these calls would slow
-/// forward() down.
+/// Forwards a packet that forward() does not handle itself. It is too long, may have an unfinished checksum, is counted
+/// by a bearer, or is the frame that PassingTraffic samples next. `reason` is the counter of the packet. This is a
+/// separate function, because these calls would slow forward() down.
 void Forwarder::forward_unusual(RxPacket& rx, Counter reason, Checksum checksum) {
   if (is_too_long(rx)) [[unlikely]]
     return;
@@ -77,7 +77,8 @@ void Forwarder::forward_unusual(RxPacket& rx, Counter reason, Checksum checksum)
   shard_.queue.push(out, std::move(rx.packet), rx.now);
 }
 
-/// True if the packet may wait for the UE's window, by its kind and by the policy that matches it.
+/// True if the packet may wait for the UE's window. This depends on its kind, on the policy that matches it, and on
+/// `reason`, the counter that states why it is forwarded.
 bool Forwarder::may_wait(const RxPacket& rx, Counter reason) {
   const ActivePolicies& policies = shard_.registry.policies();
   return may_wait_by_kind(rx.result, reason) &&
@@ -87,6 +88,7 @@ bool Forwarder::may_wait(const RxPacket& rx, Counter reason) {
 
 /// Returns true if the packet was queued by the UE's bearer, because its controller limits cross traffic (packets that
 /// belong to no split connection). Otherwise counts the packet in the bearer, because it occupies the radio queue too.
+/// `reason` is the counter that counts the packet when it is sent.
 bool Forwarder::pass_to_ue(RxPacket& rx, Counter reason) {
   BearerId id = shard_.registry.find_bearer(rx.parsed.dst);
   const bool waits = may_wait(rx, reason);

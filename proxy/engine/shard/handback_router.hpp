@@ -34,7 +34,7 @@ class HandbackRouter {
   [[gnu::cold, gnu::noinline]] void on_unsplittable(const RxPacket& rx);
 
  private:
-  /// Properties of a segment that passes during a handback, for join_marks().
+  /// Properties of a segment that is forwarded while its connection is handed back to its hosts, for join_marks().
   struct Passing {
     bool of_own_data = false;  ///< true if the proxy held data for the segment's sender before the segment arrived
     /// true if the segment has a complete TCP checksum, which must be updated if the header is changed

@@ -109,15 +109,15 @@ std::optional<Counter> HandshakeTracker::reason_not_to_note(const RxPacket& rx) 
   return std::nullopt;
 }
 
-/// Forwards a segment, and records why its connection is not split. Later segments of the connection are counted under
-/// that reason.
+/// Forwards a segment, and records why its connection is not split: `reason` is the counter of that reason. Later
+/// segments of the connection are counted under that reason.
 void HandshakeTracker::forward_unsplit(RxPacket& rx, Counter reason) {
   unsplit_.record(rx.key(), rx.tag, reason, rx.now);
   forwarder_.forward(rx, reason);
 }
 
-/// Forwards a segment of a connection without state. The segment is no first SYN. It is counted under the reason that
-/// was recorded during the handshake.
+/// Forwards a segment of a connection without state. The segment is no first SYN. It is counted under the reason why
+/// its connection is not split, which was recorded during the handshake.
 void HandshakeTracker::forward_unknown(RxPacket& rx) {
   const std::optional<Counter> reason = unsplit_.find(rx.key(), rx.tag, rx.now);
   forwarder_.forward(rx, reason.value_or(Counter::forward_mid_flow));
@@ -152,7 +152,7 @@ void HandshakeTracker::expect(const RxPacket& rx) {
   if (id != flow::no_flow) shard_.registry.bearer(id).expect_short_flow(rx.now);
 }
 
-/// Records the SYN of a connection without state. If another SYN of the connection is recorded already, this one is
+/// Records the SYN of a connection without state. If another SYN of the connection is stored already, this one is
 /// stored in a separate cache. A forged SYN therefore cannot displace the genuine one.
 void HandshakeTracker::record(const FirstSyn& first) {
   const SynCache::Result noted = first_syns_.record(first);
@@ -232,7 +232,7 @@ std::optional<Counter> HandshakeTracker::reason_not_to_begin(const PolicySetting
   return std::nullopt;
 }
 
-/// Creates the flow of a connection to be split. Returns no_id if a limit is reached.
+/// Creates the flow of a connection to be split, whose first SYN is `first`. Returns no_id if a limit is reached.
 FlowId HandshakeTracker::begin(const FirstSyn& first, PolicyIndex policy, Instant now) {
   const FlowId id = open(first, policy, now);
   if (id == no_id) return no_id;

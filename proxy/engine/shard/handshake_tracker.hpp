@@ -34,8 +34,8 @@ class HandshakeTracker {
   /// before, but no other segments.
   void on_untracked(RxPacket& rx);
   /// Processes a SYN or SYN-ACK whose numbers do not match the known connection with its addresses and ports. A SYN is
-  /// recorded, and the caller must forward it. A SYN-ACK that answers such a SYN replaces the old connection by a new
-  /// one. Returns true if the segment was forwarded.
+  /// stored in a cache, and the caller must forward it. A SYN-ACK that answers such a SYN replaces the old connection
+  /// by a new one. Returns true if the segment was forwarded.
   [[nodiscard, gnu::cold, gnu::noinline]] bool on_conflicting_syn(RxPacket& rx);
   /// Processes a repeated SYN-ACK that leaves the options of an end-to-end connection unclear: forwards it, and
   /// discards the state of the connection. Returns false without a change if the segment is damaged.
@@ -54,10 +54,10 @@ class HandshakeTracker {
   [[nodiscard]] std::optional<Counter> reason_not_to_note(const RxPacket& rx) const;
   /// Returns the reason why the answered SYN must not create a connection, or nothing if it may create one.
   [[nodiscard]] std::optional<Counter> reason_not_to_begin(const PolicySettings& settings) const;
-  /// Forwards a segment and records why its connection is not split.
+  /// Forwards a segment and records why its connection is not split: `reason` is the counter of that reason.
   void forward_unsplit(RxPacket& rx, Counter reason);
-  /// Forwards a segment of a connection without state. It is counted under the reason that was recorded for the
-  /// connection.
+  /// Forwards a segment of a connection without state. It is counted under the reason why its connection is not split,
+  /// as recorded during the handshake.
   void forward_unknown(RxPacket& rx);
   /// Records the first SYN of a connection.
   void record(const FirstSyn& first);

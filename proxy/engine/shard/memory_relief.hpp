@@ -26,7 +26,7 @@ class MemoryRelief {
   void step(Instant now);
 
  private:
-  /// State of a scan over all flows, which is done in steps.
+  /// State of a scan over all flows. Each call of step() visits a part of them.
   struct Walk {
     FlowId next = 0;    ///< id of the flow at which the scan continues
     Bytes largest{};    ///< largest number of bytes that a stalled connection holds, as found by this scan so far

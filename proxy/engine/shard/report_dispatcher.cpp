@@ -25,11 +25,12 @@ double share_of(const Bearer& bearer) {
   return static_cast<double>(own) / waiting;
 }
 
-/// Time without waiting packets after which a bearer that never had a connection ends. It is short, because each report
-/// of a non-empty radio queue may create such a bearer.
+/// Time without waiting packets after which a bearer that never had a connection ends. It is short, because each Node-B
+/// report of a non-empty radio queue may create such a bearer.
 constexpr Duration max_unused = std::chrono::seconds(10);
 
-/// True if Node-B reports limit the cross traffic of UEs under this policy, even of UEs that have no connection.
+/// True if Node-B reports limit the cross traffic (packets of no split connection) of UEs under this policy, even of
+/// UEs that have no connection.
 bool limits_by_reports_alone(const PolicySettings& settings) {
   return settings.mode == Mode::smvs && settings.smvs.cross_traffic == CrossTraffic::queue &&
          (settings.needs_reports() || !settings.controls_end_to_end());
@@ -185,7 +186,7 @@ Instant ReportDispatcher::idle_deadline(const Bearer& bearer) const {
 }
 
 /// Handles the time between the last Node-B report of the UE and `report`, for all bearers of the UE; `first` is any of
-/// them. If the Node-B omitted the unchanged UE in that time, the controllers run one step for it.
+/// them. If the Node-B omitted the unchanged UE in that time, the controllers run once for that whole time.
 void ReportDispatcher::on_pause(Bearer& first, const ReportArrival& report) {
   if (!first.reports().any()) return;
   const SuppressingNodeB* const sender = senders_.find(first.reports().last().sender);

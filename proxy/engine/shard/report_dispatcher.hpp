@@ -13,8 +13,8 @@
 
 namespace sluice::proxy {
 
-/// Processes Node-B reports and timers of bearers. Runs the bearer's rate controller, and makes its flows send what the
-/// controller grants. Thread: the shard's.
+/// Processes Node-B reports and timers of bearers. Runs the bearer's rate controller, and makes its flows send the
+/// bytes that the controller grants. Thread: the shard's.
 class ReportDispatcher {
  public:
   /// Stores references to its arguments, which must outlive the object.
@@ -36,37 +36,39 @@ class ReportDispatcher {
   /// Appends one status for each UE, summed over its bearers, for messages to the Node-B. If `all` is false, includes
   /// only UEs whose status has changed since the last call.
   void collect_status(std::vector<control::feedback::BearerStatus>& out, bool all);
-  /// Returns the totals of Node-B reports for two groups: UEs that rate controllers may limit, and the control group.
+  /// Returns the totals of Node-B reports for two groups: UEs that rate controllers may limit, and the control group,
+  /// which they never limit.
   [[nodiscard]] const GroupStatistics& groups() const { return groups_; }
 
  private:
   /// Processes Node-B reports about different UEs, with prefetching.
   void on_batch(std::span<const ReportArrival> reports, Instant now);
-  /// Processes one report for all bearers of the UE. `id` is one of them; no_flow if the UE has none.
+  /// Processes one Node-B report for all bearers of the UE. `id` is one of them; no_flow if the UE has none.
   void on_report(const ReportArrival& report, BearerId id, Instant now);
-  /// Creates the bearer of a UE without connections, so that its reports limit its cross traffic (QUIC, other
-  /// datagrams). Returns no_flow if the UE's radio queue is empty, the policy does not allow this, or few bearers are
-  /// left.
+  /// Creates the bearer of a UE without connections, so that the Node-B reports about it limit its cross traffic (QUIC,
+  /// other datagrams). Returns no_flow if the UE's radio queue is empty, the policy does not allow this, or few bearers
+  /// are left.
   BearerId open_for_cross_traffic(const ReportArrival& report, Instant now);
   /// Returns when the bearer ends if nothing uses it until then, or `never` while it has connections.
   [[nodiscard]] Instant idle_deadline(const Bearer& bearer) const;
   /// Prefetches the rate controller of a bearer, and that flow of the bearer which sends next.
   void prefetch_flow(BearerId id) const;
   /// Handles the time between the last Node-B report of the UE and `report`, for all bearers of the UE; `first` is any
-  /// of them. If the Node-B omitted the unchanged UE in that time, the controllers run one step for it.
+  /// of them. If the Node-B omitted the unchanged UE in that time, the controllers run once for that whole time.
   void on_pause(Bearer& first, const ReportArrival& report);
   /// Applies a Node-B report to one bearer of the UE. Returns false if the report is not newer than the last one; it is
   /// then not newer for the UE's other bearers either.
   bool take(Bearer& bearer, const ReportArrival& report, Instant now);
-  /// Adds a Node-B report, which arrived at `arrived`, to the totals of the UE's group: the control group, or all other
-  /// UEs.
+  /// Adds a Node-B report, which arrived at `arrived`, to the totals of the UE's group: the control group, which rate
+  /// controllers never limit, or all other UEs.
   void count_group(const Bearer& bearer, const ReportArrival& report, Instant arrived);
   /// Applies the bearer's rate control mode to all its flows.
   void steer(Bearer& bearer, Instant now);
-  /// Makes the flows of the bearer send as much as its budget allows.
+  /// Makes the flows of the bearer send as many bytes as its controller allows them together.
   void serve(BearerId id, Instant now);
-  /// Makes each flow of the bearer send one part of the send budget. With `short_flows_only`, only short flows send.
-  /// Returns true if a further round may send more.
+  /// Makes each flow of the bearer send one part of the bytes that the controller allows them together. With
+  /// `short_flows_only`, only flows that have sent less than smvs.short_flow send. Returns true if a further call may
+  /// send more.
   bool serve_round(Bearer& bearer, bool short_flows_only, Instant now);
   /// Makes all flows of the bearer that have unsent data send what their own windows allow. The windows may have
   /// opened.

@@ -62,8 +62,9 @@ class Shard {
   void receive(Side in, std::span<packet::Packet> burst, Instant now);
   /// Processes a burst like receive(), and notifies `observer` of each frame.
   void receive_observed(Side in, std::span<packet::Packet> burst, Instant now, PacketObserver& observer);
-  /// Handles expired timers, and sends what earlier Node-B reports allow. Takes little time if nothing is due. If there
-  /// is too much work for one call, does a part of it, and next_deadline() then returns a time in the past.
+  /// Handles expired timers, and sends what earlier Node-B reports allow. Takes little time if nothing is due. If more
+  /// timers have expired than one call handles, does a part of the work, and next_deadline() then returns a time in the
+  /// past.
   void advance(Instant now);
   /// Returns the time by which advance() must be called; `never` if no work is pending.
   [[nodiscard]] Instant next_deadline() const;
@@ -88,7 +89,8 @@ class Shard {
   /// their segment size.
   void set_port(Side side, const packet::LinkLimit& limit, Instant now);
 
-  /// Returns the totals of Node-B reports for two groups: UEs that rate controllers may limit, and the control group.
+  /// Returns the totals of Node-B reports for two groups: UEs that rate controllers may limit, and the control group,
+  /// which they never limit.
   [[nodiscard]] GroupStatistics groups() const;
   /// Hands the split connections of one UE, or of all UEs, back to their hosts. Each connection is released as soon as
   /// its hosts cannot notice that. Returns false if the UE has no connection: neither one that the shard processes nor
@@ -117,7 +119,8 @@ class Shard {
   /// Adds samples of the ACK exposure (bytes acknowledged to one host and not by the other) of the next `most` flows to
   /// exposure().
   void sample_exposure(std::uint32_t most);
-  /// Returns the histogram of the ACK exposure, which sample_exposure() has filled.
+  /// Returns the histogram of the bytes acknowledged to one host and not by the other (ACK exposure), which
+  /// sample_exposure() has filled.
   [[nodiscard]] const Histogram& exposure() const;
   /// Samples the next `most` flows and the next `most` bearers, for flow_state_counts() and times_taken().
   void sample_flow_stats(std::uint32_t most, Instant now);

@@ -40,10 +40,10 @@ inline std::size_t SplitFlows::coalesce(const Leg& to, std::span<const packet::P
   return count;
 }
 
-/// Updates the state after data was forwarded to a UE whose ACKs are the controller's input. Returns true if the flow
-/// need not be served. That requires that the UE has no other flow, and that neither the window advertised to the
-/// server nor the bearer's sums change. The flow's timer must be set, too. If an ACK to the server is due, only this
-/// ACK is scheduled.
+/// Updates the state after data was forwarded to a UE whose ACKs are the controller's input. Returns true if serve()
+/// need not process the flow. That requires that the UE has no other flow, and that neither the window advertised to
+/// the server nor the bearer's sums change. The flow's timer must be set, too. If an ACK to the server is due, only
+/// this ACK is scheduled.
 inline bool SplitFlows::rests_after_passing(const ServedFlow& served) {
   const auto& [flow, id, bearer, now] = served;
   budget_sharing_.record_passed(flow, id, bearer);
@@ -68,8 +68,8 @@ inline bool SplitFlows::rests_after_passing(const ServedFlow& served) {
 
 /// Does what serve() would do after the first data to a UE that had acknowledged everything. Updates the window
 /// advertised to the server and the timer, and counts the flow in BearerLoad::moving_flows. Returns false without a
-/// change if the flow must be served instead. That is so if another flow of the bearer is counted there, if the window
-/// has no controller, or if it is closed.
+/// change if the caller must schedule the flow for serve() instead. That is so if another flow of the bearer is counted
+/// there, if the window has no controller, or if it is closed.
 bool SplitFlows::begins_to_move(const ServedFlow& served) {
   const auto& [flow, id, bearer, now] = served;
   const bool alone = !flow.share.moving && bearer.load.moving_flows == 0;
@@ -82,9 +82,9 @@ bool SplitFlows::begins_to_move(const ServedFlow& served) {
 
 /// Completes a cut-through, in which data was forwarded in the frames in which it was received. Schedules the flow if
 /// an ACK to the sender is due or a rate controller runs, else only updates the timer. `first_waited` is true if the
-/// first of several segments alone would have caused no ACK yet. Processed one by one, that segment would set the timer
-/// for a delayed ACK. The timer is set here for that reason, so that timers with equal times expire in the same order
-/// as then.
+/// first of several segments alone would have caused no ACK yet. If the segments were processed one by one, that
+/// segment would set the timer for a delayed ACK. It is set here too, so that timers with equal times expire in the
+/// same order in both cases.
 template <Side in>
 void SplitFlows::after_passing(const ServedFlow& served, bool first_waited) {
   const auto& [flow, id, bearer, now] = served;

@@ -18,17 +18,18 @@ Instant FlowTimers::min_window_at(const Flow& flow, Instant now) const {
   return keeps ? now + ReceiveWindowControl::min_window_check : never;
 }
 
-/// True if a flow whose timer has expired early, before any TCP timer of a leg, has nothing to do. That is so on the
-/// fast path, on which unacknowledged data has a TCP timer, unless elapsed time alone may open a window.
+/// True if a flow whose timer has expired early, before any TCP timer of a leg, has nothing to do. That is so if both
+/// legs are open without loss or reordering, because unacknowledged data then has a TCP timer. In addition, no release
+/// may be requested, and elapsed time alone must not open a window.
 bool FlowTimers::may_be_put_off(const Flow& flow, Instant now) const {
   return relay::on_fast_path(flow) && flow.release_reason == ReleaseReason::none &&
          !time_alone_matters(flow, registry_.bearer(flow.bearer), now);
 }
 
 /// True if elapsed time alone may open a window. Under Node-B reports, elapsed time changes the window advertised to
-/// the server and the available send budget. Under the ACK-based controller only three cases depend on time: flows with
-/// unsent data share the budget, the window advertised to the server is (nearly) closed, or the link's rate is not
-/// known yet.
+/// the server and the number of bytes that the flow may send. Under the ACK-based controller only three cases depend on
+/// time: a flow of the UE has unsent data, the window advertised to the server is (nearly) closed, or the link's rate
+/// is not known yet.
 bool FlowTimers::time_alone_matters(const Flow& flow, const Bearer& bearer, Instant now) {
   if (!bearer.rate_control().is_rate_controlled()) return false;
   return !bearer.rate_control().is_ack_based() || bearer.load.backlogged_flows != 0 || flow.share.window_closed ||

@@ -27,10 +27,10 @@ class Handback {
 
   /// Requests the release of the flow, that is, its handback to the hosts as soon as they cannot notice it. `reason` is
   /// the reason; ReleaseReason::none cancels the request. Returns false if nothing changes. Otherwise the caller must
-  /// serve the flow.
+  /// schedule the flow, so that its legs are processed.
   [[nodiscard]] bool request_release(Flow& flow, ReleaseReason reason) const;
-  /// Advances the handback of a flow to its hosts while the flow is served. Starts the handback if possible, or else
-  /// prepares the start.
+  /// Advances the handback of a flow to its hosts while the flow's pending events are processed. Starts the handback if
+  /// possible, or else prepares the start.
   void advance(Flow& flow, Instant now);
   /// True if the proxy holds no bytes of the connection. The flow can then be removed, and its hosts continue without
   /// the proxy.

@@ -48,8 +48,9 @@ std::uint32_t rounding(const Flow& flow, Side side) {
   return (1U << scale(flow, side)) - 1;
 }
 
-/// True if no host has got a larger window from the proxy than the other host has advertised. An excess of
-/// less than one unit of the scaled window field (RFC 7323) is tolerated, because the field is rounded. The window of a
+/// True if no host has got a larger window from the proxy than the other host has advertised. An excess of less than
+/// one unit of the other host's window scale is tolerated. The reason is that this host's own window field was rounded
+/// down.
 /// host that has sent its FIN does not matter.
 bool windows_hold(const Flow& flow) {
   return std::all_of(both_sides.begin(), both_sides.end(), [&](Side side) {

@@ -58,9 +58,9 @@ tcp::SeqNum make_room(Flow& flow, Bytes most);
 
 /// True if a host's count of ECN marks (RFC 9768) differs from the count that the proxy has reported to the other host.
 [[nodiscard]] bool marks_differ(const Flow& flow);
-/// Makes a leg send ACKs marked CE to its host during a handback. The host then counts as many ECN marks as the proxy
-/// has reported to the other host in its name. Does nothing for a host to which data was forwarded, because it would
-/// not count an ACK of the leg. Asks a host again for its count if it has not answered. Returns true if a leg has
+/// Makes a leg send ACKs marked CE to its host while the connection is handed back to its hosts. The host then counts
+/// as many ECN marks as the proxy has reported to the other host in its name. Does nothing for a host to which data was
+/// forwarded, because it would not count an ACK of the leg. Returns true if a leg has something to send now.
 /// something to send now.
 [[nodiscard]] bool level_marks(Flow& flow, Instant now);
 /// Returns when level_marks() must be called again if no segment arrives; `never` if there is no need.
@@ -81,7 +81,7 @@ struct Verdict {
   /// true if the payload must be passed to the leg too, because it retransmits acknowledged bytes
   bool whole = false;
   /// True if the segment's sequence and ACK numbers lie in the windows of the two hosts. Only a valid segment
-  /// advertises a window that permits bytes after the handback point.
+  /// advertises a window that permits bytes after those that the proxy still delivers.
   bool is_valid = false;
   /// part of the segment that must be passed to the proxy's leg: the acknowledgement of bytes that the proxy has sent
   tcp::Segment ours;

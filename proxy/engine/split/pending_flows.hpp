@@ -14,9 +14,9 @@ class PendingFlows {
   /// Reserves entries for `max_flows` flows, and for some that are closed and replaced within one burst.
   explicit PendingFlows(std::uint32_t max_flows) { flows_.reserve(max_flows + closed_in_a_burst); }
 
-  /// True if any flow is scheduled.
+  /// True if any flow has events that must be processed before the burst ends.
   [[nodiscard]] bool any() const { return !flows_.empty(); }
-  /// True if one more flow can be scheduled without allocating memory.
+  /// True if one more flow can be added to the list without allocating memory.
   [[nodiscard]] bool has_space() const { return flows_.size() < flows_.capacity(); }
   /// Schedules the flow, so that `events` are processed before the burst ends. If the flow is already scheduled, only
   /// adds the events.
@@ -27,8 +27,8 @@ class PendingFlows {
   /// Must be called before a flow is closed that may be scheduled. Its entry remains in the list and is skipped.
   void record_closed(const Flow& flow) { closed_ = closed_ || flow.events != StreamEvents::none; }
 
-  /// Calls serve(flow, id) for each scheduled flow, including those that are scheduled meanwhile. serve() must clear
-  /// the events of the flow.
+  /// Calls serve(flow, id) for each flow with pending events, including flows that get events meanwhile. serve() must
+  /// clear the events of the flow.
   template <typename Serve>
   void serve_all(Registry& registry, Serve&& serve) {
     for (std::size_t i = 0; i < flows_.size(); ++i) {
@@ -52,7 +52,7 @@ class PendingFlows {
     return registry.flows().contains(id) && registry.flow(id).events != StreamEvents::none;
   }
 
-  std::vector<FlowId> flows_;  ///< ids of the scheduled flows; memory is reserved at construction
+  std::vector<FlowId> flows_;  ///< ids of the flows with pending events; memory is reserved at construction
   bool closed_ = false;        ///< true if a flow in the list was closed
 };
 

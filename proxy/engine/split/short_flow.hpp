@@ -8,10 +8,10 @@
 
 namespace sluice::proxy::short_flow {
 
-/// Counts a flow as short if its bearer gives short flows priority. Called when the handshake is complete, just before
-/// the split.
+/// Counts a flow as short (less than smvs.short_flow sent) if its bearer gives short flows priority. Called when the
+/// handshake is complete, just before the split.
 void begin(Flow& flow, Bearer& bearer, Instant now);
-/// Stops counting the flow as one of the bearer's short flows.
+/// Stops counting the flow as one of the bearer's short flows, which have sent less than smvs.short_flow.
 [[gnu::cold, gnu::noinline]] void end(Flow& flow, Bearer& bearer, Instant now);
 
 /// Extends the priority of short flows, because this short flow is active. Returns false if the flow is no longer
@@ -22,8 +22,9 @@ void begin(Flow& flow, Bearer& bearer, Instant now);
   return true;
 }
 
-/// Updates the state of a short flow after its pending events were processed. `over` is true if its hosts have closed
-/// the connection, or if it is being handed back to them. The flow then counts no longer as short.
+/// Updates the state of a short flow (less than smvs.short_flow sent) after its pending events were processed. `over`
+/// is true if its hosts have closed the connection, or if it is being handed back to them. The flow then counts no
+/// longer as short.
 inline void follow(Flow& flow, Bearer& bearer, bool over, Instant now) {
   if (over || !go_on(flow, bearer, now)) end(flow, bearer, now);
 }

@@ -19,7 +19,7 @@ const char* reason_of_end(const Flow& flow) {
 }  // namespace
 
 /// Handles the timer of a flow in TIME-WAIT. Closes the flow if the time is over. Returns false if something must be
-/// sent; the caller must then serve the flow.
+/// sent; the caller must then make the legs send.
 bool SplitFlows::on_time_wait_timer(Flow& flow, FlowId id, Instant now) {
   if (flow.release_reason != ReleaseReason::none) return false;
   for (Leg& leg : flow.legs) {

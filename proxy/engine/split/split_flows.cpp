@@ -92,7 +92,8 @@ inline bool SplitFlows::window_is_due(const Flow& flow, Instant now) const {
   return leg.space_added && !leg.endpoint.nothing_to_emit(now) && !buffer_quota_.limit_is_fresh(flow, in, now);
 }
 
-/// Sends the ACK or window that is due to the host behind `in`. A fast variant of serve() for flows without other work.
+/// Sends the ACK or window that is due to the host behind `in`. A fast variant of serve(), which also relays payload,
+/// for flows without other work.
 template <Side in>
 inline void SplitFlows::send_due(Flow& flow, FlowId id, Instant now) {
   Leg& from = flow.leg(in);

@@ -94,9 +94,9 @@ class SplitFlows {
   /// Processes one segment of the flow. If the packet is stored or forwarded, it is moved out of `rx`.
   void receive(RxPacket& rx, FlowId id);
 
-  /// Schedules the flow because of `events`, so that it is served before the burst ends.
+  /// Schedules the flow because of `events`, so that its payload is relayed and its legs send before the burst ends.
   void schedule(Flow& flow, FlowId id, StreamEvents events) { pending_.schedule(flow, id, events); }
-  /// True if any flow is scheduled for service.
+  /// True if any flow is scheduled, so that its pending events must be processed before the burst ends.
   [[nodiscard]] bool has_pending() const { return pending_.any(); }
   /// Serves all scheduled flows.
   void serve_pending(Instant now) {
@@ -106,8 +106,8 @@ class SplitFlows {
   void send_to_radio(Flow& flow, Bearer& bearer, Bytes most, Instant now) {
     emit(flow, bearer, Side::radio, most, Budget::all, now);
   }
-  /// Distributes send budget of the ACK-based controller among the UE's flows. Called when budget became available
-  /// although no flow was served.
+  /// Makes the UE's flows send the bytes that the ACK-based controller allows them together. Called when it allows more
+  /// bytes although no flow had an event.
   void use_budget(Bearer& bearer, Instant now);
   /// Requests the release of the flow (its handback to the hosts) for `reason`. With ReleaseReason::none, cancels the
   /// request. See Handback::request_release().
@@ -127,8 +127,8 @@ class SplitFlows {
   [[gnu::noinline]] void close(FlowId id, Instant now);
 
  private:
-  /// Selects which send budget of the ACK-based controller a flow may use: only its own part, or also what other flows
-  /// leave unused.
+  /// Selects how many of the bytes that the ACK-based controller allows to all flows of a UE one flow may send. It is
+  /// only its own part, or also what other flows leave unused.
   enum class Budget : std::uint8_t { own, all };
 
   // --- receive path (rx_path.cpp): in-order data takes the cut-through, a pure ACK opens the peer's window, and
@@ -200,8 +200,8 @@ class SplitFlows {
   void emit(Flow& flow, Bearer& bearer, Side side, Bytes most, Budget budget, Instant now);
   /// Adds `sent` IP bytes, which were just sent to the UE, to the counts of bearer, flow and controllers.
   void count_to_radio(Flow& flow, Bearer& bearer, Bytes sent, Instant now);
-  /// Distributes unused send budget of the ACK-based controller among a few flows of the UE, in round-robin order. Few
-  /// flows suffice, because the data that they send, or ACKs, cause the next call.
+  /// Makes a few flows of the UE send bytes that the ACK-based controller allows and that are unused, in round-robin
+  /// order. Few flows suffice, because the data that they send, or ACKs, cause the next call.
   [[gnu::noinline]] void distribute_budget(Bearer& bearer, Instant now);
   [[nodiscard]] static bool has_waiting_flows(const Bearer& bearer);
   void emit_round_robin(Bearer& bearer, std::uint32_t count, bool short_flow, Instant now);
@@ -228,8 +228,8 @@ class SplitFlows {
     shard_.counters.add_controlled_bytes(controlled, bytes + parsed.size() * parsed.front().ip_offset);
     shard_.records.count(ConnectionRecords::Table::split, id, in, bytes, parsed.size());
   }
-  /// Passes an ACK of the UE to the ACK-based controller of the bearer. Waiting cross traffic may then be sent before
-  /// the burst ends. Requires that the bearer's controller gets ACKs as input.
+  /// Passes an ACK of the UE to the ACK-based controller of the bearer. Waiting packets of no split connection may then
+  /// be sent before the burst ends. Requires that the bearer's controller gets ACKs as input.
   void feed_controller(Flow& flow, FlowId id, Bearer& bearer, const tcp::AckSample& ack_sample, Instant now) {
     budget_sharing_.on_ack(flow, id, bearer, ack_sample, now);
     if (bearer.has_cross_traffic_queue()) [[unlikely]]
@@ -238,7 +238,7 @@ class SplitFlows {
   /// Writes to the flow's journal entry, and stores in the flow, whether it is `exposed`: bytes are acknowledged to one
   /// host and not by the other.
   [[gnu::noinline]] void write_journal(Flow& flow, FlowId id, bool exposed);
-  /// Serves all scheduled flows, including flows that are scheduled during the call.
+  /// Processes the events of all scheduled flows, including flows that are scheduled during the call.
   [[gnu::flatten, gnu::noinline]] void serve_all_pending(Instant now);
   /// Serves one flow: relays payload, updates windows, sends on both legs, and sets the timer.
   void serve(Flow& flow, FlowId id, Instant now);
@@ -270,9 +270,9 @@ class SplitFlows {
   /// Releases an idle flow of which the proxy holds no bytes: at once, or when each host has counted as many ECN marks
   /// as the proxy has reported to the other host in its name.
   [[gnu::cold, gnu::noinline]] void release_idle(Flow& flow, FlowId id, Instant now);
-  /// Handles the timer of a flow in TIME-WAIT. Returns false if the caller must serve the flow.
+  /// Handles the timer of a flow in TIME-WAIT. Returns false if the caller must make the legs send.
   bool on_time_wait_timer(Flow& flow, FlowId id, Instant now);
-  /// Puts the flow into TIME-WAIT. If there are then too many flows in TIME-WAIT, closes the oldest one.
+  /// Puts the flow into TIME-WAIT. If the queue of flows in TIME-WAIT was full, closes the oldest one.
   void enter_time_wait(Flow& flow, FlowId id, Instant now);
   /// Counts the end of a flow whose two legs are closed, and closes the flow.
   void end_finished(Flow& flow, FlowId id, Instant now);

@@ -8,8 +8,8 @@
 
 namespace sluice::proxy {
 
-/// Makes the next `count` flows of the bearer send, in round-robin order. If `short_flow` is true, only short flows
-/// send, each within its part of the budget.
+/// Makes the next `count` flows of the bearer send, in round-robin order. If `short_flow` is true, only flows that have
+/// sent less than smvs.short_flow send, each at most its part of the window.
 void SplitFlows::emit_round_robin(Bearer& bearer, std::uint32_t count, bool short_flow, Instant now) {
   FlowId id = bearer.first_flow;
   for (std::uint32_t i = 0; i < count && bearer.allowance(now) >= bearer.settings().smvs.acks.segment; ++i) {
@@ -69,8 +69,8 @@ void SplitFlows::count_to_radio(Flow& flow, Bearer& bearer, Bytes sent, Instant 
   flow_controllers_.sent(flow, bearer, sent);
 }
 
-/// Distributes unused send budget among a few flows of the bearer. If no bytes are in flight but a flow waits, lets all
-/// flows send, because no ACK would cause another call.
+/// Makes a few flows of the bearer send bytes that the ACK-based controller allows and that are unused. If no bytes are
+/// in flight but a flow waits, lets all flows send, because no ACK would cause another call.
 void SplitFlows::distribute_budget(Bearer& bearer, Instant now) {
   constexpr std::uint32_t max_flows_at_once = 4;
   constexpr std::uint32_t max_looked_at = 32;  // when searching for a short flow
