@@ -97,7 +97,8 @@ inline void FlowTable::fetch(std::span<const std::uint32_t> tags) const noexcept
   }
 }
 
-/// Finds one key of a burst by linear probing, because it is not in its preferred slot. Returns its flow, or no_flow.
+/// Finds the key with index `at` of a burst by linear probing, because it is not in its preferred slot. Returns its
+/// flow, or no_flow.
 FlowIndex FlowTable::find_of(const KeyBurst& keys, std::size_t at, std::uint32_t tag) const noexcept {
   const std::uint32_t place = slot_of(keys.key(at), tag);
   return place != no_slot ? slots_[place].index() : no_flow;

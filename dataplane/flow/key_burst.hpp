@@ -45,7 +45,7 @@ class KeyBurst {
   /// Returns the words() of a key that is not IPv4. Requires is_long(at). short_key() returns an IPv4 key.
   [[nodiscard]] const std::array<std::uint64_t, 5>& long_words(std::size_t at) const noexcept { return long_[at]; }
   [[nodiscard]] const ShortKey& short_key(std::size_t at) const noexcept { return short_[at]; }
-  /// Returns the key in its full form, whichever form it has.
+  /// Returns the key with index `at` in its full form, whichever form it has.
   [[nodiscard]] FlowKey key(std::size_t at) const noexcept {
     return is_long(at) ? FlowKey::of(long_[at]) : short_[at].whole();
   }

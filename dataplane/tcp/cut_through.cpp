@@ -58,9 +58,9 @@ void Endpoint::cut_through(const Segment& segment, packet::Packet&& frame, Insta
 }
 
 /// Counts received data that another endpoint forwards, so that this endpoint does not queue it. `last` is the number
-/// of bytes in the last segment, and `before` the number in all segments before it. These bytes use up the receive
-/// room. Whether a window update is due is decided before the last segment is counted, because splice_from() does the
-/// same, and both must have equal results.
+/// of bytes in the last segment, and `before` the number in all segments before it. These bytes reduce the receive
+/// room, the number of bytes that the endpoint still accepts. Whether a window update is due is decided before the last
+/// segment is counted, because splice_from() does the same, and both must have equal results.
 inline void Receiver::let_pass(std::uint32_t before, std::uint32_t last) {
   if (bits_.window_updates == WindowUpdates::sparing || bits_.ack_now) [[likely]] {
     room_ -= std::min(room_, before + last);

@@ -43,7 +43,8 @@ class Reassembly {
   /// Returns the number of packet buffers held.
   [[nodiscard]] std::uint32_t count() const { return count_; }
 
-  /// Returns when the first packet of the lowest run arrived (note().received); `never` if no packet is held.
+  /// Returns when the first packet of the lowest run (contiguous out-of-order bytes) arrived (note().received); `never`
+  /// if no packet is held.
   [[nodiscard]] Instant waits_since() const { return empty() ? never : runs_.first().note().received; }
 
   /// Stores an out-of-order packet. note().seq, payload_len and payload_sum must be set, and seq must lie beyond
@@ -51,11 +52,12 @@ class Reassembly {
   /// stored. Bytes that arrived earlier are kept, unless the new packet covers their whole run. The run and duplicate
   /// bytes are recorded for the SACK blocks. Returns false if the packet is dropped because of a limit.
   bool insert(packet::Packet packet, const Limits& limits);
-  /// Moves the run that contains `rcv_nxt` to `out`, cut to begin at `rcv_nxt`. Runs that end before `rcv_nxt` are
-  /// dropped.
+  /// Moves the packets of the run (contiguous bytes) that contains `rcv_nxt` to `out`, cut to begin at `rcv_nxt`. Runs
+  /// that end before `rcv_nxt` are dropped.
   void take(SeqNum rcv_nxt, packet::Queue& out);
-  /// Fills `out` with runs in order and returns their number. Starts at `from`, or at the first run if `from` is empty.
-  /// Sets `from` to the next run, or to empty after the last one.
+  /// Fills `out` with the sequence ranges of runs (contiguous out-of-order bytes), in order, and returns their number.
+  /// Starts at `from`, or at the first run if `from` is empty. Sets `from` to the next run, or to empty after the last
+  /// one.
   std::uint8_t runs(packet::Cursor& from, std::span<SackBlock> out) const;
   void clear();
 

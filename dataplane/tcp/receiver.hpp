@@ -153,8 +153,8 @@ class Receiver : public Timers {
   [[nodiscard]] bool has_old_timestamp(const Segment& segment) const {
     return static_cast<std::int32_t>(segment.ts_value - rcv_.ts_recent) < 0;
   }
-  /// True if the sequence number lies in the window, or below RCV.NXT within the distance in which retransmissions
-  /// begin.
+  /// True if the sequence number lies in the window, or below RCV.NXT by at most max(receive room, 1 MiB), where
+  /// retransmissions begin.
   [[nodiscard]] bool is_near_window(SeqNum seq) const {
     return seq + std::max(room_, min_repeated) >= rcv_.nxt && seq <= later(rcv_.adv, rcv_.nxt);
   }

@@ -108,8 +108,8 @@ class SendQueue {
   // --- scoreboard updates of one acknowledgement on a connection with a RecoveryState; record_delivered() precedes
   // acknowledge()
 
-  /// Returns an empty Delivery, the record of what one ACK delivers. The caller fills in its members for the clock and
-  /// for timestamps.
+  /// Returns an empty Delivery, the record of what one ACK delivers. The caller sets its members now, min_rtt and
+  /// originals. `una` is SND.UNA.
   [[nodiscard]] Delivery begin_delivery(SeqNum una) const;
   /// Adds the packets before `ack`, which acknowledge() is about to remove, to `delivery`.
   void record_delivered(SeqNum ack, Delivery& delivery) const;

@@ -55,7 +55,9 @@ struct PortSettings {
 /// Selects whether a segment with an unfinished TCP checksum is accepted. A kernel leaves the checksum to an interface
 /// that offers checksum offload. A virtual interface offers it but never computes the checksum.
 enum class PartialChecksums : std::uint8_t {
-  by_driver,  ///< accepted only on a port whose device receives frames from the kernel of this machine
+  /// Segments with an unfinished checksum are accepted only on a port whose device receives frames from this machine's
+  /// kernel.
+  by_driver,
   accept,
   refuse
 };

@@ -36,7 +36,8 @@ class WatchdogProcess {
   /// Enables the kill: from now on the program is killed if a thread makes no progress.
   void arm() { shared_->armed.store(true); }
   void disarm() { shared_->armed.store(false); }
-  /// Returns the number of samples that the child process has taken. It no longer increases if the child was killed.
+  /// Returns how often the child process has sampled the threads' progress counters. It no longer increases if the
+  /// child was killed.
   [[nodiscard]] std::uint64_t samples() const { return shared_->samples.load(); }
   [[nodiscard]] pid_t pid() const { return child_; }
 

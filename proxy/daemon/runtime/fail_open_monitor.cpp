@@ -8,7 +8,8 @@ namespace sluice::proxy {
 namespace {
 
 constexpr auto progress_period = std::chrono::milliseconds(250);
-/// Number of consecutive calls of maintain() without a new sample after which the watchdog process counts as dead.
+/// Number of consecutive calls of maintain() without a new sample of the threads' progress after which the watchdog
+/// process counts as dead.
 constexpr std::uint32_t gone_after = 5;
 
 }  // namespace

@@ -39,8 +39,10 @@ class FailOpenMonitor {
   FailOpenBridge bridge_;
   WatchdogProcess& watchdog_;
   boost::asio::steady_timer timer_;
-  std::uint64_t samples_ = 0;  ///< number of samples that the watchdog process had taken at the last maintain()
-  /// number of consecutive calls of maintain() at which the watchdog process had taken no new sample
+  /// Number of samples of the threads' progress that the watchdog process had taken at the last maintain().
+  std::uint64_t samples_ = 0;
+  /// number of consecutive calls of maintain() at which the watchdog process had taken no new sample of the threads'
+  /// progress
   std::uint32_t without_sample_ = 0;
 };
 

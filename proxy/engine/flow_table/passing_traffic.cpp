@@ -16,8 +16,8 @@ flow::FlowKey flow_of(const RxPacket& rx) {
   return key;
 }
 
-/// Returns the index of the set for a flow: a number below `end`, which is a power of two. The index depends on all
-/// bits of the flow. No secret is needed, because collisions only affect a display.
+/// Returns the index of the set of eight table entries that a flow may use: a number below `end`, which is a power of
+/// two. The index depends on all bits of the flow. No secret is needed, because collisions only affect a display.
 std::size_t set_of(const flow::FlowKey& key, std::uint8_t protocol, std::size_t end) {
   constexpr std::uint64_t golden_ratio = 0x9e37'79b9'7f4a'7c15;
   std::uint64_t mixed = protocol;

@@ -294,8 +294,8 @@ bool CrossTrafficSender::may_overdraw(const Bearer& bearer, Bytes bytes, Instant
 }
 
 /// Counts cross traffic (packets of no split connection) as delivered one round trip after it was sent. Does nothing
-/// while a connection has bytes in flight, because the ACKs of these bytes will show the delivery. Without ACKs, cross
-/// traffic thus continues at the last measured rate.
+/// while a connection has bytes in flight, because the ACKs of these bytes will show the delivery. Counting bytes as
+/// delivered makes space in the window, so cross traffic continues at the last measured rate without ACKs.
 void CrossTrafficSender::age_without_acks(Bearer& bearer, Instant now) {
   AckController& controller = bearer.ack_controller();
   CrossTrafficQueue& cross = bearer.cross_traffic_queue();

@@ -19,7 +19,7 @@ constexpr std::string_view counters = "@counter";
 struct Row {
   std::string commands;              ///< command words typed so far, such as "nodeb trace"
   std::vector<std::string> options;  ///< options that may follow
-  std::vector<std::string> words;    ///< other words that can follow
+  std::vector<std::string> words;    ///< words that can follow, apart from options
 };
 using Table = std::vector<Row>;
 

@@ -39,7 +39,7 @@ Json whole(double value) {
   return std::llround(value);
 }
 
-/// Computes bit rates from the values that a byte counter has in two samples.
+/// Computes bit rates from the values of a byte counter in two answers of the program and the time between them.
 class Rates {
  public:
   Rates(const Json& before, const char* counter, double seconds) : counter_(counter), seconds_(seconds) {
