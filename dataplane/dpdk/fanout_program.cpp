@@ -30,7 +30,7 @@ std::uint32_t weight_of(unsigned bit) {
          rss_table_size;
 }
 
-/// Appends instructions to a program.
+/// Appends instructions to a classic BPF program.
 class Writer {
  public:
   void put(unsigned code, std::uint32_t operand = 0) { jump(code, operand, 0, 0); }

@@ -22,7 +22,7 @@ struct InterfaceState {
   std::string master;
   /// Kind of the interface that receives this one's frames: "bridge", "bond", "team", "openvswitch", "vrf".
   std::string master_kind;
-  std::string device;  ///< name of the hardware ("0000:03:00.0"); empty for virtual interfaces
+  std::string device;  ///< bus address of the hardware, such as "0000:03:00.0"; empty for virtual interfaces
 };
 
 /// Reads the state by ethtool and rtnetlink. Returns nothing if there is no such interface in this network namespace.

@@ -49,7 +49,7 @@ class ShardPorts {
   std::size_t poll_device(Facing from, std::span<packet::Packet> out) noexcept;
   std::size_t take_handed(Facing from, std::span<packet::Packet> out) noexcept;
   void relay_transmissions(Facing to) noexcept;
-  /// Packet of another shard's UE.
+  /// Received packet that must be passed to another shard, which owns the packet's UE.
   struct Foreign {
     rte_mbuf* buffer;
     unsigned owner;

@@ -83,7 +83,7 @@ inline constexpr std::size_t max_header_length = max_outer_length + ipv6_length 
 /// packet are stored with their values for an empty packet.
 struct OuterTemplate {
   std::array<std::uint8_t, max_outer_length> bytes{};
-  std::uint8_t length = 0;  ///< number of bytes in use
+  std::uint8_t length = 0;  ///< number of bytes of the template
   Encapsulation kind = Encapsulation::constant;
 
   /// Returns a template that consists of `bytes`. Returns nothing if they are not exactly the outer headers of a frame.

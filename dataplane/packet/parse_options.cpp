@@ -106,7 +106,7 @@ struct Rule {
   std::string_view name = "unknown";
 };
 
-/// Returns the rules indexed by option kind.
+/// Returns how each TCP option is read, indexed by option kind.
 constexpr std::array<Rule, 256> make_rules() {
   std::array<Rule, 256> rules{};
 #define X(kind, length, place, read) rules[tcp_option::kind] = {length, Place::place, read, #kind};

@@ -158,7 +158,7 @@ class AccurateEcn {
   [[nodiscard]] std::uint8_t gap_to(std::uint8_t ace) const;
   [[nodiscard]] bool is_stale(const Segment& segment, unsigned step) const;
 
-  bool join_ended_ = false;  ///< true after end_join(), until the next join()
+  bool join_ended_ = false;  ///< true if end_join() has stopped the marking of packets, until the next join()
   bool agreed_ = false;
   bool intact_ = true;
   bool zeroed_ = false;  ///< true if the path clears the peer's ACE field, so that its counts mean nothing

@@ -121,10 +121,10 @@ class Bbr3 {
   Instant cycle_began_{};
   Duration probe_wait_{};  ///< longest time from the beginning of a cycle of bandwidth probing to the next probe
   Instant probe_rtt_done_ = never;  ///< end of the part of ProbeRTT in which the window is small
-  std::uint32_t delivered_ = 0;     ///< DeliveryRate::delivered() after the last ACK
+  std::uint32_t delivered_ = 0;     ///< total of delivered bytes (DeliveryRate::delivered()) after the last ACK
   std::uint32_t rounds_since_up_ = 0;
   std::uint32_t drain_round_ = 0;     ///< number of the round trip in which Drain began
-  std::uint32_t recovery_round_ = 0;  ///< number of the round in which fast recovery began
+  std::uint32_t recovery_round_ = 0;  ///< number of the round trip in which fast recovery began
   std::uint32_t prior_cwnd_ = 0;      ///< window in bytes to restore after recovery or ProbeRTT
   std::uint32_t initial_cwnd_ = 0;
   /// Bytes to be acknowledged in ProbeBW_UP until the long-term bound of the bytes in flight rises by one segment.

@@ -23,7 +23,7 @@ struct ExcessLoss {
 struct RateSample {
   std::uint32_t delivered = 0;  ///< bytes delivered over the sample's interval
   std::uint32_t interval = 0;  ///< longer one of the send interval and the ACK interval, in ticks of 1.02 µs (tick::us)
-  std::uint32_t prior_delivered = 0;  ///< DeliveryRate::delivered() when the newest delivered segment was sent
+  std::uint32_t prior_delivered = 0;  ///< total of delivered bytes when the newest delivered segment was sent
   std::uint32_t newly = 0;            ///< bytes that this ACK delivered, SACK included
   std::uint32_t losses = 0;           ///< bytes marked lost because of this ACK
   std::uint32_t prior_in_flight = 0;  ///< pipe before this ACK

@@ -21,9 +21,9 @@ class OooTree {
 
   [[nodiscard]] bool empty() const { return !root_; }
   [[nodiscard]] Neighbours around(SeqNum place) const;
-  /// Returns the first run; empty if there is none.
+  /// Returns the run (contiguous bytes) with the lowest sequence numbers; empty if there is none.
   [[nodiscard]] packet::Cursor first() const;
-  /// Returns an arbitrary run; empty if there is none.
+  /// Returns an arbitrary run (contiguous bytes); empty if there is none.
   [[nodiscard]] packet::Cursor any() const { return root_; }
   void insert(packet::Cursor run);
   /// Removes `run`, a run of contiguous bytes that is identified by its first packet. It must be in the tree.

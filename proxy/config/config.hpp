@@ -130,7 +130,7 @@ struct PageSettings : config::PageConfig {
 struct IpfixSettings {
   config::SocketAddress collector;  ///< address and UDP port of the collector
   std::uint32_t domain = 1;         ///< observation domain id, which distinguishes several exporters
-  Duration template_refresh = std::chrono::minutes(10);  ///< interval at which the templates are sent again
+  Duration template_refresh = std::chrono::minutes(10);  ///< interval at which the IPFIX templates are sent again
   /// private enterprise number (RFC 7013) of the information elements that IANA has not registered
   std::uint32_t enterprise = 32473;
 };
@@ -153,7 +153,7 @@ struct StateSettings {
 /// Settings of the file that keeps the most recent frames, so that they can be read after a crash of this run.
 struct LastFramesSettings {
   std::optional<std::string> file;      ///< path of the file of last frames; no file if not set
-  Bytes size{std::int64_t{64} << 20U};  ///< total size of the frame slots of all shards
+  Bytes size{std::int64_t{64} << 20U};  ///< bytes that the places for frames (slots) of all shards take in the file
   Bytes snap_length{96};                ///< maximum number of bytes stored of each frame
   bool payload = false;                 ///< true to store headers and payload, false to store headers only
 };
@@ -203,8 +203,8 @@ struct Config {
 /// Number of payload bytes for which the configured packet buffers suffice. Bytes count if they are held by the proxy,
 /// or if they may still arrive within an advertised window.
 struct PacketMemory {
-  Bytes shard;       ///< bytes of all connections of a shard together
-  Bytes ue;          ///< bytes of all connections of one UE together
+  Bytes shard;       ///< payload bytes of all connections of a shard together
+  Bytes ue;          ///< payload bytes of all connections of one UE together
   Bytes connection;  ///< bytes of one direction of a connection while no other connection occupies buffers
 };
 [[nodiscard]] PacketMemory packet_memory(const Config& config);

@@ -36,7 +36,7 @@ class IpfixExport {
   boost::asio::ip::udp::socket socket_;
   boost::asio::steady_timer timer_;
   ipfix::MessageWriter writer_;
-  Instant templates_at_{};  ///< time at which the templates are sent again
+  Instant templates_at_{};  ///< time at which the IPFIX templates are sent again
   std::uint64_t records_ = 0;
   std::uint64_t messages_ = 0;
   std::uint64_t unsent_ = 0;  ///< number of records that were lost because the socket refused their message

@@ -23,7 +23,7 @@ struct MetricName {
 
 /// Metric family with its type and help text.
 struct Family {
-  std::string_view name;  ///< name without the suffix _total
+  std::string_view name;  ///< name of the metric family without the suffix _total
   Kind kind;
   std::string_view help;
 };

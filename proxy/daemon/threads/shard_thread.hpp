@@ -118,7 +118,7 @@ class ShardThread {
   /// id of the last command that was received; its result is published once the shard has completed it
   std::uint32_t command_taken_ = 0;
   bool order_found_ = false;             ///< true if the last command that named a UE found a connection of that UE
-  std::uint32_t command_published_ = 0;  ///< id of the last command whose result was published
+  std::uint32_t command_published_ = 0;  ///< id of the operator's last command whose result a snapshot contains
   StayingFlows staying_;
   std::uint64_t statuses_lost_ = 0;
   std::thread thread_;

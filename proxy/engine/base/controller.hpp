@@ -29,10 +29,10 @@ struct ControllerProperty {
   static constexpr std::uint8_t limits_flows = limits | inflight;
 };
 
-/// Table of what controls the radio leg of a UE bearer: X(name, word, kind, applied). Status displays show `word` for
-/// what limits sending. `kind` is the set of properties (ControllerProperty) that the controller always has. `applied`
-/// is the set that it also has while its decisions are applied; `none` in mode observe, in which only congestion
-/// control limits sending.
+/// Table of what controls the radio legs (TCP endpoints facing the UE) of a bearer: X(name, word, kind, applied).
+/// Status displays show `word` for what limits sending. `kind` is the set of properties (ControllerProperty) that the
+/// controller always has. `applied` is the set that it also has while its decisions are applied; `none` in mode
+/// observe, in which only congestion control limits sending.
 #define SLUICE_CONTROLLERS(X)                                             \
   X(congestion_control, "congestion control", none, none)                 \
   X(reports, "feedback", by_reports, limits_bearer)                       \
@@ -44,7 +44,7 @@ struct ControllerProperty {
   X(observed_flow_windows, "congestion control", of_flows, none)          \
   X(observed_flow_windows_both_ways, "congestion control", of_flows_both_ways, none)
 
-/// Names what controls the radio leg of a UE bearer.
+/// Names what controls the radio legs (TCP endpoints facing the UE) of a bearer.
 enum class Controller : std::uint8_t {
 #define X(name, word, kind, applied) name = ControllerProperty::kind | ControllerProperty::applied,
   SLUICE_CONTROLLERS(X)

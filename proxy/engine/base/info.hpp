@@ -61,8 +61,8 @@ struct PassingInfo {
   std::uint64_t bytes = 0;
   /// part of the estimated bytes that may belong to another flow, which used this table entry before
   std::uint64_t uncertain = 0;
-  Instant first{};  ///< time of the first sampled packet
-  Instant last{};   ///< time of the newest sampled packet
+  Instant first{};  ///< time of the flow's first sampled packet
+  Instant last{};   ///< time of the flow's newest sampled packet
 };
 
 /// Compares the decisions of a controller in mode observe, where it limits nothing, with the actual traffic. The window
@@ -183,17 +183,17 @@ struct BearerInfo {
                               ///< controller's window
   /// IP bytes of cross traffic (packets that belong to no split connection) that wait for the UE's window.
   Bytes cross_traffic_waiting;
-  std::uint64_t injected = 0;     ///< cumulative IP bytes sent towards the radio
+  std::uint64_t injected = 0;     ///< cumulative IP bytes sent to the UE
   Bytes queue;                    ///< bytes in the radio queue by the last Node-B report
   Instant reported_at{};          ///< time when the last Node-B report was received; 0 before the first
   bool report_trusted = true;     ///< true if the UE's ACKs did not contradict the last Node-B report
   Bytes queue_by_acks;            ///< bytes in the radio queue as estimated by the ACK-based controller, if it runs
   bool measured_by_acks = false;  ///< true if the ACK-based controller measures the queue, even if it does not limit
 
-  /// window that the observed ACK-based controller computes now; not set if none is observed
+  /// window that the ACK-based controller computes now in mode observe, in which it limits nothing; else not set
   std::optional<Bytes> observed_window{};
-  /// queueing delay that the window of the observed ACK-based controller would cause; not set while the link's rate is
-  /// unknown
+  /// Queueing delay that the window of the ACK-based controller would cause in mode observe, in which it limits
+  /// nothing. Not set while the link's rate is unknown.
   std::optional<Duration> observed_delay{};
   Rate service_rate;  ///< service rate of the radio queue, according to the last Node-B report
   Rate mean_rate;     ///< mean service rate b̄ of the radio queue

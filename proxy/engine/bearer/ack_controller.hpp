@@ -110,12 +110,12 @@ class AckController {
   /// Sum of the ACKs that were not passed to the controller yet. On a fast link, several ACKs form one sample.
   struct AckSum {
     Bytes delivered;  ///< zero: there are none
-    /// Sum of the squared byte counts of these ACKs. Divided by their bytes, it is the mean number of bytes per ACK, in
-    /// which each ACK is weighted by its bytes (ACK stretch).
+    /// Sum of the squared numbers of bytes that the summed ACKs acknowledge. Divided by the sum of these bytes, it is
+    /// the mean number of bytes per ACK, weighted by bytes (ACK stretch).
     double squares = 0;
-    Bytes in_flight;        ///< bytes in flight after the newest of these ACKs
-    Instant newest_at{};    ///< time of the newest of these ACKs
-    Duration round_trip{};  ///< newest round trip that these ACKs have measured; zero if none has measured one
+    Bytes in_flight;        ///< bytes in flight after the newest summed ACK
+    Instant newest_at{};    ///< time of the newest summed ACK
+    Duration round_trip{};  ///< newest round trip that a summed ACK has measured; zero if none has
     /// delay of the ACK that measured `round_trip`, or of the newest ACK if none did; negative while unknown
     Duration ack_delay{-1};
   };

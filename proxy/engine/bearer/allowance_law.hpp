@@ -40,7 +40,7 @@ class AllowanceLaw {
   void on_omitted(const ReportArrival& last, Duration until);
   /// Restarts the controller's measurements after a handover to another Node-B, but keeps the estimated rate.
   void restart();
-  /// Sets the initial mean rate to a rate that was measured earlier.
+  /// Sets the controller's initial mean rate of the radio link to a rate that was measured earlier.
   void seed(Rate rate);
   /// Copies from another bearer of the same UE the sequence number of the newest Node-B report whose allowance (bytes
   /// to send) was applied.

@@ -181,7 +181,8 @@ class Bearer : public CircularListHook<Bearer> {
     short_flow_timer_.begin(now);
     for_each_sibling([now](Bearer& other) { other.short_flow_timer_.begin(now); });
   }
-  /// Ends the priority of short flows for all bearers of the UE, if none of them has a short flow.
+  /// Ends the priority of short flows (less than smvs.short_flow sent) for all bearers of the UE, if none of them has a
+  /// short flow.
   void end_short_flow(Instant now);
   /// Returns the factor by which the controller's target queue is multiplied. It is smvs.short_flow_reference while a
   /// short flow is active beside a download, else 1.
@@ -202,7 +203,7 @@ class Bearer : public CircularListHook<Bearer> {
   control::LawTrace* trace = nullptr;
   BearerId id = no_id;  ///< index in the registry
   PolicyIndex policy = 0;
-  std::uint16_t generation = 0;  ///< generation of the policies that were active when the bearer was created
+  std::uint16_t generation = 0;  ///< generation number of the policies that were active when the bearer was created
   /// Flow whose pending events were processed longest ago. The flows of the bearer form a circular list by
   /// Flow::bearer_next, and each distribution of a send budget among them starts here.
   FlowId first_flow = no_id;

@@ -122,7 +122,8 @@ class FlowQueue {
   static constexpr std::uint8_t none = slots;
 
   std::array<Flow, slots> flow_;
-  SlotList new_;  ///< slots of sparse flows: those that have sent less than a quantum since they became active
+  /// Slots of sparse flows: those that have sent less than a quantum since their first waiting packet was queued.
+  SlotList new_;
   SlotList old_;
   std::uint8_t held_ = none;  ///< slot whose packets are held back
   std::uint32_t packets_ = 0;

@@ -14,9 +14,9 @@ class ShortFlowTimer {
  public:
   /// Starts or extends the priority of short flows, because a short flow begins or makes progress at `now`.
   void begin(Instant now) { until_ = tcp::tick::ms(now) + tcp::tick::ms(patience); }
-  /// Ends the priority of short flows at once.
+  /// Ends the priority of short flows over downloads at once.
   void end(Instant now) { until_ = tcp::tick::ms(now) - 1; }
-  /// True while short flows have priority.
+  /// True while short flows (less than smvs.short_flow sent) have priority over downloads.
   [[nodiscard]] bool lasts(Instant now) const { return until_ - tcp::tick::ms(now) <= tcp::tick::ms(patience); }
 
  private:

@@ -31,7 +31,7 @@ struct RecentSendsPool {
 /// the shard's.
 class UeSendHistory {
  public:
-  /// Returns the total number of IP bytes sent.
+  /// Returns the total number of IP bytes sent to the UE.
   [[nodiscard]] std::uint64_t total() const { return recent_ ? recent_->bytes.total() : sum_; }
   /// Adds `bytes` to the send history in the pool. Returns false if the UE has no history there; the caller then calls
   /// start_history().

@@ -59,8 +59,8 @@ struct BearerLoad {
       set_moving(share, is_moving);
   }
 
-  /// Sets FlowShare::moving of a flow to `is_moving` and updates the bearer's sums. Requires that FlowShare::moving has
-  /// the opposite value.
+  /// Sets FlowShare::moving (controlled window, unacknowledged data) of a flow to `is_moving` and updates the bearer's
+  /// sums. Requires that FlowShare::moving has the opposite value.
   void set_moving(FlowShare& share, bool is_moving) {
     const std::uint32_t change = is_moving ? 1U : UINT32_MAX;
     moving_flows += change;

@@ -10,7 +10,7 @@ namespace {
 
 /// Minimum number of buffers that are kept free for receiving and forwarding, even in a small pool.
 constexpr std::uint32_t min_reserve = 64;
-/// Divisor of the budget: memory is low if at most budget / low_share is left.
+/// Divisor of the budget (buffers for payload): memory is low if at most budget / low_share is left.
 constexpr std::int64_t low_share = 8;
 
 /// Returns how many of the pool's `buffers` buffers the ports cannot occupy.

@@ -42,7 +42,8 @@ class BufferPoolBudget {
   /// object.
   BufferPoolBudget(const ShardLimits& limits, const packet::PacketPool& pool);
 
-  /// Returns the whole budget of one shard in bytes, for a pool of `buffers` buffers.
+  /// Returns how many payload bytes all connections of one shard may occupy (its budget), for a pool of `buffers`
+  /// buffers.
   [[nodiscard]] static Bytes whole(const ShardLimits& limits, std::uint32_t buffers);
   /// Returns the bytes that one direction of a connection may hold and advertise if there is no other connection and
   /// the pool has `buffers` buffers.

@@ -176,7 +176,8 @@ struct Flow {
   /// End-to-end connection that replaces this flow once its handback to the hosts is complete; no_id if there is none.
   EndToEndId successor = no_id;
   FlowShare share;  ///< values of the flow that are included in the sums of its bearer
-  /// index of the flow's measured receive-buffer demand; no_id until the flow has carried much data
+  /// index of the flow's measured receive-buffer demand; no_id until a direction has delivered 64 KiB
+  /// (ReceiveBufferDemand::first)
   std::uint32_t demands = no_id;
   Bytes sent_to_radio{};  ///< number of IP bytes of data sent to the UE, including retransmissions
 

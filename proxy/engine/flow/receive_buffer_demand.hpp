@@ -15,7 +15,8 @@ namespace sluice::proxy {
 /// The demand decreases by at most 1/8 per round trip.
 class ReceiveBufferDemand {
  public:
-  /// Demand before the first measurement: the largest window that needs no window scaling.
+  /// Demand (bytes to hold and advertise) before the first measurement: the largest window that needs no window
+  /// scaling.
   static constexpr Bytes first{64 * 1024};
   /// Minimum demand (bytes to hold and advertise): the initial window of ten segments (RFC 6928) with which a sender
   /// restarts after a pause.
@@ -45,8 +46,8 @@ class ReceiveBufferDemand {
 
   Bytes bytes_ = first;
   Bytes last_;        ///< bytes delivered in one round trip, according to the last measurement
-  tcp::SeqNum mark_;  ///< sequence number at which the current measurement started
-  Instant since_{};   ///< time when the current measurement started
+  tcp::SeqNum mark_;  ///< sequence number from which the delivered bytes are being measured now
+  Instant since_{};   ///< time since which the delivered bytes are being measured now
 };
 
 /// Demands of both directions of a connection, indexed by the Side towards which the data flows.

@@ -19,8 +19,8 @@ struct ParsedBurst {
   std::array<packet::ParseResult, most> results;
   std::array<std::uint8_t, most> places;  ///< for each packet: index of its key in the list of distinct keys
   flow::KeyBurst keys;
-  std::array<ConnectionId, most> ids;    ///< connection id of each distinct key
-  std::array<std::uint32_t, most> tags;  ///< hash tag of each distinct key
+  std::array<ConnectionId, most> ids;    ///< connection id of each distinct key in the burst
+  std::array<std::uint32_t, most> tags;  ///< hash tag of each distinct key in the burst
 
   /// Returns the id of the connection to which the packet at index `at` belongs.
   [[nodiscard]] ConnectionId id(std::size_t at) const { return ids[places[at]]; }

@@ -54,7 +54,7 @@ class PassingTraffic {
   static constexpr std::int64_t max_step = 64 * 1024;
   static constexpr std::size_t set_size = 8;
 
-  /// Entry of the table for one flow; free if it has no bytes.
+  /// Entry of one flow in the table of the largest flows; free if it has no bytes.
   struct Entry {
     flow::FlowKey key;
     std::uint64_t bytes = 0;  ///< sampled bytes, including those inherited from the flow that used this entry before

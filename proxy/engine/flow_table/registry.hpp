@@ -159,7 +159,8 @@ class Registry {
   /// Returns one bearer of a UE, from which the UE's other bearers can be reached; no_flow if there is none. `ue` is
   /// the address under which the bearers are stored.
   [[nodiscard]] BearerId entry_of(const IpAddress& ue) const;
-  /// Returns the address under which a UE's bearer is stored.
+  /// Returns the address under which a UE's bearer is stored: that of the UE, or that of a configured prefix whose UEs
+  /// share one queue.
   [[nodiscard]] const IpAddress& queue_of(const IpAddress& ue) const;
   /// Makes all bearers of the UE that `trace` names write their controllers' inputs and decisions to this log. With
   /// null, ends the recording.

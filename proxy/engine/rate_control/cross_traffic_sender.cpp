@@ -39,9 +39,9 @@ constexpr Duration min_overdraft_period = std::chrono::milliseconds(20);
 /// after a loss.
 constexpr Duration max_queued_time = std::chrono::milliseconds(80);
 constexpr Duration max_sole_queued_time = 4 * max_queued_time;
-/// Number of bytes that one flow may always queue, even on a slow link.
+/// Number of bytes of one flow that may always wait in the UE's queue, even on a slow link.
 constexpr Bytes min_queued{8 * 1500};
-/// Maximum number of queued bytes of one flow at which a packet of the flow's handshake is still queued.
+/// Maximum number of bytes of one flow in the UE's queue at which a packet of the flow's handshake is still queued.
 constexpr Bytes max_handshake_queued{64 << 10};
 
 /// True if cross traffic (packets of no split connection) has the link to itself: Node-B reports or counted answers

@@ -92,7 +92,8 @@ class RelayBufferQuota {
 
   const ShardConfig& config_;
   BufferPoolBudget& budget_;
-  /// Measured receive-buffer demands of both directions, for flows that have carried much data.
+  /// Measured receive-buffer demands of both directions, for flows of which a direction has delivered 64 KiB
+  /// (ReceiveBufferDemand::first).
   flow::Slab<ReceiveBufferDemands> demands_;
   /// Default quota (bytes that a direction may hold and advertise), computed from the current number of free buffers.
   Bytes default_quota_;

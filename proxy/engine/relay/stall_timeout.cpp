@@ -20,8 +20,8 @@ bool StallTimeout::has_stalled(const Flow& flow, Side out, Instant now) const {
   return relay::stall_time(flow, out, now) >= (flow.leg(out).reset_pending ? timeouts.orphaned : timeouts.stalled);
 }
 
-/// Drops out-of-order data that has waited too long. TCP allows this even if SACK has reported the data (RFC 2018
-/// section 8).
+/// Drops out-of-order data that has waited longer than timeouts.out_of_order for the gap before it. TCP allows this
+/// even if SACK has reported the data (RFC 2018 section 8).
 void StallTimeout::forget_overdue(Flow& flow, Instant now) {
   for (Leg& leg : flow.legs) {
     const Instant since = leg.endpoint.out_of_order_since();

@@ -26,7 +26,7 @@ class UndeliveredAckLimit {
   [[nodiscard]] bool caps(const Flow& flow) const {
     return configured() || flow.release_reason == ReleaseReason::released_drain;
   }
-  /// Starts or stops withholding ACKs on both legs, as caps() requires.
+  /// Withholds ACKs on both legs from now on if caps() is true; otherwise stops withholding them.
   void hold(Flow& flow) const;
   /// Advertises a window of `room` bytes to the host behind `in`, but not more than the proxy may acknowledge.
   /// `updates` selects how large a change must be to be sent in a separate ACK.
@@ -40,7 +40,8 @@ class UndeliveredAckLimit {
   void allow(Flow& flow, Bearer& bearer) const;
 
  private:
-  /// Returns the window for the host behind `in`. Requires that a limit is configured.
+  /// Returns the largest window for the host behind `in`. This is what the other host has advertised. If only
+  /// exposure_per_flow is configured, that limit is added. Requires that a limit is configured.
   [[nodiscard, gnu::cold, gnu::noinline]] Bytes capped_room(const Flow& flow, Side in) const;
   /// True if a limit on acknowledged but undelivered bytes is configured.
   [[nodiscard]] bool configured() const {

@@ -27,7 +27,8 @@ class Forwarder {
 
   /// Makes forward() count the packets to each UE from now on, because some policy uses a rate controller.
   void count_radio() { radio_counted_ = true; }
-  /// True if forward() counts the packets to each UE. Cross traffic may then wait for the UE's window.
+  /// True if forward() counts the packets to each UE. Cross traffic (packets of no split connection) may then wait for
+  /// the UE's window.
   [[nodiscard]] bool counts_radio() const { return radio_counted_; }
   /// Selects what forward() does with a checksum that the sender's kernel may have left unfinished.
   enum class Checksum : std::uint8_t {

@@ -145,8 +145,8 @@ void HandshakeTracker::on_untracked(RxPacket& rx) {
   forwarder_.forward(rx, Counter::forward_handshake);
 }
 
-/// Starts the priority of short flows for the UE, because the SYN-ACK will pass the UE's radio queue. Only a SYN of a
-/// UE starts the priority: a SYN of a server does not show that a user waits.
+/// Starts the priority of short flows over downloads for the UE, because the SYN-ACK will pass the UE's radio queue.
+/// Only a SYN of a UE starts the priority: a SYN of a server does not show that a user waits.
 void HandshakeTracker::expect(const RxPacket& rx) {
   const BearerId id = shard_.registry.find_bearer(rx.parsed.src);
   if (id != flow::no_flow) shard_.registry.bearer(id).expect_short_flow(rx.now);

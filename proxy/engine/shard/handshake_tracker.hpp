@@ -61,7 +61,7 @@ class HandshakeTracker {
   void forward_unknown(RxPacket& rx);
   /// Records the first SYN of a connection.
   void record(const FirstSyn& first);
-  /// Starts the priority of short flows for the UE that has sent this SYN.
+  /// Starts the priority of short flows over downloads for the UE that has sent this SYN.
   void expect(const RxPacket& rx);
   /// Processes a segment that may be the answer to a recorded SYN. Returns true if it was such an answer and was
   /// forwarded.

@@ -62,7 +62,7 @@ class ReportDispatcher {
   /// Adds a Node-B report, which arrived at `arrived`, to the totals of the UE's group: the control group, which rate
   /// controllers never limit, or all other UEs.
   void count_group(const Bearer& bearer, const ReportArrival& report, Instant arrived);
-  /// Applies the bearer's rate control mode to all its flows.
+  /// Applies the bearer's rate control mode, which selects what limits sending, to all its flows.
   void steer(Bearer& bearer, Instant now);
   /// Makes the flows of the bearer send as many bytes as its controller allows them together.
   void serve(BearerId id, Instant now);

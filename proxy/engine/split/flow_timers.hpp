@@ -12,7 +12,7 @@ class FlowTimers {
  public:
   explicit FlowTimers(const ShardContext& shard) : registry_(shard.registry), timeouts_(shard.config.timeouts) {}
 
-  /// Returns the earlier one of the TCP timers of both legs.
+  /// Returns the earlier deadline of the TCP timers of both legs; `never` if none is set.
   [[nodiscard]] static Instant next_deadline(const Flow& flow) {
     return lesser(flow.legs[0].endpoint.next_deadline(), flow.legs[1].endpoint.next_deadline());
   }

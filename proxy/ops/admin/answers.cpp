@@ -285,7 +285,7 @@ Json scalar_schema(std::string_view type) {
 
 Json schema_of(const Node& node);
 
-/// Returns the schema of a list or an object.
+/// Returns the JSON schema of a list or an object.
 Json compound_schema(const Node& node) {
   if (node.below.front().first == "[]") return {{"type", "array"}, {"items", schema_of(node.below.front().second)}};
   if (node.below.front().first == "*")
