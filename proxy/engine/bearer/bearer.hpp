@@ -89,7 +89,8 @@ class Bearer : public CircularListHook<Bearer> {
     return report_state_ ? report_state_->grant.left() : Bytes{};
   }
   /// Subtracts `bytes`, which were just sent, from the grant of the last Node-B report. Returns true if this has
-  /// restarted the suspended missing-report timer, so that deadline() has changed.
+  /// restarted the timer that detects a missing report, which is suspended while nothing is sent, so that deadline()
+  /// has changed.
   bool spend(Bytes bytes, Instant now);
   /// Handles the expiry of the bearer's timer at `now`. If a Node-B report is missing, grants bytes at the mean rate
   /// instead. If reports are late, congestion control takes over. Returns true if flows may now send, or if what limits

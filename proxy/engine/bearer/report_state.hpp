@@ -32,7 +32,7 @@ struct ReportState {
   /// `waits` is true if there is data to send.
   void extrapolate_missing_report(Rate mean_rate, bool waits);
   /// Subtracts `bytes`, which were just sent, from the grant (the bytes that the last Node-B report allows). Returns
-  /// true if this has restarted the missing-report timer, which is suspended while nothing is sent.
+  /// true if this has restarted the timer that detects a missing report, which is suspended while nothing is sent.
   bool spend(Bytes bytes, Instant now);
 
   /// Handles a notice that the Node-B `sender` omitted unchanged UEs, so that the last report about this UE may still

@@ -18,7 +18,7 @@ class AckRewriter {
   AckRewriter(const EndToEndParts& parts, EndToEndAckControl& ack_control) : parts_(parts), ack_control_(ack_control) {}
 
   /// Creates the per-flow window controller that the mode of the UE requires. On a connection that already carries data
-  /// the controller starts from the flow's part of the measured path capacity.
+  /// the controller starts from the flow's part of the bytes that fit on the path without queueing.
   [[gnu::cold, gnu::noinline]] void begin_law(EndToEndFlow& flow, Bearer& bearer, Instant now);
   /// Passes an ACK from the UE to the flow's rate controller. Returns which delayed ACKs, this one included, may be
   /// forwarded.

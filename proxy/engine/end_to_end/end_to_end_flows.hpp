@@ -21,9 +21,9 @@
 
 namespace sluice::proxy {
 
-/// Connections that are not split (interception `regulate`). The proxy forwards their segments, rewrites the windows in
-/// their ACKs, and delays ACKs if their controller requests it. It acknowledges nothing, drops nothing and changes no
-/// payload.
+/// Connections that are not split, because the key `intercept` selects `regulate`. The proxy forwards their segments,
+/// rewrites the windows in their ACKs, and delays ACKs if their controller requests it. It acknowledges nothing, drops
+/// nothing and changes no payload.
 ///
 /// An advertised right edge never moves left, and no window is larger than the host's own. ACKs stay in order, stay
 /// ahead of later segments of their host, and are delayed at most by LawParameters::max_ack_delay.

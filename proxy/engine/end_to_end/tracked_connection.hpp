@@ -51,8 +51,8 @@ struct TrackedConnection {
   /// whether it ends the connection.
   Tracked track(Side in, const tcp::Segment& segment);
   /// True if the segment's numbers match this connection. The segment must lie in the window of the receiving host, or
-  /// not far before what that host has acknowledged. Its ACK must lie in the window of the host that sent the segment.
-  /// A RST must have a number that the receiving host expects (RFC 5961 section 3.2).
+  /// at most 1 MiB before what that host has acknowledged. Its ACK must lie in the window of the host that sent the
+  /// segment. A RST must have a number that the receiving host expects (RFC 5961 section 3.2).
   [[nodiscard]] bool is_plausible(Side in, const tcp::Segment& segment) const;
   /// Handles the first fragment of a segment, whose length is unknown. The segment may contain data that is not
   /// tracked, so a retransmission of that data would look new until it is acknowledged.
@@ -74,7 +74,8 @@ struct TrackedConnection {
   /// Determines the sequence numbers of both directions from segments. Returns whether the segment belongs to the
   /// connection, and whether it ends the connection.
   [[nodiscard]] Tracked find_position(Side in, const tcp::Segment& segment);
-  /// True if the segment lies in the window of the receiving host, or not far before it.
+  /// True if the segment lies in the window of the receiving host, or begins at most 1 MiB before what that host has
+  /// acknowledged.
   [[nodiscard]] bool is_in_window(Side in, const tcp::Segment& segment) const;
   [[nodiscard]] const tcp::SynOptions& options_of(Side side) const {
     return side == initiator ? handshake.initiator_options : handshake.responder_options;

@@ -26,8 +26,8 @@ class BurstGrouping {
 
   /// True if grouping the burst saves more time than it costs, because segments of its flows are interleaved. That is
   /// so if more than half of the lookups find a flow that occurred earlier in the burst. `known` contains the
-  /// connection of each packet. May be false by mistake, because only the flow that was looked up last is stored in
-  /// each slot.
+  /// connection of each packet. May be false by mistake, because flows whose ids have equal low bits share one entry of
+  /// the table of earlier flows.
   [[nodiscard]] bool is_interleaved(const ParsedBurst& known, const ConnectionTable& connections) {
     const auto count = known.keys.size();
     std::size_t repeated = 0;
@@ -46,8 +46,8 @@ class BurstGrouping {
 
  private:
   static constexpr std::size_t slots = 256;
-  /// Where each flow was last found in the burst, by the low bits of its id. An entry is used only if the burst has the
-  /// same flow there, so entries of earlier bursts need no reset.
+  /// Index in the burst at which each flow was last found, indexed by the low bits of the flow's id. An entry is used
+  /// only if the burst has the same flow there, so entries of earlier bursts need no reset.
   std::array<std::uint8_t, slots> last_{};
 };
 

@@ -26,17 +26,14 @@ class ActivePolicies {
   /// Returns the generation number of the active policies. Bearers that were created under earlier policies have a
   /// different one.
   [[nodiscard]] std::uint16_t generation() const { return generation_; }
-  /// True if a controller may give short flows priority, under the active policies or earlier ones. The proxy then
-  /// counts the short flows.
+  /// True if a controller may give short flows (less than smvs.short_flow sent) priority, under the active policies or
+  /// earlier ones. The proxy then counts the short flows.
   [[nodiscard]] bool prioritizes_short_flows() const { return prioritizes_short_flows_; }
   /// True if at least one of the active policies permits to count answers to QUIC downloads, that is, short datagrams
   /// of the UE.
   [[nodiscard]] bool counts_answers() const { return counts_answers_; }
-  /// True if at least one of the active policies lowers the rate signal of SCONE packets, or would do so in mode
-  /// observe.
-  [[nodiscard]] bool advises_rates() const { return advises_rates_; }
-  /// True if at least one of the active policies forwards cross traffic at once. If not, no policy need be looked up
-  /// for a datagram.
+  /// True if at least one of the active policies forwards cross traffic (packets of no split connection) at once. If
+  /// not, no policy need be looked up for a datagram.
   [[nodiscard]] bool passes_cross_traffic() const { return passes_cross_traffic_; }
   /// Returns the endpoint configuration for new connections. A connection keeps it when policies are replaced.
   /// Generation numbers repeat after 65 535 replacements; a connection that is older then uses the configuration of the

@@ -30,8 +30,9 @@ class CrossTrafficPolicies {
     bool may_wait = false;
   };
 
-  /// Decisions, indexed by the hash tag of the flow. A flow replaces another one with the same index. If a flow has no
-  /// entry, or one of earlier policies, the policies are searched and the entry is written again.
+  /// Whether packets of a flow may wait in the UE's queue, indexed by the hash tag of the flow. A flow replaces another
+  /// one with the same index. If a flow has no entry, or one of earlier policies, the policies are searched and the
+  /// entry is written again.
   std::array<Entry, 256> entries_{};
 };
 

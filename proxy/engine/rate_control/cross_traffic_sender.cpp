@@ -57,8 +57,8 @@ bool is_sole(const Bearer& bearer) {
   return sole;
 }
 
-/// Subtracts cross traffic from the bytes in flight of the ACK-based controller. Called if that controller does not
-/// limit the UE now, because no ACK would then subtract these bytes.
+/// Subtracts cross traffic (packets of no split connection) from the bytes in flight of the ACK-based controller.
+/// Called if that controller does not limit the UE now, because no ACK would then subtract these bytes.
 void forget_flight(Bearer& bearer) {
   AckController& controller = bearer.ack_controller();
   CrossTrafficQueue& cross = bearer.cross_traffic_queue();

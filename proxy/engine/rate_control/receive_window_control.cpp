@@ -31,9 +31,9 @@ bool window_matters(const Flow& flow, Side from) {
          Bytes(endpoint.rcv_adv() - endpoint.rcv_nxt()) < relay::min_window;
 }
 
-/// Returns the window to advertise to the host behind `in`, at most `most`. While the host has sent little data, the
-/// window is at most the one that the other host advertises. The connection can then be handed back to its hosts at any
-/// time.
+/// Returns the window to advertise to the host behind `in`, at most `most`. Also at most the larger of two numbers: the
+/// bytes that the host has sent so far, and the window that the other host advertises. A connection with little data
+/// can thus be handed back to its hosts at any time, because no host has a larger window than the other host offers.
 Bytes advertise_to(const Flow& flow, Side in, Bytes most) {
   const Bytes sent = flow.sent_from(in, flow.leg(in).endpoint.rcv_nxt());
   return lesser(most, greater(sent, flow.leg(opposite(in)).endpoint.snd_window()));
@@ -60,8 +60,8 @@ void record_window_closed(Flow& flow, Bearer& bearer, bool window_closed) {
     change_window_closed(flow, bearer, window_closed);
 }
 
-/// Minimum time for which unsent data for the UE must last. The server then loses no throughput by a pause, after which
-/// it restarts with ten segments.
+/// Time that unsent data for the UE must last at least so that the server gets no minimum window. The server then loses
+/// no throughput by a pause, after which it restarts with ten segments.
 constexpr Duration plenty = std::chrono::seconds(1);
 
 /// Factor by which the measured share of cross traffic in the delivered bytes is multiplied. The data between server

@@ -57,9 +57,9 @@ class RelayBufferQuota {
   void forget(Flow& flow);
 
   /// True if received payload may be kept. If packet buffers are scarce, out-of-order data is refused, because it may
-  /// be held for long. If the budget is used up, connections that already hold two segments are refused too. If half of
-  /// the reserve is also used, all payload is refused. Refused payload is not acknowledged, so its sender retransmits
-  /// it.
+  /// be held for long. If the packet buffers for payload (the budget) are used up, connections that already hold two
+  /// segments are refused too. If payload also occupies half of the buffers that are reserved for receiving and
+  /// forwarding, all payload is refused. Refused payload is not acknowledged, so its sender retransmits it.
   [[nodiscard]] bool accepts_payload(const Flow& flow, Side in, const tcp::Segment& segment) const {
     return !budget_.is_low() || accepts_payload_though_low(flow, in, segment);
   }

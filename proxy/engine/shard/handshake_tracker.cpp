@@ -160,7 +160,7 @@ void HandshakeTracker::record(const FirstSyn& first) {
   if (noted == SynCache::Result::evicted_oldest) shard_.counters.add(Counter::handshakes_displaced);
 }
 
-/// Processes a segment that may be the answer to a recorded SYN. Returns true if it was such an answer and was
+/// Processes a segment that may be the answer to a SYN in a cache. Returns true if it was such an answer and was
 /// forwarded.
 bool HandshakeTracker::on_answer_to_syn(RxPacket& rx) {
   if (first_syns_.empty() && conflicting_syns_.empty()) return false;

@@ -13,9 +13,9 @@
 
 namespace sluice::proxy {
 
-/// Tracks the handshakes of new connections. A SYN is recorded, and its SYN-ACK creates the connection, which is split
-/// after the last ACK. All these segments are forwarded unchanged, so that the hosts themselves negotiate options, and
-/// detect refusals and timeouts. Thread: the shard's.
+/// Tracks the handshakes of new connections. A SYN is stored in a cache, and its SYN-ACK creates the connection, which
+/// is split after the last ACK. All these segments are forwarded unchanged, so that the hosts themselves negotiate
+/// options, and detect refusals and timeouts. Thread: the shard's.
 class HandshakeTracker {
  public:
   /// Stores references to its arguments, which must outlive the object.
@@ -63,7 +63,7 @@ class HandshakeTracker {
   void record(const FirstSyn& first);
   /// Starts the priority of short flows over downloads for the UE that has sent this SYN.
   void expect(const RxPacket& rx);
-  /// Processes a segment that may be the answer to a recorded SYN. Returns true if it was such an answer and was
+  /// Processes a segment that may be the answer to a SYN in a cache. Returns true if it was such an answer and was
   /// forwarded.
   [[nodiscard]] bool on_answer_to_syn(RxPacket& rx);
   /// Creates the connection after its SYN-ACK. `first` is the SYN that the SYN-ACK answers.

@@ -6,7 +6,8 @@
 namespace sluice::proxy {
 
 /// Frees packet buffers when few are free. Connections that hold no bytes are handed back to their hosts. Out-of-order
-/// data is dropped. Stalled connections are reset, beginning with those that hold the most bytes. Thread: the shard's.
+/// data is dropped. Stalled connections (no ACK from a host for 5 s) are reset, beginning with those that hold the most
+/// bytes. Thread: the shard's.
 class MemoryRelief {
  public:
   /// Stores references to its arguments, which must outlive the object.
@@ -28,8 +29,9 @@ class MemoryRelief {
  private:
   /// State of a scan over all flows. Each call of step() visits a part of them.
   struct Walk {
-    FlowId next = 0;    ///< id of the flow at which the scan continues
-    Bytes largest{};    ///< largest number of bytes that a stalled connection holds, as found by this scan so far
+    FlowId next = 0;  ///< id of the flow at which the scan continues
+    /// Largest number of bytes that a stalled connection (no ACK for 5 s) holds, as found by this scan so far.
+    Bytes largest{};
     Bytes take_from{};  ///< number of held bytes from which on this scan resets a stalled connection
     bool active = false;
   };

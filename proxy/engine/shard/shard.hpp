@@ -108,8 +108,8 @@ class Shard {
   /// split.
   void abort_all();
   [[nodiscard]] bool draining() const;
-  /// True while a scan over all flows is in progress that requests or cancels their handback to the hosts. advance()
-  /// continues the scan.
+  /// True while a scan over all flows is in progress that requests or cancels the handback of each flow to its hosts.
+  /// advance() continues the scan.
   [[nodiscard]] bool sweeping() const;
   /// Counts the connections that are still split, by what prevents their handback to the hosts. Visits every flow.
   [[nodiscard]] StayingFlows staying() const;

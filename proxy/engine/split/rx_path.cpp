@@ -137,8 +137,8 @@ inline std::size_t SplitFlows::deliver_train(std::span<packet::Packet> packets, 
   return count;
 }
 
-/// Processes the first segment of a GRO run (consecutive segments of a flow) and those after it that take the same
-/// path. Returns how many were processed.
+/// Processes the first segment of a GRO run (consecutive segments of a flow) and those after it that can be processed
+/// together with it. Returns how many were processed.
 template <Side in>
 inline std::size_t SplitFlows::receive_some(std::span<packet::Packet> packets, std::span<const packet::Parsed> parsed,
                                             Flow& flow, FlowId id, Instant now) {
