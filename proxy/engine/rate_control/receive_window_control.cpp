@@ -33,7 +33,7 @@ bool window_matters(const Flow& flow, Side from) {
 
 /// Returns the window to advertise to the host behind `in`, at most `most`. Also at most the larger of two numbers: the
 /// bytes that the host has sent so far, and the window that the other host advertises. A connection with little data
-/// can thus be handed back to its hosts at any time, because no host has a larger window than the other host offers.
+/// can thus be handed back to its hosts at any time. No host then has a larger window than the other host offers.
 Bytes advertise_to(const Flow& flow, Side in, Bytes most) {
   const Bytes sent = flow.sent_from(in, flow.leg(in).endpoint.rcv_nxt());
   return lesser(most, greater(sent, flow.leg(opposite(in)).endpoint.snd_window()));
