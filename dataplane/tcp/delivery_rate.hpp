@@ -67,7 +67,8 @@ class DeliveryRate {
   /// Records that a segment, or its newest retransmission, is marked lost. `note` is the note of the packet that
   /// carries it.
   void on_lost(const packet::PacketNote& note);
-  /// Discards all losses since the last sample, because the recovery was spurious and no data was really lost.
+  /// Discards all losses since the last delivery-rate sample, because the recovery was spurious and no data was really
+  /// lost.
   void forgive_losses();
 
   /// Ends the processing of an ACK and returns its sample. An interval shorter than `min_rtt` is impossible and makes

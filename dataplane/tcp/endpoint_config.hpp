@@ -68,7 +68,7 @@ struct EndpointConfig {
   /// True if the window is restored after a spurious retransmission (RFC 3522, 3708, 5682). If false, a pause of the
   /// radio link reduces the window, as in hosts and simulators before 2003.
   bool takes_back = true;
-  /// True: the endpoint answers keep-alives. False: its owner answers them, see take_keepalive().
+  /// True: the endpoint answers keep-alives. False: the code that owns the endpoint answers them, see take_keepalive().
   bool answers_keepalives = true;
 
   /// True if payload is copied into the buffer of the queued payload before it, provided that one segment can carry
@@ -109,7 +109,7 @@ struct EstablishedState {
   /// True if the peer has acknowledged everything before `snd_nxt`, so that SND.UNA equals SND.NXT. If false, SND.UNA
   /// is `snd_nxt` - 1.
   bool snd_una_is_acked = true;
-  Duration rtt{};  ///< round-trip time of the handshake on this leg; zero if not measured
+  Duration rtt{};  ///< round-trip time of the handshake between this endpoint and the peer; zero if not measured
 
   /// MSS that fits the local port: its MTU less IP and TCP headers without options. No segment is larger, whatever the
   /// peer has announced.

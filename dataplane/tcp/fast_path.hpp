@@ -152,8 +152,8 @@ inline PathView Sender::path(Instant now) const {
   return {.now = now, .srtt = srtt(), .mss = mtu_.mss, .flight_size = static_cast<std::uint32_t>(snd_.nxt - snd_.una)};
 }
 
-/// Arms the timer for outstanding data. On the fast path with SACK this is the tail loss probe timer. Whether a probe
-/// is permitted is checked only when that timer expires.
+/// Arms the timer for outstanding data. On the fast path (connection established, no loss or reordering) with SACK this
+/// is the tail loss probe timer. Whether a probe is permitted is checked only when that timer expires.
 inline void Sender::arm_retransmit(Instant now) {
   if (on_fast_path() && uses_sack()) [[likely]] {
     arm(Timer::probe, now + probe_timeout());

@@ -144,8 +144,8 @@ void Reassembly::unite(Cursor run, Cursor following, std::uint32_t joined) {
   recount(before, length(run));
 }
 
-/// Drops the runs that lie inside [from, stop); returns true if there were any. The work is bounded by the number of
-/// received segments, because each dropped packet arrived in one.
+/// Drops the runs (contiguous out-of-order bytes) that lie inside [from, stop); returns true if there were any. The
+/// work is bounded by the number of received segments, because each dropped packet arrived in one.
 bool Reassembly::drop_covered(SeqNum from, SeqNum stop) {
   bool any = false;
   while (true) {

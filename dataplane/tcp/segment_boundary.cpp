@@ -49,7 +49,7 @@ void Sender::plan_boundary() {
 }
 
 /// Moves no segment boundary until `bytes` more are sent, and moves the next boundary after them. If the peer has sent
-/// too many ACKs that end inside a segment, `bytes` counts as 0, so that every boundary is moved.
+/// max_misplaced_acks or more ACKs that end inside a segment, `bytes` counts as 0, so that every boundary is moved.
 void Sender::postpone_boundary(std::uint32_t bytes) {
   boundary_at_ = boundary_tick(snd_.nxt + (distrusts_acks() ? 0 : bytes));
 }
