@@ -52,8 +52,9 @@ class Completion {
   std::string device_;
 };
 
-/// Adds rings of about 4096 frames of 2 KiB, or 1024 jumbo frames. The driver requires blocks of whole frames, and the
-/// kernel requires blocks of whole pages.
+/// Adds the arguments of the driver af_packet for rings of about 4096 frames of 2 KiB. With an MTU above 1500 bytes,
+/// the rings have about 1024 frames. The driver requires blocks of whole frames, and the kernel requires blocks of
+/// whole pages.
 void complete_af_packet(Completion& device, std::uint16_t mtu, std::uint16_t queues) {
   constexpr std::uint16_t max_queues = 16;  // limit of the driver
   constexpr std::uint32_t page = 4096;

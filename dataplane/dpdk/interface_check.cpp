@@ -101,7 +101,8 @@ int read_attribute(const nlattr* attribute, void* into) {
   return MNL_CB_OK;
 }
 
-/// Reads the answer to RTM_GETLINK. `into` is an InterfaceState.
+/// Reads the answer to RTM_GETLINK. `into` points to the InterfaceState that is filled. Returns a result of libmnl:
+/// MNL_CB_OK, or MNL_CB_ERROR.
 int read_link(const nlmsghdr* answer, void* into) {
   return mnl_attr_parse(answer, sizeof(ifinfomsg), read_attribute, into);
 }

@@ -109,8 +109,8 @@ std::uint16_t Port::guarded_transmit(std::uint16_t queue, rte_mbuf** buffers, st
   return complete ? sent : count;
 }
 
-/// Restarts the driver at intervals while its peer is absent, so that the driver connects again once the peer has
-/// returned.
+/// Checks at most every 50 ms whether the peer (the process at the other end of the device) is connected. If the link
+/// has been down for 300 ms and `reconnects_` is set, restarts the driver, which connects only when it is started.
 void Port::look_for_peer() noexcept {
   // The driver connects only when it is started, so it is stopped and started again. It handles the departure of a peer
   // in DPDK's interrupt thread without notice when that is done, hence the waiting time.

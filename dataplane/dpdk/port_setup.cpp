@@ -138,7 +138,8 @@ Port::~Port() {
   if (traits_->peer_may_leave) let_interrupt_thread_finish();
 }
 
-/// Finds the descriptors that the driver has opened and configures its packet sockets.
+/// Finds the file descriptors that the driver has opened, and configures its packet sockets. `open_before` lists the
+/// descriptors that were open before the device was added to DPDK.
 void Port::find_sockets(const std::vector<int>& open_before) {
   readiness_descriptor_ = new_packet_descriptor(open_before);
   sockets_ = new_packet_sockets(open_before);  // the driver opens one socket per queue, in the order of the queues

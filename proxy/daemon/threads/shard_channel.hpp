@@ -69,7 +69,7 @@ struct ShardSnapshot {
   /// Numbers of flows and bearers by state. Counting many flows takes several snapshots, so the numbers can be older
   /// than this snapshot.
   FlowStateCounts flow_states;
-  Times times;  ///< duration histograms of both groups of UEs, see GroupTimes
+  Times times;  ///< duration histograms of UEs that rate controllers may limit and of the control group, see GroupTimes
   /// histogram of the bytes acknowledged to one host but not by the other, see Shard::sample_exposure()
   Histogram exposure;
   /// id of the last completed command, after which the shard has counted the connections that are still split

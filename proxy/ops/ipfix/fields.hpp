@@ -17,9 +17,11 @@ inline constexpr std::uint16_t variable_length = 65535;
 
 /// Selects who has assigned the number of an information element.
 enum class Space : std::uint8_t {
-  iana,     ///< IANA's registry of IPFIX information elements
-  reverse,  ///< IANA, for the opposite direction: from the responder to the initiator (RFC 5103)
-  own       ///< this project, because IANA has not registered the element
+  iana,  ///< IANA's registry of IPFIX information elements
+  /// IANA's registry; the element then describes the opposite direction, from the responder to the initiator (RFC
+  /// 5103).
+  reverse,
+  own  ///< this project, because IANA has not registered the element
 };
 
 /// Table of the fields of a data record in order: X(name, element, space, length, text). The fields of the addresses
