@@ -14,9 +14,9 @@ namespace {
 std::atomic<bool> keep_apart = false;
 std::atomic<bool> groups = true;
 
-/// Returns a group number that is unique to this process; all queues of one port get the same number. The driver's own
-/// number is process id xor interface index. Two processes on two interfaces may thus have the same number, and the
-/// kernel then refuses the second group.
+/// Returns a group number that is unique to this process; all queues of one port get the same number. `group` is the
+/// driver's own number, which is process id xor interface index. Two processes on two interfaces may thus have the same
+/// number, and the kernel then refuses the second group.
 std::uint32_t group_of_this_process(std::uint32_t group) {
   return (group * 0x9e37U + static_cast<std::uint32_t>(getpid()) * 0x4e35U) & 0xffffU;
 }

@@ -37,8 +37,8 @@ struct InterfaceState {
 /// the interface can be a port.
 [[nodiscard]] std::vector<std::string> interface_obstacles(const InterfaceState& state, bool standby);
 
-/// Returns what prevents the interface from carrying packets unchanged. Each entry states a problem and ends with the
-/// command that repairs it. Empty if there is none.
+/// Returns what prevents the interface from carrying IP packets of up to `mtu` bytes unchanged. Each entry states a
+/// problem and ends with the command that repairs it. Empty if there is none.
 [[nodiscard]] std::vector<std::string> interface_problems(const std::string& name, std::uint16_t mtu);
 
 /// Repairs the problems that interface_problems() finds: switches merging (GRO, LRO) off and the interface up, and

@@ -139,8 +139,8 @@ enum class ChecksumState : std::uint8_t {
 [[nodiscard]] ChecksumState verify_tcp_checksum(const Packet& packet, const Parsed& parsed) noexcept;
 
 /// Completes the TCP or UDP checksum of a forwarded packet if it is `partial`, because a virtual device (veth, TAP) has
-/// not done so. Returns true if it wrote the checksum. `parsed` is the result of parse(). Other protocols, fragments
-/// and packets with IPv6 extension headers are not changed.
+/// not done so. Returns true if it wrote the checksum. `parsed` and `result` are what parse() has stored and returned.
+/// Other protocols, fragments and packets with IPv6 extension headers are not changed.
 bool complete_partial_checksum(Packet& packet, const Parsed& parsed, ParseResult result) noexcept;
 
 /// True if two segments of one direction of a connection have the same headers and payload length. Ports, sequence

@@ -19,8 +19,9 @@ struct NamedCounter {
   std::string detail{};   ///< description of the newest counted event, which the warning contains
 };
 
-/// Returns a warning for each alarming counter that has increased. For each counter there is at most one warning in the
-/// time given to the constructor. The packet path only increments counters. Thread: the control thread.
+/// Returns a warning for each counter that has increased and whose member `alarming` is true. For each counter there is
+/// at most one warning in the time given to the constructor. The packet path only increments counters. Thread: the
+/// control thread.
 class CounterWatch {
  public:
   explicit CounterWatch(Duration period) : period_(period) {}

@@ -116,7 +116,8 @@ void complete_rates(const Json& bearers, Json& rows, const Json& flow_rows) {
   }
 }
 
-/// Sorts rows in descending order. Rows with null are last, and rows with equal values keep their order.
+/// Sorts rows in descending order of the column that `order` selects. Rows with null are last, and rows with equal
+/// values keep their order.
 void sort_by(Json& rows, Order order) {
   constexpr std::array keys{"rate_bps", "queue_bytes", "delay_ms"};  // indexed by Order
   const char* const key = keys.at(static_cast<std::size_t>(order));
