@@ -119,7 +119,7 @@ struct GroupTotals {
 
   /// number of samples, from Node-B reports or from the ACK-based controller
   std::uint64_t samples = 0;
-  std::uint64_t transmitted = 0;  ///< bytes that left the radio queues
+  std::uint64_t transmitted = 0;  ///< bytes that have left the radio queues since the shard began
   std::uint64_t dropped = 0;
   double queue_bytes = 0;  ///< sum over all samples of the queue length in bytes
   /// Sum of the queueing delays of all samples, in seconds. The delay of a sample is its queue length divided by the

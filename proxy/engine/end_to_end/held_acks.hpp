@@ -32,8 +32,8 @@ class HeldAcks {
   void on_report(Bearer& bearer, Instant now);
   /// True if packet buffers are scarce and there are delayed ACKs, which free_some() then forwards.
   [[nodiscard]] bool in_need() const { return waiting_ > 0 && parts_.budget.is_low(); }
-  /// Scans some flows and forwards their delayed ACKs, because packet buffers are scarce. The next call continues with
-  /// the next flows.
+  /// Scans at most 128 flows and forwards their delayed ACKs, because packet buffers are scarce. The next call
+  /// continues with the next flows.
   [[gnu::cold, gnu::noinline]] void free_some(Instant now);
 
  private:

@@ -17,8 +17,8 @@ bool is_segment(packet::ParseResult result) {
   return result == packet::ParseResult::tcp || result == packet::ParseResult::tcp_options_unknown;
 }
 
-/// Puts the packets and their parse results into the given order, and overwrites the order. Each element is copied
-/// once.
+/// Moves the packets and their parse results so that the element with index `order[i]` gets index i. Each element is
+/// copied once. Overwrites `order`.
 void arrange(std::span<packet::Packet> burst, ParsedBurst& known, Order& order) {
   for (std::uint8_t begin = 0; begin < burst.size(); ++begin) {
     if (order[begin] == begin) continue;

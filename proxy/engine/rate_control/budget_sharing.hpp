@@ -72,7 +72,8 @@ class BudgetSharing {
   void record_passed(const Flow& flow, FlowId id, Bearer& bearer);
   /// True if the flow is short (has sent less than smvs.short_flow) and waits for the window.
   [[nodiscard]] bool short_flow_waits(FlowId id) { return shares_[id].short_flow_waits != 0; }
-  /// Removes the flow's values from its bearer's controller, because the flow leaves the bearer.
+  /// Removes the flow's bytes in flight, and its marks as waiting or short, from the sums of its bearer's ACK-based
+  /// controller. Called because the flow leaves the bearer.
   void forget(FlowId id, Bearer& bearer);
 
  private:

@@ -68,8 +68,8 @@ inline bool SplitFlows::rests_after_passing(const ServedFlow& served) {
 
 /// Does what serve() would do after the first data to a UE that had acknowledged everything. Updates the window
 /// advertised to the server and the timer, and counts the flow in BearerLoad::moving_flows. Returns false without a
-/// change if the caller must schedule the flow for serve() instead. That is so if another flow of the bearer is counted
-/// there, if the window has no controller, or if that window is closed.
+/// change if the caller must schedule the flow for serve() instead. That is so if moving_flows already counts a flow of
+/// the bearer, if the window has no controller, or if that window is closed.
 bool SplitFlows::begins_to_move(const ServedFlow& served) {
   const auto& [flow, id, bearer, now] = served;
   const bool alone = !flow.share.moving && bearer.load.moving_flows == 0;
