@@ -179,6 +179,7 @@ class AccurateEcn {
   std::uint8_t own_ = 0;         ///< number of marks set by the proxy (mark_own()) that may still arrive at the peer
   std::uint16_t incapable_ = 0;  ///< number of consecutive data packets that passed and were not ECN-capable
   std::uint8_t hidden_ = 0;      ///< number of marks set by the proxy (mark_own()) that marked() must not return
+  std::uint8_t asked_ = 0;       ///< number of calls of ask_again()
   /// True if pass() has processed a segment, so that passed_, passed_ack_ and passed_ts_ are valid.
   bool any_passed_ = false;
   SeqNum passed_ack_;  ///< newest acknowledgement number that pass() has processed

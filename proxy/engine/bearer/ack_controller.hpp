@@ -67,8 +67,7 @@ class AckController {
   void add_cross_traffic(Bytes bytes) { cross_traffic_ += bytes; }
   /// Passes an ACK to the controller, after adding the cross traffic sent since the last sample: bytes to the UE that
   /// this window does not limit. On a fast link the ACKs of up to 1 ms are summed to one sample
-  /// (DelayBasedController::summing_time()).
-  /// traffic of `ack`, so that no copy is needed.
+  /// (DelayBasedController::summing_time()). Sets the cross traffic of `ack`, so that no copy is needed.
   void on_ack(control::AckSample& ack);
   /// Passes a Node-B report of the UE's queue to the controller. Returns false if ACKs contradict the report, which
   /// must then be discarded.

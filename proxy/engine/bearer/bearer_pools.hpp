@@ -44,6 +44,7 @@ class BearerPools {
   flow::Slab<RadioQueue> queues;
   flow::Slab<RecentSends> recent_sends;
   flow::Slab<CrossTrafficQueue> cross_traffic;
+  flow::Slab<control::AnswerClock> answer_clocks;
   /// For each bearer, by its id: index of its queue in `cross_traffic`, if the bearer limits cross traffic (packets
   /// that belong to no split connection).
   flow::LazyArray<std::uint32_t> cross_traffic_of;

@@ -33,8 +33,8 @@ struct SegmentNumbers {
 
 /// True if the receiving host would probably accept the segment (RFC 5961). The segment must lie in the advertised
 /// window, or at most 1 MiB before the last acknowledged byte. It must acknowledge only data that has passed. A FIN
-/// counts as one byte. A RST must have an exact number: that after the last data that passed, or the position that the
-/// other host has acknowledged.
+/// counts as one byte. A RST must have an exact number: that after the last data or FIN that passed, the number of the
+/// FIN, or the position that the other host has acknowledged.
 [[nodiscard]] bool is_plausible(const EndToEndFlow& flow, Side in, const tcp::Segment& segment,
                                 const SegmentNumbers& numbers);
 

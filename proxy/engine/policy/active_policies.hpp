@@ -32,6 +32,9 @@ class ActivePolicies {
   /// True if at least one of the active policies permits to count answers to QUIC downloads, that is, short datagrams
   /// of the UE.
   [[nodiscard]] bool counts_answers() const { return counts_answers_; }
+  /// True if at least one of the active policies lowers the rate signal of SCONE packets, or would do so in mode
+  /// observe.
+  [[nodiscard]] bool advises_rates() const { return advises_rates_; }
   /// True if at least one of the active policies forwards cross traffic (packets of no split connection) at once. If
   /// not, no policy need be looked up for a datagram.
   [[nodiscard]] bool passes_cross_traffic() const { return passes_cross_traffic_; }

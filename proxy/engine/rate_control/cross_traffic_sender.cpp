@@ -202,7 +202,8 @@ CrossTrafficSender::SharedWindow CrossTrafficSender::shared_window(const Bearer&
 /// Returns how many bytes of cross traffic (packets of no split connection) the bearer's window still allows. Each flow
 /// of cross traffic gets the same part of the window as a waiting connection. Connections that exceed their part do not
 /// reduce this part, because servers of end-to-end connections respond a round trip later. If no connection waits,
-/// cross traffic may use the whole window.
+/// cross traffic may use the whole window. While the flow whose answers are counted is held back, the other flows do
+/// not get its part, because the radio queue must become empty.
 Bytes CrossTrafficSender::window_left(const Bearer& bearer, const SharedWindow& shared) {
   const CrossTrafficQueue& cross = bearer.cross_traffic_queue();
   if (cross.is_holding()) {

@@ -42,7 +42,6 @@ class Forwarder {
   /// a SCONE packet if a policy advises a rate. Without a tracked handshake (UDP, bypass, connections older than the
   /// proxy), the port's setting decides whether checksums are completed. On a veth or TAP, a host with offloads leaves
   /// every checksum unfinished. On a physical interface no checksum is unfinished, so damaged frames stay damaged.
-  /// recognizable as damaged.
   [[gnu::noinline]] void forward(RxPacket& rx, Counter reason, Checksum checksum = Checksum::finish);
   /// Forwards a segment of an end-to-end connection, at once or later, with the window that the connection's rate
   /// controller allows.

@@ -49,9 +49,8 @@ std::uint32_t rounding(const Flow& flow, Side side) {
 }
 
 /// True if no host has got a larger window from the proxy than the other host has advertised. An excess of less than
-/// one unit of the other host's window scale is tolerated. The reason is that this host's own window field was rounded
-/// down.
-/// host that has sent its FIN does not matter.
+/// one unit of the other host's window scale is tolerated, because the other host's window field was rounded down. The
+/// window towards a host that has sent its FIN does not matter, because this host sends no more data.
 bool windows_hold(const Flow& flow) {
   return std::all_of(both_sides.begin(), both_sides.end(), [&](Side side) {
     const Side other = opposite(side);

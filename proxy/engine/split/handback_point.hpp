@@ -60,8 +60,8 @@ tcp::SeqNum make_room(Flow& flow, Bytes most);
 [[nodiscard]] bool marks_differ(const Flow& flow);
 /// Makes a leg send ACKs marked CE to its host while the connection is handed back to its hosts. The host then counts
 /// as many ECN marks as the proxy has reported to the other host in its name. Does nothing for a host to which data was
-/// forwarded, because it would not count an ACK of the leg. Returns true if a leg has something to send now.
-/// something to send now.
+/// forwarded, because it would not count an ACK of the leg. Asks a host again for its count if it has not answered.
+/// Returns true if a leg has something to send now.
 [[nodiscard]] bool level_marks(Flow& flow, Instant now);
 /// Returns when level_marks() must be called again if no segment arrives; `never` if there is no need.
 [[nodiscard]] Instant next_question(const Flow& flow);
