@@ -64,6 +64,13 @@ constexpr double reference_for_bursts = 0.25;
 constexpr double aggregation_unexplained = 1.5;
 /// Mean number of segments per ACK above which the UE counts as not acknowledging each segment.
 constexpr double prompt_ack_stretch = 1.25;
+/// Factor of the bytes in flight per round trip that limits the rate in a drain. The mean rate of a link that is not
+/// shared is usually below this limit.
+constexpr double drain_rate_margin = 1.25;
+/// Smallest number of segments in flight with which silences of the ACKs can show a queue shared with other UEs.
+constexpr std::int64_t min_shared_segments = 6;
+/// Multiple of the transmission time of the delivered bytes up to which a silence of the ACKs counts in the rate.
+constexpr std::int64_t counted_transmissions = 2;
 /// Largest time by which a delivery may seem to precede the newest one. Connections of one UE estimate one-way delays
 /// separately, so their estimates differ. A sample with a larger difference is not used for the rate.
 constexpr Duration clock_tolerance = milliseconds(30);
@@ -80,6 +87,11 @@ Duration time_for(Bytes queue, double rate) {
 /// delay is then too long. Later packets do not correct it, because the window keeps a queue of the same length.
 bool may_have_waited(Duration base, Duration first_window) {
   return first_window > slow_first_window && (base > suspicious_base_delay || base < first_window);
+}
+
+/// True if other UEs have data in the UE's queue.
+bool is_shared(const SharedQueueDetector& queue) {
+  return queue.rate_memory() > Duration::zero();
 }
 
 }  // namespace
@@ -157,6 +169,7 @@ void DelayBasedController::on_acknowledged(const AckSample& raw) {
   ack_sample.round_trip = ack_delay_.adjust_rtt(raw, raw.now - last_ack_, delivery_);
   const Duration observed = observed_since_ack(ack_sample.now);
   const Duration silence = has_ack_ ? ack_sample.now - last_ack_ : Duration::zero();
+  const Duration earlier_srtt = srtt();
   cross_traffic_.on_bytes(ack_sample.delivered, ack_sample.cross_traffic, silence);
   if (ack_sample.round_trip > Duration::zero()) cross_traffic_.on_round_trip(ack_sample.round_trip);
   last_ack_ = ack_sample.now;
@@ -170,13 +183,17 @@ void DelayBasedController::on_acknowledged(const AckSample& raw) {
                              ? (ack_sample.control_loop_delay - control_loop_delay_) / 16
                              : ack_sample.control_loop_delay;
   const bool refilling = slow_start_.refilling();
+  detect_shared_queue(ack_sample, silence, earlier_srtt);
   detect_longer_path(ack_sample, silence);
   detect_shorter_path(ack_sample);
   record_round_trip(ack_sample, observed);
   const Instant came = ack_sample.now - ack_delay_.newest();
-  // Connections have clock estimates of their own, so a delivery may seem to precede the newest one. A small difference
-  // counts as none. With a larger one the sample shows no rate, because one of the two clocks was wrong.
-  if (came + clock_tolerance >= delivered_at_) {
+  if (draining() && is_shared(shared_queue_)) {
+    // Other UEs drain at the same time, so the ACKs may arrive at the rate of the whole queue.
+    delivery_.on_idle();
+  } else if (came + clock_tolerance >= delivered_at_) {
+    // Connections have clock estimates of their own, so a delivery may seem to precede the newest one. A small
+    // difference counts as none. With a larger one the sample shows no rate, because one of the two clocks was wrong.
     delivered_at_ = std::max(delivered_at_, came);
     const bool link_limited = is_link_limited(ack_sample);
     delivery_.on_delivered(delivered_at_, ack_sample.delivered, link_limited, ack_sample.ack_stretch);
@@ -195,6 +212,23 @@ void DelayBasedController::on_acknowledged(const AckSample& raw) {
   refill(ack_sample, refilling ? silence : Duration::zero());
   update_bursty_link();
   set_window();
+}
+
+/// Averages the rate over a round trip while other UEs have data in the same queue.
+void DelayBasedController::detect_shared_queue(const AckSample& ack_sample, Duration silence, Duration srtt) {
+  if (silence <= parameters_->memory && !is_shared(shared_queue_)) return;
+  // A window of few segments leaves silences by itself, for example after the path has become longer.
+  const bool is_small = ack_sample.in_flight + ack_sample.delivered < parameters_->segment * min_shared_segments;
+  const Duration transmissions = delivery_.has_sample() && !is_small
+                                     ? counted_transmissions * delivery_.rate().time_for(ack_sample.delivered)
+                                     : silence;
+  shared_queue_.on_ack({.now = ack_sample.now,
+                        .silence = silence,
+                        .counted = std::max(parameters_->memory, transmissions),
+                        .round_trip = ack_sample.round_trip,
+                        .srtt = srtt,
+                        .base_delay = base_delay()});
+  delivery_.set_memory(std::max(parameters_->memory, shared_queue_.rate_memory()));
 }
 
 /// True if the link, and not the source, limits the delivery rate of the sample. This holds if data waits at the sender
@@ -304,7 +338,8 @@ double DelayBasedController::drain_window() const {
   const std::int64_t apart = control_loop_delay_ > Duration::zero() ? flows_ : 1;
   const double least = static_cast<double>((parameters_->segment * min_segments * apart).count());
   if (min_rtt_.is_unvalidated()) return least;
-  const double rate = delivery_.rate().bytes_per_second();
+  double rate = delivery_.rate().bytes_per_second();
+  if (is_shared(shared_queue_)) rate = std::min(rate, drain_rate_);
   const double part = min_rtt_.is_confirmed() ? 0.75 : 0.5;
   return std::max(least, part * rate * in_seconds(base_delay())) + rate * in_seconds(ack_delay_.newest());
 }
@@ -344,8 +379,15 @@ void DelayBasedController::update_base_delay(const AckSample& ack_sample) {
 
 /// Begins a drain, which empties the queue. Other UEs that share the queue drain it too, and their earlier bytes leave
 /// it within one round trip. The shorter of the mean and the newest round trip counts as this time.
+///
+/// In a queue shared with other UEs the rate for drain_window() is at most 1.25 times the bytes in flight per round
+/// trip, because bursts raise the mean rate beyond that.
 void DelayBasedController::begin_drain(const AckSample& ack_sample) {
   const Duration srtt = this->srtt();
+  if (!draining()) {
+    const auto in_flight = static_cast<double>((ack_sample.in_flight + ack_sample.delivered).count());
+    drain_rate_ = drain_rate_margin * in_flight / in_seconds(std::max(srtt, ack_sample.round_trip));
+  }
   min_rtt_.begin_drain(ack_sample.now,
                        ack_sample.round_trip > Duration::zero() ? lesser(srtt, ack_sample.round_trip) : srtt);
 }

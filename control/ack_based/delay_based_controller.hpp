@@ -12,6 +12,7 @@
 #include "control/ack_based/min_rtt_estimator.hpp"
 #include "control/ack_based/path_change_detector.hpp"
 #include "control/ack_based/path_step_detector.hpp"
+#include "control/ack_based/shared_queue_detector.hpp"
 #include "control/ack_based/slow_start.hpp"
 #include "control/ack_based/standing_delay_detector.hpp"
 #include "control/ack_based/steady_link_detector.hpp"
@@ -49,7 +50,8 @@ struct DelayBasedParameters {
 ///
 ///     gain · rate · (base delay + factor · reference) + two segments + (n − 1) · d + a
 ///
-/// - rate: mean delivery rate over `memory` (DeliveryEstimator).
+/// - rate: mean delivery rate over `memory` (DeliveryEstimator). In a queue that the UE shares with other UEs it is the
+///   mean over a round trip (SharedQueueDetector).
 /// - base delay: round trip through an empty radio queue (MinRttEstimator). Bytes beyond rate · base delay wait in it.
 /// - reference: the larger of `reference` and `reference_share` · (base delay + control loop delay). On a steady link
 ///   (SteadyLinkDetector) `reference_share` is at most 0.1 and gain at most 1.1.
@@ -201,6 +203,7 @@ class DelayBasedController {
     Duration until;
   };
 
+  void detect_shared_queue(const AckSample& ack_sample, Duration silence, Duration srtt);
   void detect_longer_path(const AckSample& ack_sample, Duration silence);
   void detect_shorter_path(const AckSample& ack_sample);
   void record_round_trip(const AckSample& ack_sample, Duration observed);
@@ -257,11 +260,12 @@ class DelayBasedController {
   DeliveryEstimator delivery_;
   /// Detects a longer path by round trips that stay long although fewer bytes are in flight.
   StandingDelayDetector standing_delay_;
-  PathStepDetector path_step_;  ///< detects a longer path by silences between ACKs
-  MinRttEstimator min_rtt_;
-  PathChangeDetector path_change_;  ///< detects a longer path by Node-B reports
-  Instant reported_at_{};           ///< time of the last Node-B report; zero: none
+  PathStepDetector path_step_;        ///< detects a longer path by silences between ACKs
+  SharedQueueDetector shared_queue_;  ///< detects data of other UEs between the data of this UE in a shared queue
+  double drain_rate_ = 0;             ///< delivery rate when the present drain began, bytes/s, see begin_drain()
+  PathChangeDetector path_change_;    ///< detects a longer path by Node-B reports
+  Instant reported_at_{};             ///< time of the last Node-B report; zero: none
 };
-static_assert(sizeof(DelayBasedController) <= 776, "one for each bearer");
+static_assert(sizeof(DelayBasedController) <= 808, "one for each bearer");
 
 }  // namespace sluice::control

@@ -26,6 +26,8 @@ class DeliveryEstimator {
   void on_delivered(Instant now, Bytes newly, bool link_limited, Bytes stretch = {});
   /// Records that no data is in flight. The time until the next delivery then does not describe the link.
   void on_idle() { busy_ = false; }
+  /// Sets the time constant of the mean rate, > 0.
+  void set_memory(Duration memory) { memory_s_ = to_seconds(memory); }
   /// Raises the mean rate to at least `rate`, which is known from another source.
   void seed(Instant now, Rate rate);
   /// Discards all samples.

@@ -49,6 +49,7 @@ void Framing::fields(Self& self, Visit& visit) {
 
 template <typename Self, typename Visit>
 void DeliveryEstimator::fields(Self& self, Visit& visit) {
+  visit("memory", self.memory_s_);
   visit("last", self.last_);
   visit("clump_began", self.aggregation_began_);
   visit("gathered", self.aggregation_bytes_);
@@ -155,6 +156,12 @@ void StandingDelayDetector::fields(Self& self, Visit& visit) {
 }
 
 template <typename Self, typename Visit>
+void SharedQueueDetector::fields(Self& self, Visit& visit) {
+  visit("memory", self.rate_memory_);
+  visit("silence_ended", self.silence_ended_);
+}
+
+template <typename Self, typename Visit>
 void PathStepDetector::fields(Self& self, Visit& visit) {
   visit("newest", self.newest_);
   visit("longer", self.longer_);
@@ -191,6 +198,8 @@ void DelayBasedController::fields(Self& self, Visit& visit) {
   visit("unexplained", self.path_change_);
   visit("unmoved", self.standing_delay_);
   visit("step", self.path_step_);
+  visit("shared", self.shared_queue_);
+  visit("drain_rate", self.drain_rate_);
   visit("steady", self.steady_link_);
   visit("losses", self.losses_);
   visit("reported_at", self.reported_at_);

@@ -147,6 +147,6 @@ class AckController {
   Bytes arrived_{-1};
   AckSum sum_;
 };
-static_assert(sizeof(AckController) <= 928, "one for each bearer that uses ACK feedback");
+static_assert(sizeof(AckController) <= 960, "one for each bearer that uses ACK feedback");
 
 }  // namespace sluice::proxy

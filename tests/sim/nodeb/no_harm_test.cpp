@@ -64,6 +64,27 @@ TEST(NoHarm, UesBehindOneLinkLoseLittleMoreInAShortBuffer) {
   }
 }
 
+// The ACKs of each UE arrive in bursts, and the data of other UEs lies between them.
+TEST(NoHarm, UesBehindOneLinkKeepItsQueueShortEndToEnd) {
+  for (const int ues : {8, 16}) {
+    SCOPED_TRACE(std::to_string(ues) + " UEs");
+    const RunResult result = run(end_to_end, shared_line(ues, "2MB"));
+    const RunResult filled = run(cubic, shared_line(ues, "2MB"));
+    EXPECT_GT(result.throughput_bps, 0.95 * filled.throughput_bps);
+    EXPECT_LT(result.server_to_ue_delay.p95_ms, 0.75 * filled.server_to_ue_delay.p95_ms) << "the buffer filled before";
+    EXPECT_LE(result.retransmissions, filled.retransmissions / 10);
+  }
+}
+
+TEST(NoHarm, ManyUesBehindOneLinkLoseNothingInALongBuffer) {
+  for (const int ues : {16, 32}) {
+    SCOPED_TRACE(std::to_string(ues) + " UEs");
+    const RunResult result = run(law, shared_line(ues, "2MB"));
+    EXPECT_LT(result.retransmissions, 100) << "thousands if the rate of a UE is that of the whole line";
+    EXPECT_LT(result.server_to_ue_delay.p95_ms, 1000) << "2.1 and 4.0 s before";
+  }
+}
+
 /// Returns a scenario with datagrams of `bytes` bytes each millisecond beside the downloads of a UE at 20 Mb/s, in an
 /// unlimited queue.
 std::string beside_datagrams(int downloads, int bytes) {

@@ -1,0 +1,42 @@
+#pragma once
+
+#include "dataplane/units/time.hpp"
+
+namespace sluice::control {
+
+/// Detects that data of other UEs waits between the data of this UE in a queue that they share, for example before a
+/// slow backhaul. The ACKs then arrive in one burst per round trip, with silences between the bursts. Unlike an outage
+/// such a silence must count in the delivery rate, else the rate is that of the whole queue. The signs are:
+///
+/// - The round trip after the silence is about as long as before. After an outage it is longer by the silence.
+/// - The data has waited in a queue for half of the silence or more. On an idle path no queue explains a silence.
+/// - Silences recur within two round trips.
+///
+/// State and work are constant. Reads no clock; thread: its owner's.
+class SharedQueueDetector {
+ public:
+  /// Values of one ACK.
+  struct Sample {
+    Instant now;
+    Duration silence{};     ///< time since the previous ACK
+    Duration counted{};     ///< longest silence that counts in the delivery rate without a shared queue
+    Duration round_trip{};  ///< RTT of the newest segment that was sent once; zero: unknown
+    Duration srtt{};        ///< smoothed round trip before this ACK
+    Duration base_delay{};  ///< round trip through an empty queue; zero: unknown
+  };
+  /// Adds an ACK.
+  void on_ack(const Sample& sample);
+  /// Returns the time over which the delivery rate must be averaged at least, because it contains one burst and one
+  /// silence; zero or a decaying value if the queue is not shared.
+  [[nodiscard]] Duration rate_memory() const { return rate_memory_; }
+
+  /// Calls visit(name, value) for each state member, for the decision log (control/decision_log/states.hpp).
+  template <typename Self, typename Visit>
+  static void fields(Self& self, Visit& visit);
+
+ private:
+  Duration rate_memory_{};
+  Instant silence_ended_{};  ///< end of the newest silence that did not lengthen the round trip
+};
+
+}  // namespace sluice::control
