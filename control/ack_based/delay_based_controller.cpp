@@ -380,8 +380,8 @@ void DelayBasedController::update_base_delay(const AckSample& ack_sample) {
 /// Begins a drain, which empties the queue. Other UEs that share the queue drain it too, and their earlier bytes leave
 /// it within one round trip. The shorter of the mean and the newest round trip counts as this time.
 ///
-/// In a queue shared with other UEs the rate for drain_window() is at most 1.25 times the bytes in flight per round
-/// trip, because bursts raise the mean rate beyond that.
+/// In a queue shared with other UEs the rate for drain_window() is limited, because bursts raise the mean rate. The
+/// limit is 1.25 times the bytes in flight per round trip.
 void DelayBasedController::begin_drain(const AckSample& ack_sample) {
   const Duration srtt = this->srtt();
   if (!draining()) {
