@@ -80,7 +80,9 @@ void EndToEndFlows::record_announced(EndToEndFlow& flow, EndToEndId id, Side in,
   if (!may_announce(flow, in, segment, numbers)) return;
   if (in == Side::radio) held_.release(flow, id, control::AckRelease::all(), now);
   DataWay& way = flow.towards(in);
-  way.window.advertise(numbers.ack + way.window.in_bytes(segment.window));
+  // A segment without a verified checksum or with a wrong number could otherwise move the edge without limit.
+  const Bytes ack = std::min(numbers.ack, way.sent + Bytes(beyond_the_edge));
+  way.window.advertise(ack + way.window.in_bytes(segment.window));
 }
 
 /// Completes the handshake if the segment is the initiator's ACK. A matching number shows that the initiator has

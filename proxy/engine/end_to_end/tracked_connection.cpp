@@ -39,8 +39,9 @@ void TrackedConnection::record_unseen(Side in, const tcp::Segment& segment) {
   if (!is_in_window(in, segment)) return;
   TrackedHost& from = host(in);
   from.unseen = tcp::later(from.unseen, segment.seq + options_of(opposite(in)).mss);
+  const TrackedHost& to = host(opposite(in));
   const bool announces = segment.flags.ack() && !segment.flags.syn() && segment.ack >= from.acked &&
-                         segment.ack <= from.edge + beyond_the_edge;
+                         segment.ack <= tcp::later(to.next, to.unseen) + beyond_the_edge;
   if (announces) from.edge = tcp::later(from.edge, segment.ack + window_of(in, segment));
 }
 

@@ -492,7 +492,9 @@ Instant CrossTrafficSender::deadline(const Bearer& bearer) {
   const AckController& controller = bearer.ack_controller();
   if (cross.clock) {
     const Instant ends = std::min(cross.clock->deadline(), cross.ack_at + max_clock_silence);
-    const bool others_wait = cross.is_holding() && cross.queue.any_ready() && cross.sent.total() > Bytes{};
+    // While ACKs are expected, age_without_acks() removes no sent bytes, so their due time would stay in the past.
+    const bool others_wait = cross.is_holding() && cross.queue.any_ready() && cross.sent.total() > Bytes{} &&
+                             !cross.awaits_acks(controller.flight());
     return others_wait ? std::min(ends, cross.sent.oldest() + controller.law().srtt()) : ends;
   }
   if (cross.awaits_acks(controller.flight())) return cross.ack_at + max_stall;

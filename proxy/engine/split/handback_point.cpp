@@ -111,6 +111,7 @@ bool marks_differ(const Flow& flow) {
 }
 
 Instant next_question(const Flow& flow) {
+  if (!delivered(flow)) return never;  // level_marks() asks nothing before
   Instant due = never;
   for (const Side side : both_sides) {
     const tcp::AccurateEcn* const host = counters_of(flow, side).first;
