@@ -63,6 +63,7 @@ TEST(SwitchSim, AServerContinuesWhileTheUeWaitsForIt) {
       Network network(1, config, {}, {}, server);
       network.ue.connect(server_address, port, dialogue, network.loop.now());
       network.loop.run_until(Instant(std::chrono::milliseconds(at)));
+      ASSERT_FALSE(dialogue.done()) << "over before the switch";
       network.node.order([&](proxy::Shard& shard) { shard.apply(policies, network.loop.now()); });
       network.loop.run_until(Instant(std::chrono::seconds(30)));
       EXPECT_TRUE(dialogue.done()) << "stuck";
