@@ -103,7 +103,7 @@ class DelayBasedController {
   /// Starts in slow start from DelayBasedParameters::initial. `parameters` must outlive the controller, because all
   /// controllers of a policy refer to one object. Throws std::invalid_argument if validate() finds an error.
   explicit DelayBasedController(const DelayBasedParameters& parameters = default_parameters);
-  explicit DelayBasedController(DelayBasedParameters&& gone_before) = delete;
+  explicit DelayBasedController(DelayBasedParameters&& temporary) = delete;
 
   /// Updates all estimates and the window from one ACK sample.
   void on_acknowledged(const AckSample& ack_sample);

@@ -35,7 +35,7 @@ bool PathStepDetector::is_first(const Sample& sample) const {
 
 /// True if this ACK ends the second silence (time without ACKs) of a step to a longer path. After the first silence,
 /// ACKs must have arrived at about the earlier rate. The round trip must not have changed since.
-bool PathStepDetector::is_second(const Sample& sample) const {
+bool PathStepDetector::is_second_gap(const Sample& sample) const {
   if (std::chrono::abs(sample.round_trip - longer_) > longer_ / tolerance + sample.usual) return false;
   if (sample.now - until_ < std::max(shortest, sample.usual)) return false;
   const double lasted = to_seconds(until_ - since_);
@@ -50,7 +50,7 @@ std::optional<PathStepDetector::Step> PathStepDetector::on_ack(const Sample& sam
   }
   if (sample.round_trip <= Duration::zero()) return std::nullopt;
   const bool is_later = is_suspected() && sample.now - sample.round_trip + clock_tick >= since_;
-  if (is_later && is_second(sample)) {
+  if (is_later && is_second_gap(sample)) {
     const Step step{lesser(sample.round_trip, longer_), rate_};
     forget();
     return step;

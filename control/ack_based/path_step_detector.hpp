@@ -54,7 +54,7 @@ class PathStepDetector {
 
  private:
   [[nodiscard]] bool is_first(const Sample& sample) const;
-  [[nodiscard]] bool is_second(const Sample& sample) const;
+  [[nodiscard]] bool is_second_gap(const Sample& sample) const;
 
   Duration newest_{};  ///< round trip of the previous ACK; zero: unknown
   Duration longer_{};  ///< round trip after the first silence (time without ACKs); zero: there was none

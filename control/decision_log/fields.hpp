@@ -9,7 +9,7 @@
 #include "control/smvs/smvs.hpp"
 #include "control/window_laws/ack_release.hpp"
 #include "control/window_laws/flow_controller.hpp"
-#include "control/window_laws/law_tables.hpp"
+#include "control/window_laws/flow_controller_tables.hpp"
 #include "control/window_laws/queue_view.hpp"
 
 /// Lists the fields that a decision log records, one list per type: parameters of controllers, their inputs and their
@@ -143,12 +143,12 @@ void each_field(Self& p, Visit& visit) {
   visit("interval", p.interval);
 }
 
-template <Either<LawParameters> Self, typename Visit>
+template <Either<FlowControllerParameters> Self, typename Visit>
 void each_field(Self& p, Visit& visit) {
   visit("radio_buffer", p.buffer);
   visit("max_ack_delay", p.max_ack_delay);
 #define X(name, key, type, text) visit(key, p.name);
-  SLUICE_LAW_PARAMETERS(X)
+  SLUICE_FLOW_CONTROLLER_PARAMETERS(X)
 #undef X
 }
 

@@ -1,4 +1,4 @@
-// Writer of JSON lines into a fixed buffer, used by LawTrace and Replay. Writes nothing beyond the buffer: text that
+// Writer of JSON lines into a fixed buffer, used by DecisionLog and Replay. Writes nothing beyond the buffer: text that
 // does not fit is omitted and fits() becomes false. Numbers are written in the shortest form that reads back as the
 // same value.
 

@@ -11,7 +11,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "control/decision_log/law_trace.hpp"
+#include "control/decision_log/decision_log.hpp"
 
 namespace sluice::control {
 namespace {
@@ -19,7 +19,7 @@ namespace {
 using Json = nlohmann::json;
 
 /// Largest number of controllers in one replay. A decision log records fewer at once.
-constexpr std::size_t max_laws = 4096;
+constexpr std::size_t max_controllers = 4096;
 constexpr std::uint64_t format = 1;
 
 const FieldPlace top{};
@@ -57,19 +57,19 @@ void check(const Origin& /*origin*/) {}
 /// which the controller may refer.
 template <typename Law>
 Law law_of(const Json& made_of, const Json& state, std::shared_ptr<const void>& owner) {
-  const auto origin = std::make_shared<typename TracedLaw<Law>::Origin>();
+  const auto origin = std::make_shared<typename RecordedController<Law>::Origin>();
   read_value(made_of, *origin, FieldPlace{&top, "made_of"});
   check(*origin);
   owner = origin;
-  Law law = TracedLaw<Law>::make(*origin);
+  Law law = RecordedController<Law>::make(*origin);
   read_value(state, law, FieldPlace{&top, "state"});
   return law;
 }
 
-/// Repeats a recorded call on the controller; returns its outcome in the form that LawTrace writes.
+/// Repeats a recorded call on the controller; returns its outcome in the form that DecisionLog writes.
 template <typename Call, typename Law>
 Json outcome_of(Law& law, const Json& in) {
-  std::array<char, LawTrace::longest_line> room{};
+  std::array<char, DecisionLog::longest_line> room{};
   typename Call::Arguments arguments;
   const FieldPlace place{&top, "in"};
   FieldReader reader(in, place);
@@ -162,7 +162,7 @@ Json Replay::changed(Json made_of) {
 
 void Replay::make(const Json& line) {
   const std::uint32_t number = number_in(line);
-  if (laws_.size() >= max_laws) throw ReplayError("more laws than any trace follows");
+  if (laws_.size() >= max_controllers) throw ReplayError("more laws than any trace follows");
   const std::string word = text_of(line, "law");
   const Json made_of = changed(member(line, "made_of"));
   const Json& state = member(line, "state");
@@ -174,7 +174,7 @@ void Replay::make(const Json& line) {
     return true;
   };
   const auto named = [&]<typename Kind>() {
-    return TracedLaw<Kind>::name == word && begin.template operator()<Kind>();
+    return RecordedController<Kind>::name == word && begin.template operator()<Kind>();
   };
   if (!named.operator()<DelayBasedController>() && !named.operator()<Smvs>() && !named.operator()<NodeBAllowance>() &&
       !named.operator()<ReceiveWindowLoop>())
@@ -193,7 +193,7 @@ void Replay::repeat(const Json& line) {
   const Json& recorded = member(line, "out");
   const auto out = std::visit(
       [&]<typename Kind>(Kind& it) {
-        return outcome_of_any(it, event, in, std::type_identity<typename TracedLaw<Kind>::Calls>());
+        return outcome_of_any(it, event, in, std::type_identity<typename RecordedController<Kind>::Calls>());
       },
       law->second.law);
   if (!out) FieldPlace{&top, "event"}.refuse("a call of this law, not " + event.substr(0, 40));

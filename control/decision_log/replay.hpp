@@ -11,8 +11,8 @@
 #include <variant>
 #include <vector>
 
-#include "control/decision_log/laws.hpp"
 #include "control/decision_log/read_fields.hpp"
+#include "control/decision_log/recorded_controllers.hpp"
 
 namespace sluice::control {
 

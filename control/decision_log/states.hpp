@@ -286,7 +286,7 @@ void AckRegulator::fields(Self& self, Visit& visit) {
 }
 
 template <typename Self, typename Visit>
-void ClampLaw::fields(Self& self, Visit& visit) {
+void ClampController::fields(Self& self, Visit& visit) {
   OrNever draining_until{self.draining_until_};
   visit("draining_until", draining_until);
   visit("start", self.start_, Start::remembering);
@@ -295,12 +295,12 @@ void ClampLaw::fields(Self& self, Visit& visit) {
 
 template <WindowRegulation form>
 template <typename Self, typename Visit>
-void RegulatorLaw<form>::fields(Self& self, Visit& visit) {
+void WindowRegulatorController<form>::fields(Self& self, Visit& visit) {
   visit("regulator", self.regulator_);
 }
 
 template <typename Self, typename Visit>
-void AckTimingLaw::fields(Self& self, Visit& visit) {
+void AckRegulatorController::fields(Self& self, Visit& visit) {
   visit("regulator", self.regulator_);
 }
 

@@ -25,7 +25,7 @@ enum class MessageType : std::uint8_t {
 };
 
 /// Optional features that the sender of a message accepts.
-struct Abilities {
+struct Features {
   bool changes = false;  ///< accepts REPORT datagrams that omit UEs whose state has not changed
   bool large = false;    ///< accepts datagrams above default_max_datagram, up to largest_datagram bytes
 };
@@ -41,7 +41,7 @@ struct Header {
   std::uint64_t sequence = 0;  ///< sequence number of the datagram: increases with every datagram of the epoch, from 1
   Duration sender_time{};      ///< time on the sender's monotonic clock; only differences are meaningful
   Duration period{};           ///< Ts: time until the sender's next regular message; 0 if the sender announces none
-  Abilities takes;             ///< optional features that the sender of the datagram accepts
+  Features features;           ///< optional features that the sender of the datagram accepts
 
   /// Longest interval between two reports of a UE, if the REPORT omits unchanged UEs; 0 if no UE is omitted. An
   /// omission record contains this value, so it is known only after all records were read.
@@ -83,8 +83,8 @@ inline constexpr std::size_t omission_size = 14;
 [[nodiscard]] std::size_t fitting(std::span<const BearerReport> reports, std::size_t max_datagram);
 [[nodiscard]] std::size_t fitting(std::span<const BearerStatus> statuses, std::size_t max_datagram);
 /// Returns the number of datagrams in which Session::send_reports() sends these reports. `room` is the number of bytes
-/// for records in one datagram, without header and tag. `leaves_out` is true if unchanged UEs are omitted.
-[[nodiscard]] std::uint64_t datagrams_of(std::span<const BearerReport> reports, std::size_t room, bool leaves_out);
+/// for records in one datagram, without header and tag. `omits_unchanged` is true if unchanged UEs are omitted.
+[[nodiscard]] std::uint64_t datagrams_of(std::span<const BearerReport> reports, std::size_t room, bool omits_unchanged);
 /// Returns the report with the values that its receiver decodes: rates in whole bit/s, and zero instead of negative
 /// values. Used for reports that are passed on without being encoded.
 [[nodiscard]] BearerReport as_received(BearerReport report);

@@ -186,7 +186,7 @@ Decoded decode_header(Octets datagram) {
   const std::uint8_t type = datagram[5];
   const auto flags = read_number<std::uint16_t>(datagram.subspan(6));
   header.poll = (flags & poll_flag) != 0;
-  header.takes = {(flags & takes_changes_flag) != 0, (flags & takes_large_flag) != 0};
+  header.features = {(flags & accepts_changes_flag) != 0, (flags & accepts_large_flag) != 0};
   header.key_id = read_number<std::uint32_t>(datagram.subspan(8));
   header.records = read_number<std::uint16_t>(datagram.subspan(12));
   const std::uint64_t length = read_number<std::uint16_t>(datagram.subspan(14));

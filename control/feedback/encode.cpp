@@ -185,8 +185,9 @@ bool append(std::span<std::uint8_t> buffer, std::size_t& used, RecordKind kind, 
 }
 
 std::uint16_t flags_of(const Header& header) {
-  return static_cast<std::uint16_t>((header.poll ? poll_flag : 0) | (header.takes.changes ? takes_changes_flag : 0) |
-                                    (header.takes.large ? takes_large_flag : 0));
+  return static_cast<std::uint16_t>((header.poll ? poll_flag : 0) |
+                                    (header.features.changes ? accepts_changes_flag : 0) |
+                                    (header.features.large ? accepts_large_flag : 0));
 }
 
 }  // namespace
@@ -199,8 +200,8 @@ std::size_t fitting(std::span<const BearerStatus> statuses, std::size_t max_data
   return fitting_of(statuses, max_datagram);
 }
 
-std::uint64_t datagrams_of(std::span<const BearerReport> reports, std::size_t room, bool leaves_out) {
-  const std::size_t taken = leaves_out && omission_size <= room ? omission_size : 0;
+std::uint64_t datagrams_of(std::span<const BearerReport> reports, std::size_t room, bool omits_unchanged) {
+  const std::size_t taken = omits_unchanged && omission_size <= room ? omission_size : 0;
   std::uint64_t count = 1;
   std::size_t left = room - taken;
   for (const BearerReport& report : reports) {

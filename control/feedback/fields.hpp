@@ -7,8 +7,8 @@ namespace sluice::control::feedback {
 // Numbers of PROTOCOL.md. A number must never be reused.
 
 inline constexpr std::uint16_t poll_flag = 0x0001;
-inline constexpr std::uint16_t takes_changes_flag = 0x0002;
-inline constexpr std::uint16_t takes_large_flag = 0x0004;
+inline constexpr std::uint16_t accepts_changes_flag = 0x0002;
+inline constexpr std::uint16_t accepts_large_flag = 0x0004;
 
 enum class RecordKind : std::uint16_t { report = 1, status = 2, omission = 3 };
 

@@ -54,7 +54,7 @@ Failure ReplayGuard::take(std::uint64_t sender, std::uint64_t epoch, std::uint64
   if (const auto found = senders_.find(sender); found != senders_.end()) {
     return take(found->second, epoch, sequence, at);
   }
-  if (epoch <= (is_ahead(epoch, at) ? forgotten_ahead_ : forgotten_usual_)) return Failure::stale_epoch;
+  if (epoch <= (is_ahead(epoch, at) ? discarded_epoch_ahead_ : discarded_epoch_)) return Failure::stale_epoch;
   if (senders_.size() >= max_senders_ && !make_room(at.now)) return Failure::too_many_senders;
   return take(senders_[sender], epoch, sequence, at);
 }
@@ -65,7 +65,7 @@ Failure ReplayGuard::take(Sender& known, std::uint64_t epoch, std::uint64_t sequ
     known.usual = std::exchange(known.ahead, {});
   }
   if (epoch <= known.usual.epoch || !is_ahead(epoch, at)) return known.usual.take(epoch, sequence, at.now);
-  const bool elsewhere = known.usual.epoch != 0 && at.now - known.usual.last_rx < speaking;
+  const bool elsewhere = known.usual.epoch != 0 && at.now - known.usual.last_rx < active_for;
   return elsewhere ? Failure::epoch_ahead : known.ahead.take(epoch, sequence, at.now);
 }
 
@@ -73,16 +73,16 @@ bool ReplayGuard::make_room(Instant now) {
   const auto quietest = std::min_element(senders_.begin(), senders_.end(), [](const auto& a, const auto& b) {
     return a.second.last_rx() < b.second.last_rx();
   });
-  if (quietest == senders_.end() || now - quietest->second.last_rx() < forgettable) return false;
-  forgotten_usual_ = std::max(forgotten_usual_, quietest->second.usual.epoch);
-  forgotten_ahead_ = std::max(forgotten_ahead_, quietest->second.ahead.epoch);
+  if (quietest == senders_.end() || now - quietest->second.last_rx() < min_idle_time) return false;
+  discarded_epoch_ = std::max(discarded_epoch_, quietest->second.usual.epoch);
+  discarded_epoch_ahead_ = std::max(discarded_epoch_ahead_, quietest->second.ahead.epoch);
   senders_.erase(quietest);
   return true;
 }
 
 std::uint64_t ReplayGuard::newer_epoch(std::uint64_t sender, std::uint64_t epoch) const {
   const auto found = senders_.find(sender);
-  if (found == senders_.end()) return std::max(forgotten_usual_, forgotten_ahead_);
+  if (found == senders_.end()) return std::max(discarded_epoch_, discarded_epoch_ahead_);
   return epoch <= found->second.usual.epoch ? found->second.usual.epoch : found->second.ahead.epoch;
 }
 

@@ -51,7 +51,7 @@ struct ReceivedAt {
 /// that is no longer ahead keeps its received sequence numbers.
 ///
 /// Second rule: if there are more senders than `max_senders`, the sender with the longest time since its last datagram
-/// is discarded. That time must be at least `forgettable`. From then on an unknown sender must have a greater epoch
+/// is discarded. That time must be at least `min_idle_time`. From then on an unknown sender must have a greater epoch
 /// than any discarded sender had. Recorded datagrams of the discarded senders have no such epoch.
 class ReplayGuard {
  public:
@@ -59,9 +59,9 @@ class ReplayGuard {
   /// machine's clock may wrongly be set to local time instead of UTC.
   static constexpr Duration lead = std::chrono::hours(24);
   /// A sender is active if a datagram was received from it within this time.
-  static constexpr Duration speaking = std::chrono::seconds(2);
+  static constexpr Duration active_for = std::chrono::seconds(2);
   /// Minimum time without a datagram after which a sender may be discarded.
-  static constexpr Duration forgettable = std::chrono::minutes(1);
+  static constexpr Duration min_idle_time = std::chrono::minutes(1);
 
   explicit ReplayGuard(std::size_t max_senders) : max_senders_(max_senders) {}
 
@@ -92,15 +92,15 @@ class ReplayGuard {
 
   [[nodiscard]] Failure take(Sender& known, std::uint64_t epoch, std::uint64_t sequence, const ReceivedAt& at) const;
   /// Discards the sender with the longest time since its last datagram. Returns false if that time is shorter than
-  /// `forgettable` for each sender.
+  /// `min_idle_time` for each sender.
   bool make_room(Instant now);
 
   std::size_t max_senders_;
   Senders senders_;
 
   /// greatest epoch of the discarded senders, without epochs ahead of the local clock
-  std::uint64_t forgotten_usual_ = 0;
-  std::uint64_t forgotten_ahead_ = 0;
+  std::uint64_t discarded_epoch_ = 0;
+  std::uint64_t discarded_epoch_ahead_ = 0;
 };
 
 }  // namespace sluice::control::feedback

@@ -48,7 +48,7 @@ struct BearerReport {
 /// True if two reports of a UE agree in all values of that UE, so that the second one may be omitted. The value
 /// active_users describes the cell and is not compared. The allowance is not compared while the queue is empty; the
 /// earlier allowance then remains valid until `arrived` shows that it is used up.
-[[nodiscard]] inline bool same_but_for_others(const BearerReport& a, const BearerReport& b) {
+[[nodiscard]] inline bool is_omissible(const BearerReport& a, const BearerReport& b) {
   const auto queue = [](const BearerReport& r) { return std::tie(r.state, r.queue, r.queue_frames, r.buffer); };
   const auto counters = [](const BearerReport& r) {
     return std::tie(r.arrived, r.transmitted, r.delivered, r.dropped, r.active_flows);

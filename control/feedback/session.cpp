@@ -76,7 +76,7 @@ std::uint64_t Session::send_statuses(std::span<const BearerStatus> statuses, Dur
 }
 
 Header Session::header_of(MessageType type, Duration now, Duration period, bool poll) const {
-  return {type, poll, config_.send_key, 0, config_.sender, config_.epoch, 0, now, period, config_.takes, {}};
+  return {type, poll, config_.send_key, 0, config_.sender, config_.epoch, 0, now, period, config_.features, {}};
 }
 
 /// Sends records in as many datagrams as needed; returns the sequence number of the last datagram.
@@ -163,8 +163,8 @@ Failure Session::judge(std::span<const std::uint8_t> datagram, RecordHandler& ha
   if (records != Failure::none) return records;
   header = decoded.header;
   header.refresh = gathered_.refresh;
-  changes_.record(header.takes.changes, at.now);
-  large_.record(header.takes.large, at.now);
+  changes_.record(header.features.changes, at.now);
+  large_.record(header.features.large, at.now);
   hand_over(header, handler);
   return Failure::none;
 }
@@ -176,7 +176,7 @@ void Session::hand_over(const Header& header, RecordHandler& handler) const {
   for (const BearerStatus& status : gathered_.statuses) handler.on_status(header, status);
 }
 
-Abilities Session::peers_take(Instant now) const {
+Features Session::peer_features(Instant now) const {
   return {changes_.holds(now), large_.holds(now)};
 }
 

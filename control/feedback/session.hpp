@@ -34,7 +34,7 @@ struct SessionConfig {
   SessionId session_id{};
   /// Largest UDP payload sent, 256 to largest_datagram bytes; see Session::set_limit().
   std::size_t max_datagram = default_max_datagram;
-  Abilities takes;  ///< optional features announced to peers; received datagrams may use them even if not announced
+  Features features;  ///< optional features announced to peers; received datagrams may use them even if not announced
 
   /// largest number of peers whose replay state is kept; ReplayGuard describes the handling of further peers
   std::size_t max_senders = 1024;
@@ -94,7 +94,7 @@ class Session {
   [[nodiscard]] std::size_t limit() const { return limit_; }
   /// Returns the maximum datagram length that all current peers accept, limited by the configuration.
   [[nodiscard]] std::size_t limit_of_peers(Instant now) const {
-    return peers_take(now).large ? config_.max_datagram : std::min(config_.max_datagram, default_max_datagram);
+    return peer_features(now).large ? config_.max_datagram : std::min(config_.max_datagram, default_max_datagram);
   }
   /// Returns the bytes left for records in a datagram of `octets` bytes.
   [[nodiscard]] std::size_t record_room(std::size_t octets) const {
@@ -102,7 +102,7 @@ class Session {
   }
   /// Returns the optional features that all current senders have announced. A sender is current if a datagram was
   /// received from it in the last two seconds. Returns no feature if there is no current sender.
-  [[nodiscard]] Abilities peers_take(Instant now) const;
+  [[nodiscard]] Features peer_features(Instant now) const;
 
   /// Skips `datagrams` sequence numbers, so that receivers count them as lost. Used if numbers were assigned to reports
   /// that could not be sent.
@@ -137,7 +137,7 @@ class Session {
     std::optional<Instant> not_by;
     void record(bool claimed, Instant now) { (claimed ? by : not_by) = now; }
     [[nodiscard]] bool holds(Instant now) const {
-      const auto late = [now](const std::optional<Instant>& at) { return !at || now - *at >= ReplayGuard::speaking; };
+      const auto late = [now](const std::optional<Instant>& at) { return !at || now - *at >= ReplayGuard::active_for; };
       return !late(by) && late(not_by);
     }
   };

@@ -55,7 +55,7 @@ class UdpEndpoint final : private DatagramSink {
   /// Largest number of senders whose address is recorded; messages to other senders go to all destinations.
   static constexpr std::size_t max_places = 1024;
   /// Time for which a learned destination is used after its last datagram.
-  static constexpr Duration learned_for = ReplayGuard::speaking;
+  static constexpr Duration learned_for = ReplayGuard::active_for;
 
   /// Binds the socket. Throws boost::system::system_error if that fails. All arguments must outlive the endpoint.
   UdpEndpoint(boost::asio::io_context& context, UdpEndpointConfig config, Session& session, RecordHandler& handler);

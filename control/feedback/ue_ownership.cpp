@@ -84,27 +84,27 @@ void UeOwnership::forget_silent(Instant now) {
 }
 
 /// Returns the group of reports for the proxy with sender id `holder`; creates the group if there is none.
-RoutedReports& UeOwnership::way_to(std::uint64_t holder) {
-  const auto end = ways_.begin() + static_cast<std::ptrdiff_t>(ways_used_);
+RoutedReports& UeOwnership::group_for(std::uint64_t holder) {
+  const auto end = groups_.begin() + static_cast<std::ptrdiff_t>(groups_used_);
   const auto known =
-      std::find_if(ways_.begin() + 1, end, [holder](const RoutedReports& way) { return way.to == holder; });
+      std::find_if(groups_.begin() + 1, end, [holder](const RoutedReports& group) { return group.to == holder; });
   if (known != end) return *known;
-  if (ways_used_ == ways_.size()) ways_.emplace_back();
-  RoutedReports& way = ways_[ways_used_++];
-  way.to = holder;
-  way.reports.clear();
-  return way;
+  if (groups_used_ == groups_.size()) groups_.emplace_back();
+  RoutedReports& group = groups_[groups_used_++];
+  group.to = holder;
+  group.reports.clear();
+  return group;
 }
 
 std::span<const RoutedReports> UeOwnership::route(std::span<const BearerReport> reports, Instant now) {
-  if (ways_.empty()) ways_.emplace_back();
-  ways_.front().reports.clear();
-  ways_used_ = 1;
+  if (groups_.empty()) groups_.emplace_back();
+  groups_.front().reports.clear();
+  groups_used_ = 1;
   for (const BearerReport& report : reports) {
     const std::optional<std::uint64_t> to = holder(report.ue, now);
-    (to ? way_to(*to) : ways_.front()).reports.push_back(report);
+    (to ? group_for(*to) : groups_.front()).reports.push_back(report);
   }
-  return std::span(ways_).first(ways_used_);
+  return std::span(groups_).first(groups_used_);
 }
 
 }  // namespace sluice::control::feedback

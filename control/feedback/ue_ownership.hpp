@@ -80,13 +80,13 @@ class UeOwnership {
   /// previous status of this UE.
   [[nodiscard]] static bool record(Ue& ue, const Word& reported);
   void expire_holder(Ue& ue, Instant now);
-  [[nodiscard]] RoutedReports& way_to(std::uint64_t holder);
+  [[nodiscard]] RoutedReports& group_for(std::uint64_t holder);
 
   std::size_t max_ues_;
   std::map<IpAddress, Ue> ues_;
   Instant walked_{};  ///< time of the last scan for UEs that could be removed
-  std::vector<RoutedReports> ways_;
-  std::size_t ways_used_ = 0;
+  std::vector<RoutedReports> groups_;
+  std::size_t groups_used_ = 0;
   ClaimCounters counters_;
 };
 

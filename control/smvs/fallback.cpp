@@ -16,13 +16,13 @@ ControlSource Fallback::on_report(Instant now, Duration period, feedback::RadioS
   }
   rate_ = rate;
   source_ = ControlSource::feedback;
-  deadline_ = now + patience(period);
+  deadline_ = now + report_timeout(period);
   return source_;
 }
 
 /// Returns the time without a report after which the next report counts as late. `period` is the time until the next
 /// report that the last report announces.
-Duration Fallback::patience(Duration period) const {
+Duration Fallback::report_timeout(Duration period) const {
   const Duration step = std::clamp(period, Duration::zero(), std::max(parameters_.maximum, Duration::zero()));
   const auto periods = static_cast<std::int64_t>(std::clamp(parameters_.periods, 1U, max_periods));
   return std::max({std::min(step * periods, parameters_.maximum), parameters_.minimum, Duration(1)});
@@ -30,7 +30,7 @@ Duration Fallback::patience(Duration period) const {
 
 void Fallback::on_omitted(Instant reported, Instant holds, Duration period) {
   if (source_ != ControlSource::feedback) return;
-  deadline_ = std::min(std::max(reported, holds) + patience(period), reported + parameters_.maximum);
+  deadline_ = std::min(std::max(reported, holds) + report_timeout(period), reported + parameters_.maximum);
 }
 
 ControlSource Fallback::check(Instant now) {

@@ -68,7 +68,7 @@ class Fallback {
 
  private:
   void fall();
-  [[nodiscard]] Duration patience(Duration period) const;
+  [[nodiscard]] Duration report_timeout(Duration period) const;
 
   FallbackParameters parameters_;
   ControlSource source_ = ControlSource::congestion_control;

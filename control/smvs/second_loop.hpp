@@ -8,7 +8,7 @@
 namespace sluice::control {
 
 /// Selects the controller of the receive window that the proxy advertises to the server.
-enum class SecondLoopLaw : std::uint8_t {
+enum class SecondLoopController : std::uint8_t {
   balance,      ///< ReceiveWindowLoop: it controls the whole path from the server to the radio as one queue
   sliding_mode  ///< Smvs: it controls the proxy's buffer of one connection
 };
@@ -17,7 +17,7 @@ enum class SecondLoopLaw : std::uint8_t {
 /// kinds of controller. `sliding` applies only to the sliding-mode controller; q0, frame size, smallest q0 and first
 /// allowance in `sliding` are replaced by values of the base class.
 struct SecondLoopParameters : ReceiveWindowParameters {
-  SecondLoopLaw law = SecondLoopLaw::balance;
+  SecondLoopController law = SecondLoopController::balance;
   SmvsParameters sliding;
 };
 

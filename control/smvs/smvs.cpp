@@ -1,5 +1,5 @@
 // SMVS, the sliding-mode variable-structure controller of one bearer (Ren & Lin, TMC 2011, section 4, eqs. 17 to 36).
-// Reporter calls step() at the Node-B, AllowanceLaw at the proxy, and ReceiveWindowControl for the second loop.
+// Reporter calls step() at the Node-B, AllowanceController at the proxy, and ReceiveWindowControl for the second loop.
 // Invariant: amounts are clamped, so no counter from outside makes an integer conversion undefined.
 
 #include "control/smvs/smvs.hpp"

@@ -1,7 +1,7 @@
 // The Ack Regulator (Chan & Ramjee, MobiCom 2002, as described in INFOCOM 2004): withholds ACKs of one flow while the
 // buffer cannot take what they bring.
-// FlowController calls it through AckTimingLaw, on data, reports and ACKs of its flow. Invariant: arrivals may come up
-// to a + W for a released ACK `a`, and that fits the free buffer.
+// FlowController calls it through AckRegulatorController, on data, reports and ACKs of its flow. Invariant: arrivals
+// may come up to a + W for a released ACK `a`, and that fits the free buffer.
 
 #include "control/window_laws/ack_regulator.hpp"
 

@@ -1,7 +1,6 @@
-// CLAMP's window agent of one flow (Andrew, Hanly & Mukhtar, TMC 2008, sections 4.2 and 4.3, eqs. 14 to 17). ClampLaw
-// calls on_data() for each acknowledged packet.
-// Invariant: after slow start began the window is at least two segments, since with less a flow may stop and never get
-// another window.
+// CLAMP's window agent of one flow (Andrew, Hanly & Mukhtar, TMC 2008, sections 4.2 and 4.3, eqs. 14 to 17).
+// ClampController calls on_data() for each acknowledged packet. Invariant: after slow start began the window is at
+// least two segments, since with less a flow may stop and never get another window.
 
 #include "control/window_laws/clamp_window.hpp"
 

@@ -2,7 +2,7 @@
 
 namespace sluice::control {
 
-FlowCounting counting(FlowControllerKind law, const LawParameters& parameters) {
+FlowCounting counting(FlowControllerKind law, const FlowControllerParameters& parameters) {
   switch (law) {
 #define X(name, word, type, split, regulate, text) \
   case FlowControllerKind::name:                   \
@@ -13,11 +13,12 @@ FlowCounting counting(FlowControllerKind law, const LawParameters& parameters) {
   return {};
 }
 
-FlowController::FlowController(FlowControllerKind law, const LawParameters& parameters, const LawStart& start)
+FlowController::FlowController(FlowControllerKind law, const FlowControllerParameters& parameters,
+                               const FlowControllerStart& start)
     : law_(make(law, parameters, start)), segment_(start.segment) {}
 
-FlowController::Any FlowController::make(FlowControllerKind law, const LawParameters& parameters,
-                                         const LawStart& start) {
+FlowController::Any FlowController::make(FlowControllerKind law, const FlowControllerParameters& parameters,
+                                         const FlowControllerStart& start) {
   switch (law) {
 #define X(name, word, type, split, regulate, text) \
   case FlowControllerKind::name:                   \
@@ -25,7 +26,7 @@ FlowController::Any FlowController::make(FlowControllerKind law, const LawParame
     SLUICE_FLOW_CONTROLLERS(X)
 #undef X
   }
-  return LawHooks();
+  return FlowControllerHooks();
 }
 
 }  // namespace sluice::control

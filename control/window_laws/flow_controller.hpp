@@ -5,8 +5,8 @@
 #include <string_view>
 #include <variant>
 
-#include "control/window_laws/flow_laws.hpp"
-#include "control/window_laws/law_tables.hpp"
+#include "control/window_laws/flow_controller_tables.hpp"
+#include "control/window_laws/flow_controller_types.hpp"
 
 namespace sluice::control {
 
@@ -21,7 +21,8 @@ struct FlowControllerText {
   bool split = false;
   bool regulate = false;
   std::string_view text;
-  bool both_ways = false;  ///< true if the window is also written into ACKs towards the UE, see LawHooks::both_ways
+  /// True if the window is also written into ACKs towards the UE, see FlowControllerHooks::both_ways.
+  bool both_ways = false;
 
   /// true if the controller works without reports of the Node-B once the buffer size B is configured
   bool needs_buffer_only = false;
@@ -37,14 +38,14 @@ inline constexpr std::array flow_controller_table = {
 }
 
 /// Returns the rule by which a controller counts the flows that share a queue.
-[[nodiscard]] FlowCounting counting(FlowControllerKind law, const LawParameters& parameters);
+[[nodiscard]] FlowCounting counting(FlowControllerKind law, const FlowControllerParameters& parameters);
 
 /// Window controller of one flow, of any type in the table SLUICE_FLOW_CONTROLLERS, held by value. Calls the functions
-/// that LawHooks lists. Thread: its flow's.
+/// that FlowControllerHooks lists. Thread: its flow's.
 class FlowController {
  public:
   /// Makes a controller of type `law` with `parameters` that pass validate(). Allocates nothing.
-  FlowController(FlowControllerKind law, const LawParameters& parameters, const LawStart& start);
+  FlowController(FlowControllerKind law, const FlowControllerParameters& parameters, const FlowControllerStart& start);
 
   [[nodiscard]] FlowControllerKind which() const { return static_cast<FlowControllerKind>(law_.index()); }
   void on_data(Bytes end) {
@@ -66,7 +67,7 @@ class FlowController {
     std::visit([&](auto& law) { law.seed(window, queue); }, law_);
   }
 
-  /// Returns the flow's largest segment, LawStart::segment.
+  /// Returns the flow's largest segment, FlowControllerStart::segment.
   [[nodiscard]] Bytes segment() const { return segment_; }
   /// Calls visit(name, value) for each state member, for the decision log (control/decision_log/states.hpp).
   template <typename Self, typename Visit>
@@ -77,8 +78,8 @@ class FlowController {
 #define X(name, word, type, split, regulate, text) type,
       SLUICE_FLOW_CONTROLLERS(X)
 #undef X
-          LawHooks>;
-  static Any make(FlowControllerKind law, const LawParameters& parameters, const LawStart& start);
+          FlowControllerHooks>;
+  static Any make(FlowControllerKind law, const FlowControllerParameters& parameters, const FlowControllerStart& start);
 
   Any law_;
   Bytes segment_;

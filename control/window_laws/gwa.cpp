@@ -1,5 +1,5 @@
 // Generalized Window Advertising (Gerla et al., ETT 2002, section 5): number of active flows and advertised window.
-// GwaLaw and the emulator's Reporter and GwaRouter call gwa_window(); RadioQueue counts the flows of a queue.
+// GwaController and the emulator's Reporter and GwaRouter call gwa_window(); RadioQueue counts the flows of a queue.
 // Invariant: N is at least one and at least the flows observed within Δ, so advertised windows fit the buffer.
 
 #include "control/window_laws/gwa.hpp"
@@ -54,7 +54,7 @@ std::vector<Violation> validate(const GwaParameters& p, Rate rate, Duration roun
 }
 
 GwaFlowCount::GwaFlowCount(const GwaParameters& parameters)
-    : by_use_(parameters.policy == GwaPolicy::bandwidth_aware),
+    : counts_by_weight_(parameters.policy == GwaPolicy::bandwidth_aware),
       decay_(parameters.decay),
       interval_(parameters.interval),
       flows_(parameters.interval) {
@@ -65,7 +65,7 @@ void GwaFlowCount::seen(Instant now, Mark& mark, Bytes taken, Rate rate) {
   if (!any_) next_ = now + interval_;
   any_ = true;
   roll(now);
-  if (by_use_) weigh(now, mark, static_cast<double>(taken.count()), rate);
+  if (counts_by_weight_) weigh(now, mark, static_cast<double>(taken.count()), rate);
   flows_.seen(now, mark.last_, mark.weight_);
 }
 

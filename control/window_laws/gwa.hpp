@@ -76,9 +76,9 @@ class GwaFlowCount {
  private:
   void roll(Instant now);
   void weigh(Instant now, Mark& mark, double taken, Rate rate) const;
-  [[nodiscard]] double flows(Instant now) const { return by_use_ ? flows_.weight(now) : flows_.count(now); }
+  [[nodiscard]] double flows(Instant now) const { return counts_by_weight_ ? flows_.weight(now) : flows_.count(now); }
 
-  bool by_use_;
+  bool counts_by_weight_;
   double decay_;
   Duration interval_;
   ActiveFlows flows_;

@@ -19,13 +19,13 @@ struct DriverTraits {
   bool partial_checksums = false;
 
   /// True if the peer is a process that may end at any time. Memory that is shared with it then disappears.
-  bool peer_may_leave = false;
+  bool peer_may_disconnect = false;
   /// True if the driver offers checksum verification in software, which is slower than this program's.
   bool software_offloads = false;
   /// True if the driver registers the packet pool with the kernel, and requires the pool to be one piece of memory
   /// without gaps.
   bool contiguous_pool = false;
-  bool brings_xdp_program = false;  ///< true if the driver attaches an XDP program to its interface
+  bool attaches_xdp_program = false;  ///< true if the driver attaches an XDP program to its interface
   bool fanout = false;  ///< true if the driver's queues are a fanout group of packet sockets, see fanout_program()
 };
 [[nodiscard]] const DriverTraits& driver_traits(std::string_view device) noexcept;

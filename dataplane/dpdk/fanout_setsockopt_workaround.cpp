@@ -25,7 +25,7 @@ std::uint32_t group_of_this_process(std::uint32_t group) {
 
 namespace sluice::dpdk {
 
-void keep_fragments_apart(bool in_groups) noexcept {
+void override_fanout(bool in_groups) noexcept {
   keep_apart = true;
   groups = in_groups;
 }

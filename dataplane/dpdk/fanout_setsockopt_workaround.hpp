@@ -11,6 +11,6 @@ namespace sluice::dpdk {
 /// The workaround is needed because the driver's own fanout group distributes frames by connection instead of by UE. It
 /// moves packets of a full queue to another queue, out of order. It also makes the kernel reassemble fragments, for
 /// which the driver's frames have no space. No device argument changes that.
-void keep_fragments_apart(bool in_groups) noexcept;
+void override_fanout(bool in_groups) noexcept;
 
 }  // namespace sluice::dpdk

@@ -33,7 +33,7 @@ ssize_t length_of(const msghdr& message) {
 
 namespace sluice::dpdk {
 
-void survive_ungreeted_peers() noexcept {
+void tolerate_early_disconnects() noexcept {
   greet_the_gone = true;
 }
 

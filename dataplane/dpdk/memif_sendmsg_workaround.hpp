@@ -6,6 +6,6 @@ namespace sluice::dpdk {
 /// Without it, a peer that connects to a memif server and disconnects before the greeting ends this process. The driver
 /// closes such a connection without removing it from the sources of DPDK's interrupt thread, which then aborts. Such
 /// peers are clients that end early, and processes that only test whether the server exists.
-void survive_ungreeted_peers() noexcept;
+void tolerate_early_disconnects() noexcept;
 
 }  // namespace sluice::dpdk

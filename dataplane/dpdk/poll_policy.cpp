@@ -49,7 +49,7 @@ PollPolicy::~PollPolicy() {
 
 void PollPolicy::watch(int descriptor) {
   if (descriptor < 0) {
-    blind_ports_ = true;
+    has_port_without_interrupt_ = true;
     return;
   }
   descriptors_.push_back({.fd = descriptor, .events = POLLIN, .revents = 0});
@@ -59,7 +59,7 @@ void PollPolicy::prepare_thread() {
   if (mode_ == PollMode::busy) return;
   // By default the kernel may end a sleep 50 us late to combine wake-ups, which is as long as a whole step.
   prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
-  if (!blind_ports_) return;
+  if (!has_port_without_interrupt_) return;
   constexpr int trials = 50;
   const timespec pause = to_timespec(step_);
   const Duration used = clock_time(CLOCK_THREAD_CPUTIME_ID);
@@ -72,11 +72,11 @@ void PollPolicy::prepare_thread() {
 /// Sleeps until a packet or a wake-up arrives, or until `deadline`. Sleeps at most for `longest`. If the kernel cannot
 /// signal the packets of some port, sleeps at most for the constructor's argument `step`. Returns true if it slept.
 bool PollPolicy::sleep(Instant now, Instant deadline) noexcept {
-  const Duration limit = blind_ports_ ? step_ : longest;
+  const Duration limit = has_port_without_interrupt_ ? step_ : longest;
   const Duration length = deadline == never ? limit : std::min(limit, deadline - now);
   if (length < shortest) return false;
-  if (!drowsy_) {
-    drowsy_ = true;
+  if (!asleep_copy_) {
+    asleep_copy_ = true;
     asleep_.store(true, std::memory_order_seq_cst);
     return false;
   }
@@ -89,7 +89,7 @@ bool PollPolicy::sleep(Instant now, Instant deadline) noexcept {
 /// Ends the idle period of this thread. Adapts the spin (time that the thread polls without work before it sleeps) to
 /// the length of that period. From then on, other threads need not wake this thread.
 void PollPolicy::stay_awake(Instant now) noexcept {
-  drowsy_ = false;
+  asleep_copy_ = false;
   if (now - last_work_ > longest_spin) {
     spin_ = std::max(spin_ / 2, least_spin_);
   } else if (now >= yields_until_) {

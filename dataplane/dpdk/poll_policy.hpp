@@ -58,7 +58,7 @@ class PollPolicy {
   /// packets that other threads passed before they could detect that this thread sleeps.
   bool rest(bool worked, Instant now, Instant deadline) noexcept {
     if (worked) {
-      if (drowsy_) [[unlikely]]
+      if (asleep_copy_) [[unlikely]]
         stay_awake(now);
       last_work_ = now;
     }
@@ -95,10 +95,10 @@ class PollPolicy {
   void take_wakeups() noexcept;
 
   PollMode mode_;
-  bool blind_ports_ = false;  ///< true if the kernel cannot signal packets on some port
+  bool has_port_without_interrupt_ = false;  ///< true if the kernel cannot signal packets on some port
   /// True if this thread has announced to the other threads that it sleeps, so that they wake it. Only the poll thread
   /// reads this member.
-  bool drowsy_ = false;
+  bool asleep_copy_ = false;
   Duration step_;
   Duration least_spin_;
   Duration spin_;  ///< time that the thread presently spins after the last packet, least_spin_ to longest_spin

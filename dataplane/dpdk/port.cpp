@@ -64,16 +64,16 @@ std::size_t Port::receive(std::uint16_t queue, std::span<packet::Packet> out) no
 /// Receives a burst from the driver; returns the number of packets. Uses FaultGuard if the peer process may end and
 /// take shared memory with it.
 std::uint16_t Port::receive_burst(std::uint16_t queue, rte_mbuf** buffers, std::uint16_t count) noexcept {
-  if (!traits_->peer_may_leave) [[likely]]
+  if (!traits_->peer_may_disconnect) [[likely]]
     return rte_eth_rx_burst(id_, queue, buffers, count);
   const std::uint16_t received = started_ ? guarded_receive(queue, buffers, count) : std::uint16_t{0};
-  if (received == 0) look_for_peer();
+  if (received == 0) reconnect_if_absent();
   return received;
 }
 
 /// Passes a burst to the driver, in several tries; returns the number accepted.
 std::uint16_t Port::transmit_burst(std::uint16_t queue, rte_mbuf** buffers, std::uint16_t count) noexcept {
-  if (traits_->peer_may_leave) [[unlikely]]
+  if (traits_->peer_may_disconnect) [[unlikely]]
     return started_ ? guarded_transmit(queue, buffers, count) : std::uint16_t{0};
   std::uint16_t sent = 0;
   for (int tries = 0; tries < transmit_tries && sent < count; ++tries) {
@@ -111,26 +111,26 @@ std::uint16_t Port::guarded_transmit(std::uint16_t queue, rte_mbuf** buffers, st
 
 /// Checks at most every 50 ms whether the peer (the process at the other end of the device) is connected. If the link
 /// has been down for 300 ms and `reconnects_` is set, restarts the driver, which connects only when it is started.
-void Port::look_for_peer() noexcept {
+void Port::reconnect_if_absent() noexcept {
   // The driver connects only when it is started, so it is stopped and started again. It handles the departure of a peer
   // in DPDK's interrupt thread without notice when that is done, hence the waiting time.
   constexpr Duration interval = std::chrono::milliseconds(50);
-  constexpr Duration patience = std::chrono::milliseconds(300);
+  constexpr Duration reconnect_delay = std::chrono::milliseconds(300);
   const Instant present = now();
-  if (present < look_again_) return;
-  look_again_ = present + interval;
+  if (present < next_peer_check_) return;
+  next_peer_check_ = present + interval;
   if (started_) {
     if (link_up()) {
       down_since_ = never;
       return;
     }
     down_since_ = std::min(down_since_, present);
-    if (!reconnects_ || present - down_since_ < patience) return;
+    if (!reconnects_ || present - down_since_ < reconnect_delay) return;
     rte_eth_dev_stop(id_);
   }
   started_ = rte_eth_dev_start(id_) == 0;
   down_since_ = never;
-  if (!started_) look_again_ = present + patience;
+  if (!started_) next_peer_check_ = present + reconnect_delay;
 }
 
 /// Replaces shared packets by copies; returns how many packets remain.
@@ -184,7 +184,7 @@ packet::LinkLimit Port::limit() const noexcept {
     mtu = config_.mtu;
   }
   // An XDP socket passes frames to the driver without the kernel's check, which a packet socket applies.
-  return {std::min(mtu, config_.mtu), traits_->kernel_interface && !traits_->brings_xdp_program};
+  return {std::min(mtu, config_.mtu), traits_->kernel_interface && !traits_->attaches_xdp_program};
 }
 
 bool Port::interface_replaced() const noexcept {

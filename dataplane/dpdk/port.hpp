@@ -136,7 +136,7 @@ class Port {
 
  private:
   void prepare_interface(const PortConfig& config, const std::string& interface);
-  void plug_in(const PortConfig& config);
+  void attach_device(const PortConfig& config);
   void configure(const PortConfig& config);
   bool configure_rss(const PortConfig& config, rte_eth_conf& settings, const rte_eth_dev_info& device) const;
   bool fill_rss_table(const rte_eth_dev_info& device) const;
@@ -148,7 +148,7 @@ class Port {
   std::uint16_t transmit_burst(std::uint16_t queue, rte_mbuf** buffers, std::uint16_t count) noexcept;
   std::uint16_t guarded_receive(std::uint16_t queue, rte_mbuf** buffers, std::uint16_t count) noexcept;
   std::uint16_t guarded_transmit(std::uint16_t queue, rte_mbuf** buffers, std::uint16_t count) noexcept;
-  void look_for_peer() noexcept;
+  void reconnect_if_absent() noexcept;
   std::uint16_t unshare(rte_mbuf** buffers, std::uint16_t count, QueueCounters& counters) noexcept;
 
   packet::PacketPool& pool_;
@@ -170,7 +170,7 @@ class Port {
   bool plugged_by_us_ = false;
   bool reconnects_ = false;  ///< true if the driver must be restarted to find its peer again
   bool started_ = false;
-  Instant look_again_{};  ///< time of the next check whether the peer is there
+  Instant next_peer_check_{};  ///< time of the next check whether the peer is there
   Instant down_since_ = never;
   std::unique_ptr<QueueCounters[]> queues_;
   InterfaceClaim claim_;

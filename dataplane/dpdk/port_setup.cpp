@@ -120,7 +120,7 @@ Port::Port(const PortConfig& config, packet::PacketPool& pool)
     interface_index_ = interface_index(interface_);
   }
   const std::vector<int> open_before = open_descriptors();
-  plug_in(config);
+  attach_device(config);
   try {
     configure(config);
     start(config);
@@ -132,10 +132,10 @@ Port::Port(const PortConfig& config, packet::PacketPool& pool)
 }
 
 Port::~Port() {
-  if (traits_->peer_may_leave) let_interrupt_thread_finish();
+  if (traits_->peer_may_disconnect) let_interrupt_thread_finish();
   if (started_) rte_eth_dev_stop(id_);
   unplug();
-  if (traits_->peer_may_leave) let_interrupt_thread_finish();
+  if (traits_->peer_may_disconnect) let_interrupt_thread_finish();
 }
 
 /// Finds the file descriptors that the driver has opened, and configures its packet sockets. `open_before` lists the
@@ -176,7 +176,7 @@ void Port::prepare_interface(const PortConfig& config, const std::string& interf
   }
   // The driver of net_af_xdp attaches its own program. An XDP program enables GRO on a veth, which is switched off
   // below.
-  if (veth && config.fix_offloads && !traits_->brings_xdp_program) {
+  if (veth && config.fix_offloads && !traits_->attaches_xdp_program) {
     try {
       peer_segmentation_ = PeerSegmentation(interface);
     } catch (const std::runtime_error& error) {
@@ -193,12 +193,12 @@ void Port::prepare_interface(const PortConfig& config, const std::string& interf
 }
 
 /// Adds the device to DPDK unless EAL arguments have created it.
-void Port::plug_in(const PortConfig& config) {
+void Port::attach_device(const PortConfig& config) {
   const std::string device = complete_device_arguments(config.device, config.mtu, config.queues);
-  if (traits_->kernel_interface) keep_fragments_apart(device_argument(device, "qpairs").value_or("1") != "1");
-  if (traits_->peer_may_leave) {
+  if (traits_->kernel_interface) override_fanout(device_argument(device, "qpairs").value_or("1") != "1");
+  if (traits_->peer_may_disconnect) {
     FaultGuard::install();
-    survive_ungreeted_peers();
+    tolerate_early_disconnects();
     const bool server = device_argument(device, "role").value_or("client") == "server";
     const auto socket = device_argument(device, "socket");
     if (server && socket) remove_stale_socket(*socket);

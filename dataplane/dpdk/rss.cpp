@@ -81,7 +81,7 @@ std::size_t ShardPorts::receive(Facing from, std::span<packet::Packet> out) noex
   relay_transmissions(from);
   // Packets from rings fill at most half of `out`, so the device is polled every time: other shards wait for their
   // packets in its queue.
-  const std::size_t handed = take_handed(from, out.first((out.size() + 1) / 2));
+  const std::size_t handed = dequeue_from_shards(from, out.first((out.size() + 1) / 2));
   return handed + poll_device(from, out.subspan(handed));
 }
 
@@ -95,15 +95,15 @@ std::size_t ShardPorts::poll_device(Facing from, std::span<packet::Packet> out) 
     // Packets of other shards leave space in `out`; it is used in the next round.
     const std::size_t room = std::min(polled.size(), out.size() - own);
     const std::size_t count = port.receive(queue, std::span(polled).first(room));
-    own += sort_out(from, std::span(polled).first(count), out.subspan(own));
+    own += dispatch_to_shards(from, std::span(polled).first(count), out.subspan(own));
   }
   return own;
 }
 
 /// Fills the front of `out` with packets of this shard from `polled`, which arrived on the port facing `from`. Passes
 /// other packets to the shards that own them. Returns the number of packets in `out`.
-std::size_t ShardPorts::sort_out(Facing from, std::span<packet::Packet> polled,
-                                 std::span<packet::Packet> out) noexcept {
+std::size_t ShardPorts::dispatch_to_shards(Facing from, std::span<packet::Packet> polled,
+                                           std::span<packet::Packet> out) noexcept {
   std::array<Foreign, burst_limit> foreign;
   std::size_t own = 0;
   std::size_t others = 0;
@@ -143,7 +143,7 @@ void ShardPorts::hand_over(Facing from, std::span<Foreign> packets) noexcept {
 
 /// Wakes the thread of another shard if it sleeps.
 void ShardPorts::wake(unsigned peer) noexcept {
-  helped_ = true;
+  exchanged_packets_ = true;
   if (PollPolicy* const policy = steering_->shards_[peer]->policy_; policy != nullptr) policy->wake_if_asleep();
 }
 
@@ -160,7 +160,7 @@ void ShardPorts::watch_with(PollPolicy& policy) {
 
 /// Takes packets that arrived on the port facing `from` and that other shards have passed to this one; returns their
 /// number.
-std::size_t ShardPorts::take_handed(Facing from, std::span<packet::Packet> out) noexcept {
+std::size_t ShardPorts::dequeue_from_shards(Facing from, std::span<packet::Packet> out) noexcept {
   std::size_t taken = 0;
   const unsigned shards = steering_->shards();
   for (unsigned step = 0; step < shards && taken < out.size(); ++step) {
@@ -201,7 +201,7 @@ void ShardPorts::relay_transmissions(Facing to) noexcept {
     rte_ring* const ring = steering_->transmitted_[steering_->ring_index(to, peer, self_)].get();
     const unsigned count = rte_ring_sc_dequeue_burst(ring, taken.data(), burst_limit, nullptr);
     if (count == 0) continue;
-    helped_ = true;
+    exchanged_packets_ = true;
     std::array<packet::Packet, burst_limit> packets;
     for (unsigned i = 0; i < count; ++i) packets[i] = packet::Packet(static_cast<rte_mbuf*>(taken[i]));
     port.transmit(steering_->transmit_queue(to, peer), std::span(packets).first(count));

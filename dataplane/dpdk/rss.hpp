@@ -36,7 +36,7 @@ class ShardPorts {
   void watch_with(PollPolicy& policy);
   /// True if this shard has passed packets to other shards, or transmitted packets for them, since the last call. The
   /// result of receive() does not count these packets.
-  [[nodiscard]] bool helped() noexcept { return std::exchange(helped_, false); }
+  [[nodiscard]] bool exchanged_packets() noexcept { return std::exchange(exchanged_packets_, false); }
 
   /// Returns the number of packets passed to other shards. dropped() counts the packets that were lost because a shard
   /// was overloaded.
@@ -47,14 +47,14 @@ class ShardPorts {
   friend class RssSteering;
   ShardPorts(RssSteering& steering, unsigned self) : steering_(&steering), self_(self) {}
   std::size_t poll_device(Facing from, std::span<packet::Packet> out) noexcept;
-  std::size_t take_handed(Facing from, std::span<packet::Packet> out) noexcept;
+  std::size_t dequeue_from_shards(Facing from, std::span<packet::Packet> out) noexcept;
   void relay_transmissions(Facing to) noexcept;
   /// Received packet that must be passed to another shard, which owns the packet's UE.
   struct Foreign {
     rte_mbuf* buffer;
     unsigned owner;
   };
-  std::size_t sort_out(Facing from, std::span<packet::Packet> polled, std::span<packet::Packet> out) noexcept;
+  std::size_t dispatch_to_shards(Facing from, std::span<packet::Packet> polled, std::span<packet::Packet> out) noexcept;
   void hand_over(Facing from, std::span<Foreign> packets) noexcept;
   void enqueue(rte_ring* ring, std::span<rte_mbuf*> burst) noexcept;
   void wake(unsigned peer) noexcept;
@@ -63,7 +63,7 @@ class ShardPorts {
   unsigned self_;
   /// Number of the shard from whose ring packets are taken first the next time; it rotates over all shards.
   unsigned next_peer_ = 0;
-  bool helped_ = false;
+  bool exchanged_packets_ = false;
   PollPolicy* policy_ = nullptr;  ///< poll policy of this shard; other shards wake it
   std::atomic<std::uint64_t> handed_over_{0};
   std::atomic<std::uint64_t> dropped_{0};

@@ -57,7 +57,7 @@ inline std::uint32_t FlowTable::probe(const Key& key, std::uint32_t tag) const n
 }
 
 /// Finds a key that is not in its preferred slot, by linear probing from there. Returns its flow, or no_flow.
-FlowIndex FlowTable::find_behind(const ShortKey& key, KeyTag tag) const noexcept {
+FlowIndex FlowTable::probe_from_preferred_slot(const ShortKey& key, KeyTag tag) const noexcept {
   const std::uint32_t at = probe(key, static_cast<std::uint32_t>(tag));
   return at != no_slot ? slots_[at].index() : no_flow;
 }

@@ -47,7 +47,7 @@ class FlowTable {
     const Slot slot = slots_[static_cast<std::uint32_t>(tag) & mask_];
     if (slot.tag == static_cast<std::uint32_t>(tag) && holds(slot, key)) [[likely]]
       return slot.index();
-    return slot.index_plus == 0 ? no_flow : find_behind(key, tag);
+    return slot.index_plus == 0 ? no_flow : probe_from_preferred_slot(key, tag);
   }
   /// Looks up many keys at once with prefetching. Stores the flows in `out` and the tags in `tags`. Both are at least
   /// as long as `keys`; they may be the same span.
@@ -108,7 +108,7 @@ class FlowTable {
     return slot.is_short() && keys_.has(slot.index(), key);
   }
   void fetch(std::span<const std::uint32_t> tags) const noexcept;
-  [[nodiscard, gnu::noinline]] FlowIndex find_behind(const ShortKey& key, KeyTag tag) const noexcept;
+  [[nodiscard, gnu::noinline]] FlowIndex probe_from_preferred_slot(const ShortKey& key, KeyTag tag) const noexcept;
   [[nodiscard, gnu::noinline]] FlowIndex find_of(const KeyBurst& keys, std::size_t at,
                                                  std::uint32_t tag) const noexcept;
   void put(std::uint32_t at, const FlowKey& key, std::uint32_t tag, FlowIndex index) noexcept;

@@ -91,7 +91,7 @@ class Slab {
 
   [[nodiscard]] std::uint32_t size() const noexcept { return size_; }
   /// Returns the number of places that were ever used. All objects have indices below it.
-  [[nodiscard]] std::uint32_t reach() const noexcept { return untouched_; }
+  [[nodiscard]] std::uint32_t high_watermark() const noexcept { return untouched_; }
   [[nodiscard]] std::uint32_t capacity() const noexcept { return capacity_; }
   /// Returns the bytes of memory that one object takes, including padding.
   [[nodiscard]] static constexpr std::size_t stride() noexcept { return sizeof(Place); }

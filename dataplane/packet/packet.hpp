@@ -137,19 +137,19 @@ class Packet {
  private:
   // Most handles are empty when they are destroyed, so only the test for that is worth inlining.
   [[gnu::noinline]] static void give_back(rte_mbuf* buffer) noexcept {
-    if (!keep_at_hand(buffer)) [[unlikely]]
+    if (!free_to_local_cache(buffer)) [[unlikely]]
       free_any(buffer);
   }
   /// Puts the buffer into the mempool cache of the calling thread, with half the instructions of
   /// rte_pktmbuf_free_seg(). Returns false and does nothing in three cases: there are other references, the memory is
   /// not the buffer's own, or the cache is full. These cases are rare. rte_pktmbuf_free_seg() tests further conditions,
   /// but every buffer that a Packet owns meets them.
-  [[gnu::always_inline]] static bool keep_at_hand(rte_mbuf* buffer) noexcept {
+  [[gnu::always_inline]] static bool free_to_local_cache(rte_mbuf* buffer) noexcept {
     if (rte_mbuf_refcnt_read(buffer) != 1 || buffer->nb_segs != 1 || !RTE_MBUF_DIRECT(buffer)) return false;
     assert(buffer->next == nullptr);
-    rte_mempool_cache* const at_hand = rte_mempool_default_cache(buffer->pool, rte_lcore_id());
-    if (at_hand == nullptr || at_hand->len >= at_hand->flushthresh) return false;
-    at_hand->objs[at_hand->len++] = buffer;
+    rte_mempool_cache* const local_cache = rte_mempool_default_cache(buffer->pool, rte_lcore_id());
+    if (local_cache == nullptr || local_cache->len >= local_cache->flushthresh) return false;
+    local_cache->objs[local_cache->len++] = buffer;
     return true;
   }
   [[gnu::noinline, gnu::cold]] static void free_any(rte_mbuf* buffer) noexcept { rte_pktmbuf_free_seg(buffer); }

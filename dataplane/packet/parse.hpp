@@ -129,7 +129,7 @@ enum class ChecksumState : std::uint8_t {
   /// (veth, TAP). One in 65536 damaged segments has this value by chance. So it is accepted only from ports on which
   /// kernels leave it.
   partial,
-  vouched,  ///< the checksum field is incomplete, but the device reports correct data (virtio between guests)
+  partial_verified,  ///< the checksum field is incomplete, but the device reports correct data (virtio between guests)
   bad
 };
 

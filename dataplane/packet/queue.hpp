@@ -32,12 +32,12 @@ class Cursor {
 };
 
 /// Gives access to a queued packet as a Packet while this object exists; the queue keeps its reference.
-class Loan {
+class BorrowedPacket {
  public:
-  explicit Loan(Cursor cursor) noexcept : packet_(cursor.buffer()) {}
-  Loan(const Loan&) = delete;
-  Loan& operator=(const Loan&) = delete;
-  ~Loan() { static_cast<void>(packet_.release()); }
+  explicit BorrowedPacket(Cursor cursor) noexcept : packet_(cursor.buffer()) {}
+  BorrowedPacket(const BorrowedPacket&) = delete;
+  BorrowedPacket& operator=(const BorrowedPacket&) = delete;
+  ~BorrowedPacket() { static_cast<void>(packet_.release()); }
 
   [[nodiscard]] Packet* get() noexcept { return &packet_; }
   [[nodiscard]] Packet& operator*() noexcept { return packet_; }

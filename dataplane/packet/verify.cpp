@@ -62,7 +62,7 @@ ChecksumState verify_tcp_checksum(const Packet& packet, const Parsed& parsed) no
   note.payload_sum =
       payload == 0 ? std::uint16_t{0} : ones_complement_sum({packet.data() + parsed.payload_offset, payload});
   // The device reports correct data, but the field is incomplete (virtio between guests).
-  if (verdict == RTE_MBUF_F_RX_L4_CKSUM_NONE) return ChecksumState::vouched;
+  if (verdict == RTE_MBUF_F_RX_L4_CKSUM_NONE) return ChecksumState::partial_verified;
   if (sums_to_ones(add_wide(front, note.payload_sum))) [[likely]]
     return ChecksumState::good;
   return judge_wrong(packet, parsed);

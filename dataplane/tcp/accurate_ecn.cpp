@@ -80,7 +80,7 @@ void AccurateEcn::syn_ack_arrived(std::uint8_t ace, bool bare) {
   acknowledged_ = ace == first_with_mark ? first_with_mark : first_count;
 }
 
-bool AccurateEcn::is_news(const Segment& segment, bool delivers) {
+bool AccurateEcn::is_newest(const Segment& segment, bool delivers) {
   if (!delivers && !(segment.has_timestamps && timed_ && is_later(ts_value_, segment.ts_value))) return false;
   if (segment.has_timestamps) {
     ts_value_ = segment.ts_value;
@@ -111,7 +111,7 @@ void AccurateEcn::join(std::uint8_t reported) {
   own_ = 0;
   incapable_ = 0;
   asked_ = 0;
-  settled_ = Instant();
+  not_before_ = Instant();
   ask_again_ = never;
   any_passed_ = acks_due_ = join_ended_ = false;
   gap_ = gap_to(passed_);
@@ -150,13 +150,13 @@ std::uint8_t AccurateEcn::pass(const Segment& segment, bool of_own_data, Instant
   gap_ = of_own_data ? gap_to(ace) : static_cast<std::uint8_t>(gap_ - reached);
   own_ = static_cast<std::uint8_t>(own_ - std::min(own_, reached));
   // What the peer has acknowledged has arrived with its mark, or was lost and repaired without one.
-  if (segment.ack >= own_end_ && now >= settled_) own_ = 0;
+  if (segment.ack >= own_end_ && now >= not_before_) own_ = 0;
   return gap_ == 0 ? ace : reported_;
 }
 
-void AccurateEcn::mark_own(SeqNum end, Instant settled) {
+void AccurateEcn::mark_own(SeqNum end, Instant not_before) {
   own_end_ = own_ == 0 ? end : later(own_end_, end);
-  settled_ = std::max(settled_, settled);
+  not_before_ = std::max(not_before_, not_before);
   ++own_;
   ++hidden_;
 }
@@ -214,7 +214,7 @@ void Receiver::count_mark(const Segment& segment) {
   const bool changed = state->on_segment(segment.ecn, carries_data);
   const bool acknowledges = carries_data || rcv_.last_ack_sent < rcv_.nxt;
   std::uint8_t limit = acknowledges ? with_data : without_data;
-  if (bits_.acks_deferred) limit = AccurateEcn::most_unreported;
+  if (bits_.acks_deferred) limit = AccurateEcn::max_unreported;
   if (state->unreported() >= limit || (changed && !bits_.acks_deferred)) bits_.ack_now = true;
 }
 
@@ -223,7 +223,7 @@ void Receiver::count_mark(const Segment& segment) {
 /// An ACK that acknowledges nothing new is only processed if its timestamp is newer, because its number may be
 /// outdated.
 bool Sender::handle_ace(AccurateEcn& state, const Segment& segment, const AckEvent& event) {
-  if (!state.is_news(segment, event.delivered != 0)) return false;
+  if (!state.is_newest(segment, event.delivered != 0)) return false;
   const std::uint32_t packets = (event.delivered + mtu_.mss - 1) / mtu_.mss;
   const std::uint32_t marked = state.marked(ace_of(segment.flags), packets);
   if (bits_.window_source != WindowSource::congestion_control || !congestion_.scalable()) return marked != 0;

@@ -27,7 +27,7 @@ class AccurateEcn {
   static constexpr std::uint8_t first_count = 5;  ///< initial value of both counters (RFC 9768 section 3.2.1)
   static constexpr std::uint8_t wrap = 8;         ///< number of values of the ACE field, after which it wraps
   /// Largest number of CE packets that may arrive before an ACK reports them (n of RFC 9768 section 3.2.2.5.1).
-  static constexpr std::uint8_t most_unreported = 7;
+  static constexpr std::uint8_t max_unreported = 7;
 
   /// Resets the counters for a connection that has negotiated no accurate ECN yet.
   void begin() { *this = AccurateEcn(); }
@@ -77,7 +77,7 @@ class AccurateEcn {
   void syn_ack_arrived(std::uint8_t ace, bool bare);
   /// True if this segment is newer than the last one whose ACE field was processed. `delivers` is true if it
   /// acknowledges new data; otherwise only its timestamp shows its order (RFC 9768 appendix A.1).
-  [[nodiscard]] bool is_news(const Segment& segment, bool delivers);
+  [[nodiscard]] bool is_newest(const Segment& segment, bool delivers);
   /// Processes the ACE field of a newer ACK that newly acknowledges `packets` packets. Returns how many packets were
   /// marked since the last processed ACK. If more packets are acknowledged than the field can count, returns the number
   /// that the recent share of marks makes likely (RFC 9768 section 3.2.2.5.2). Marks that mark_own() has set, and all
@@ -105,9 +105,9 @@ class AccurateEcn {
   [[nodiscard]] bool owes_mark() const { return gap_ > own_; }
   /// Records that the proxy has marked a packet to the peer CE because owes_mark() is true. `end` is the sequence
   /// number after that packet. The peer does not acknowledge a pure ACK, so its answer to a marked pure ACK cannot be
-  /// recognised. For such a packet, segments of the peer that arrive before `settled` may be older than the mark. They
-  /// do not show that it is lost.
-  void mark_own(SeqNum end, Instant settled = Instant());
+  /// recognised. For such a packet, segments of the peer that arrive before `not_before` may be older than the mark.
+  /// They do not show that it is lost.
+  void mark_own(SeqNum end, Instant not_before = Instant());
   /// Stops marking packets for join(): from now on the peer's own ACE counts are forwarded. If they differ from those
   /// that the other host received before, that host may once see marks that did not happen.
   void end_join() {
@@ -136,15 +136,15 @@ class AccurateEcn {
   /// Returns when the peer must be asked again, because marked ACKs or the answer to them may be lost; `never` if no
   /// answer is awaited.
   [[nodiscard]] Instant question_due() const { return awaits_own() ? ask_again_ : never; }
-  /// Records that the peer is asked again for its count. The time for the answer is twice `patience`, and doubles with
-  /// each question. Ends the join and returns false if the peer was asked too often.
-  bool ask_again(Instant now, Duration patience) {
+  /// Records that the peer is asked again for its count. The time for the answer is twice `time_until_lost`, and
+  /// doubles with each question. Ends the join and returns false if the peer was asked too often.
+  bool ask_again(Instant now, Duration time_until_lost) {
     constexpr std::uint8_t most = 6;
     if (asked_ == most) {
       end_join();
       return false;
     }
-    ask_again_ = now + patience * (2 << asked_++);
+    ask_again_ = now + time_until_lost * (2 << asked_++);
     return true;
   }
   /// True if a mark of mark_own() is not known to have arrived.
@@ -185,7 +185,7 @@ class AccurateEcn {
   SeqNum passed_ack_;  ///< newest acknowledgement number that pass() has processed
   std::uint32_t passed_ts_ = 0;
   SeqNum own_end_;  ///< end of the newest packet that the proxy has marked (mark_own())
-  Instant settled_{};
+  Instant not_before_{};
   Instant ask_again_ = never;
 };
 

@@ -19,7 +19,7 @@ bool Sender::process_ack(const Segment& segment, Instant now, AckSample* ack_sam
     challenge(now);
     return false;
   }
-  if (distrusts_acks() && segment.ack > snd_.una && !queue().ends_packet(segment.ack)) [[unlikely]] {
+  if (suspects_optimistic_acks() && segment.ack > snd_.una && !queue().ends_packet(segment.ack)) [[unlikely]] {
     count(misplaced_acks_);
     return false;
   }
@@ -31,7 +31,8 @@ bool Sender::process_ack(const Segment& segment, Instant now, AckSample* ack_sam
   if (closed && queue().outstanding()) ensure_recovery_state();  // the refused data is retransmitted later
   if (closed || segment.window == 0)
     loss_recovery_.retries = 0;  // a peer that answers is alive (RFC 9293 section 3.8.6.1)
-  const bool original = bits_.doubt != Doubt::none && segment.ack > snd_.una && answers_original(segment);
+  const bool original =
+      bits_.spurious_check != SpuriousCheck::none && segment.ack > snd_.una && answers_original(segment);
   Delivery delivery = queue().begin_delivery(snd_.una);
   delivery.now = tick::us(now);
   delivery.min_rtt = tick::us(min_rtt());
@@ -42,22 +43,23 @@ bool Sender::process_ack(const Segment& segment, Instant now, AckSample* ack_sam
   if (bits_.trying_larger && segment.ack > snd_.una) judge_larger(segment.ack, now);
   if (segment.ack > snd_.una) advance_una(segment.ack, event);
   update_window(segment, before);
-  if (uses_sack() && segment.sack_count != 0 && !distrusts_acks()) {
+  if (uses_sack() && segment.sack_count != 0 && !suspects_optimistic_acks()) {
     scoreboard().mark_sacked(segment.sacks(), snd_.una, snd_.nxt, event, delivery);
     if (event.misplaced_sack != 0 && event.newly_sacked != 0) [[unlikely]]
       record_misplaced_ack(event.misplaced_sack);
   }
   event.delivered = event.acked - std::min(event.acked, delivery.known) + event.newly_sacked;
   if (ack_sample != nullptr && event.delivered != 0) *ack_sample = {event.delivered, event.rtt};
-  event.duplicate = uses_sack() && !distrusts_acks() ? event.newly_sacked != 0 && event.acked == 0 : repeats;
+  event.duplicate = uses_sack() && !suspects_optimistic_acks() ? event.newly_sacked != 0 && event.acked == 0 : repeats;
   if (event.duplicate) count(counters_.duplicate_acks);
   if (uses_sack() && reports_duplicate(segment)) {
-    if (!bits_.tail_out) reordering_.on_duplicate();
+    if (!bits_.tail_probe_outstanding) reordering_.on_duplicate();
     if (loss_recovery_.retransmissions != 0) count_duplicate(segment);
   }
-  if (bits_.tail_out) judge_tail_probe(segment, event);
-  if (bits_.doubt != Doubt::none && bits_.recovery == Recovery::timeout) judge_timeout(segment, event);
-  if (bits_.doubt != Doubt::none && bits_.recovery == Recovery::fast && event.acked != 0) judge_fast_recovery(original);
+  if (bits_.tail_probe_outstanding) judge_tail_probe(segment, event);
+  if (bits_.spurious_check != SpuriousCheck::none && bits_.recovery == Recovery::timeout) judge_timeout(segment, event);
+  if (bits_.spurious_check != SpuriousCheck::none && bits_.recovery == Recovery::fast && event.acked != 0)
+    judge_fast_recovery(original);
   const Recovery repairing = bits_.recovery;
   recover(event, delivery);
   if (closed && snd_.wnd != 0 && queue().outstanding()) retransmit_refused(now);
@@ -75,8 +77,8 @@ bool Sender::process_ack(const Segment& segment, Instant now, AckSample* ack_sam
 bool Sender::answers_all(const Segment& segment) const {
   if (segment.ack != snd_.nxt || segment.ack == snd_.una || segment.sack_count != 0) return false;
   if (segment.window == 0 || snd_.wnd == 0 || has_recovery_state() || paced()) return false;
-  return bits_.recovery == Recovery::none && bits_.doubt == Doubt::none && !bits_.tail_out && !bits_.trying_larger &&
-         !uses_ecn() && !bits_.reduced;
+  return bits_.recovery == Recovery::none && bits_.spurious_check == SpuriousCheck::none &&
+         !bits_.tail_probe_outstanding && !bits_.trying_larger && !uses_ecn() && !bits_.reduced;
 }
 
 /// True if the congestion window may grow. During fast recovery it must not, because recovery itself sets the window;

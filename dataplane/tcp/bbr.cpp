@@ -95,7 +95,7 @@ std::uint32_t Bbr::on_ack(const ModelAck& ack, std::uint32_t cwnd) {
   update_cycle(ack);
   check_full_pipe(ack);
   check_drain(ack);
-  update_least_rtt(ack, cwnd);
+  update_min_rtt(ack, cwnd);
   set_pacing_rate(pacing_gain());
   return window(ack, cwnd);
 }
@@ -155,7 +155,7 @@ void Bbr::enter_probe_bandwidth(Instant now) {
 }
 
 // Updates the minimum RTT and enters or runs ProbeRTT (sections 4.1.2.3 and 4.3.5 of the BBR draft).
-void Bbr::update_least_rtt(const ModelAck& ack, std::uint32_t& cwnd) {
+void Bbr::update_min_rtt(const ModelAck& ack, std::uint32_t& cwnd) {
   const bool expired = ack.now > min_rtt_at_ + min_rtt_valid;
   if (ack.sample.rtt >= Duration::zero() && (ack.sample.rtt <= min_rtt_ || expired)) {
     min_rtt_ = std::max(ack.sample.rtt, Duration(1));

@@ -57,7 +57,7 @@ class Bbr {
   void next_phase(Instant now);
   void check_full_pipe(const ModelAck& ack);
   void check_drain(const ModelAck& ack);
-  void update_least_rtt(const ModelAck& ack, std::uint32_t& cwnd);
+  void update_min_rtt(const ModelAck& ack, std::uint32_t& cwnd);
   void probe_rtt(const ModelAck& ack, std::uint32_t& cwnd);
   void leave_probe_rtt(Instant now, std::uint32_t& cwnd);
   void enter_probe_bandwidth(Instant now);

@@ -51,7 +51,7 @@ class Bbr3 {
   /// Returns BBR.bw: the maximum bandwidth, limited by the short-term bound.
   [[nodiscard]] Rate bandwidth() const { return std::min(max_bandwidth_.value(), bounds_.bandwidth_shortterm()); }
   [[nodiscard]] Rate max_bandwidth() const { return max_bandwidth_.value(); }
-  /// Returns the minimum RTT; LeastRtt::unknown before the first sample.
+  /// Returns the minimum RTT; MinRttFilter::unknown before the first sample.
   [[nodiscard]] Duration min_rtt() const { return min_rtt_.value(); }
   [[nodiscard]] const LossBounds& bounds() const { return bounds_; }
 
@@ -112,7 +112,7 @@ class Bbr3 {
   [[nodiscard]] std::uint32_t draw();
 
   CycleMaximum max_bandwidth_;
-  LeastRtt min_rtt_;
+  MinRttFilter min_rtt_;
   AckAggregation aggregation_;
   LossBounds bounds_;
   FullPipe full_pipe_;

@@ -62,13 +62,13 @@ class FullPipe {
 /// Minimum RTT of the last ten seconds, and the schedule of the probes that measure it (BBR.min_rtt,
 /// draft-ietf-ccwg-bbr-06 sections 5.3.4.3 and 5.5.7). A second minimum covers the last five seconds and refreshes the
 /// first. When the second minimum expires, a probe is due.
-class LeastRtt {
+class MinRttFilter {
  public:
   static constexpr Duration unknown = Duration::max();
 
   /// Resets the state for a new connection. `srtt` is zero while the round-trip time is unknown.
   void begin(Duration srtt, Instant now) {
-    *this = LeastRtt();
+    *this = MinRttFilter();
     if (srtt > Duration::zero()) value_ = srtt;
     at_ = probe_at_ = now;
   }

@@ -8,7 +8,7 @@ namespace sluice::tcp {
 
 void Sender::finish() {
   if (state() == State::closed || bits_.reset_due) return;
-  bits_.fin_wanted = true;
+  bits_.fin_requested = true;
   leave_fast_path();
 }
 
@@ -40,7 +40,7 @@ void Endpoint::give_up() {
 
 void Sender::request_reset() {
   bits_.reset_due = true;
-  bits_.tail_due = false;
+  bits_.tail_probe_due = false;
 }
 
 /// Sends the reset. A peer accepts a reset only at exactly the next sequence number that it expects (RFC 5961 section
@@ -54,7 +54,8 @@ bool Sender::emit_reset(Instant now, Output& output) {
   Segment segment = header(snd_.una);
   segment.flags.bits |= Flags::rst_bit;
   const bool repairs = backoff() != 0 || loss_recovery_.retries != 0 || bits_.recovery != Recovery::none ||
-                       loss_recovery_.duplicate_acks != 0 || bits_.tail_out || close_reason() == CloseReason::timed_out;
+                       loss_recovery_.duplicate_acks != 0 || bits_.tail_probe_outstanding ||
+                       close_reason() == CloseReason::timed_out;
   const bool may_be_missing = snd_.una != snd_.nxt && (repairs || snd_.nxt > window_edge());
   if (may_be_missing && output.transmit(segment, nullptr, now) == 0) return false;
   segment.seq = snd_.nxt;
@@ -76,7 +77,7 @@ void Endpoint::close(CloseReason reason) {
 }
 
 void Sender::stop_sending() {
-  bits_.probe_due = bits_.reset_due = bits_.split_due = bits_.fin_due_again = bits_.tail_due = false;
+  bits_.probe_due = bits_.reset_due = bits_.split_due = bits_.fin_due_again = bits_.tail_probe_due = false;
 }
 
 /// Processes the peer's FIN. Called when all data before the FIN has been received.

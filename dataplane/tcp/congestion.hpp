@@ -190,12 +190,12 @@ struct HyStart : CongestionHooks {
   [[nodiscard]] std::uint32_t growth(CongestionWindow& window, const AckEvent& event, const PathView& path,
                                      std::uint32_t usual);
 
-  std::uint32_t last_least_us = none;   ///< minimum RTT of the last round in µs (lastRoundMinRTT)
-  std::uint32_t round_least_us = none;  ///< minimum RTT of this round in µs (currentRoundMinRTT)
-  std::uint32_t baseline_us = none;     ///< RTT in µs when conservative slow start began (cssBaselineMinRtt)
-  std::uint32_t round_left = 0;         ///< bytes to be acknowledged before this round ends
-  std::uint8_t samples = 0;             ///< number of RTT samples in this round, at most N_RTT_SAMPLE
-  std::uint8_t rounds = 0;              ///< number of rounds of conservative slow start so far
+  std::uint32_t last_round_min_us = none;     ///< minimum RTT of the last round in µs (lastRoundMinRTT)
+  std::uint32_t current_round_min_us = none;  ///< minimum RTT of this round in µs (currentRoundMinRTT)
+  std::uint32_t baseline_us = none;           ///< RTT in µs when conservative slow start began (cssBaselineMinRtt)
+  std::uint32_t round_left = 0;               ///< bytes to be acknowledged before this round ends
+  std::uint8_t samples = 0;                   ///< number of RTT samples in this round, at most N_RTT_SAMPLE
+  std::uint8_t rounds = 0;                    ///< number of rounds of conservative slow start so far
 
  private:
   bool begin_round(const AckEvent& event, const PathView& path);

@@ -31,7 +31,7 @@ void Copa::start(const ModelStart& start) {
   *this = Copa();
   const bool known = start.srtt > Duration::zero();
   if (known) {
-    least_.record(start.now, min_rtt_window, start.srtt);
+    min_rtt_.record(start.now, min_rtt_window, start.srtt);
     standing_.record(start.now, start.srtt / 2, start.srtt);
   }
   round_cwnd_ = start.cwnd;
@@ -43,7 +43,7 @@ void Copa::seed(std::uint32_t cwnd, Duration srtt) {
   slow_start_ = saved_slow_start_ = false;
   competitive_ = loss_in_round_ = begun_ = false;
   inverse_delta_ = saved_inverse_delta_ = default_inverse_delta;
-  turn(Direction::none);
+  set_direction(Direction::none);
   round_cwnd_ = cwnd;
   fraction_ = 0;
   pacing_rate_ = Rate::of(Bytes(cwnd), srtt) * pacing_factor;
@@ -68,14 +68,14 @@ std::uint32_t Copa::on_ack(const ModelAck& ack, std::uint32_t cwnd) {
 void Copa::measure(const ModelAck& ack) {
   if (ack.sample.rtt < Duration::zero()) return;
   const Duration rtt = std::max(ack.sample.rtt, Duration(1));
-  least_.record(ack.now, min_rtt_window, rtt);
+  min_rtt_.record(ack.now, min_rtt_window, rtt);
   standing_.record(ack.now, ack.srtt / 2, rtt);
   largest_.record(ack.now, ack.srtt * oscillation_rounds, rtt);
 }
 
 // Detects competing traffic: the queue was not nearly empty for five round trips (section 2.2 of the Copa paper).
 void Copa::judge_mode(const ModelAck& ack) {
-  const Duration oscillation = largest_.value() - least_.value();
+  const Duration oscillation = largest_.value() - min_rtt_.value();
   if (!begun_ || to_seconds(queueing()) <= nearly_empty * to_seconds(oscillation)) {
     begun_ = true;
     empty_at_ = ack.now;
@@ -103,14 +103,14 @@ void Copa::update_velocity(std::uint32_t cwnd) {
   round_cwnd_ = cwnd;
   if (slow_start_) return;
   if (direction != direction_) {
-    turn(direction);
+    set_direction(direction);
   } else if (++same_rounds_ >= same_rounds_needed) {
     velocity_ *= 2;
   }
 }
 
 /// Sets the direction in which the window changes, and resets the velocity (factor of each change) to 1.
-void Copa::turn(Direction direction) {
+void Copa::set_direction(Direction direction) {
   direction_ = direction;
   velocity_ = 1;
   same_rounds_ = 0;
@@ -132,7 +132,7 @@ std::uint32_t Copa::move(const ModelAck& ack, std::uint32_t cwnd) {
   if (slow_start_ && up) return std::min(cwnd + ack.sample.newly, largest_congestion_window);
   slow_start_ = false;
   const Direction direction = up ? Direction::up : Direction::down;
-  if (direction_ != direction && velocity_ > 1) turn(direction);
+  if (direction_ != direction && velocity_ > 1) set_direction(direction);
   const double step = std::min(velocity_ * inverse_delta_ * ack.mss * newly / std::max(cwnd, least), newly);
   fraction_ += up ? step : -step;
   const auto whole = static_cast<std::int64_t>(fraction_);
@@ -145,7 +145,7 @@ void Copa::on_timeout(std::uint32_t) {
   saved_inverse_delta_ = inverse_delta_;
   saved_slow_start_ = slow_start_;
   slow_start_ = true;
-  turn(Direction::none);
+  set_direction(Direction::none);
 }
 
 void Copa::on_undo() {
@@ -155,7 +155,7 @@ void Copa::on_undo() {
 }
 
 std::uint32_t Copa::on_restart(bool, Instant now, std::uint32_t cwnd) {
-  turn(Direction::none);
+  set_direction(Direction::none);
   empty_at_ = now;
   return cwnd;
 }

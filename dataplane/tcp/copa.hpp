@@ -50,7 +50,7 @@ class Copa {
   [[nodiscard]] double velocity() const { return velocity_; }
   /// Returns RTTmin, the minimum RTT of ten seconds. standing_rtt() returns RTTstanding, the minimum RTT of the last
   /// half round trip. Both are zero before the first sample.
-  [[nodiscard]] Duration min_rtt() const { return least_.value(); }
+  [[nodiscard]] Duration min_rtt() const { return min_rtt_.value(); }
   [[nodiscard]] Duration standing_rtt() const { return standing_.value(); }
 
  private:
@@ -65,12 +65,12 @@ class Copa {
   void judge_mode(const ModelAck& ack);
   void adapt_delta();
   void update_velocity(std::uint32_t cwnd);
-  void turn(Direction direction);
+  void set_direction(Direction direction);
   [[nodiscard]] bool below_target(std::uint32_t cwnd, std::uint32_t mss) const;
   [[nodiscard]] std::uint32_t move(const ModelAck& ack, std::uint32_t cwnd);
-  [[nodiscard]] Duration queueing() const { return standing_.value() - least_.value(); }
+  [[nodiscard]] Duration queueing() const { return standing_.value() - min_rtt_.value(); }
 
-  WindowedMinimum least_;     ///< minimum RTT (RTTmin)
+  WindowedMinimum min_rtt_;   ///< minimum RTT (RTTmin)
   WindowedMinimum standing_;  ///< standing RTT (RTTstanding)
   WindowedMaximum largest_;   ///< maximum RTT (RTTmax)
   RoundCount rounds_;

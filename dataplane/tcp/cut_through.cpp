@@ -12,7 +12,7 @@ bool Endpoint::can_cut_through(const Endpoint& from, const Segment& segment, Ins
   if (!can_forward(segment)) return false;
   // The TSval in the frame is not rewritten, so it must not be older than the newest one.
   if (segment.has_timestamps && static_cast<std::int32_t>(segment.ts_value - from.newest_ts_value()) < 0) return false;
-  if (!from.takes_next(segment) || !from.in_order().empty()) return false;
+  if (!from.is_plain_next_segment(segment) || !from.in_order().empty()) return false;
   return has_window_for(segment.payload_len, now);
 }
 
@@ -61,7 +61,7 @@ void Endpoint::cut_through(const Segment& segment, packet::Packet&& frame, Insta
 /// of bytes in the last segment, and `before` the number in all segments before it. These bytes reduce the receive
 /// room, the number of bytes that the endpoint still accepts. Whether a window update is due is decided before the last
 /// segment is counted, because splice_from() does the same, and both must have equal results.
-inline void Receiver::let_pass(std::uint32_t before, std::uint32_t last) {
+inline void Receiver::account_cut_through(std::uint32_t before, std::uint32_t last) {
   if (bits_.window_updates == WindowUpdates::sparing || bits_.ack_now) [[likely]] {
     room_ -= std::min(room_, before + last);
     return;
@@ -76,7 +76,7 @@ inline void Receiver::let_pass(std::uint32_t before, std::uint32_t last) {
 inline void Receiver::receive_cut_through(const Segment& first, const Segment& last, std::uint32_t count, Instant now) {
   rcv_.nxt = last.seq + last.payload_len;
   schedule_ack(count, now);
-  let_pass(static_cast<std::uint32_t>(last.seq - first.seq), last.payload_len);
+  account_cut_through(static_cast<std::uint32_t>(last.seq - first.seq), last.payload_len);
   if (last.has_timestamps) {
     remember_timestamp(first, now);
     rcv_.newest_ts = last.ts_value;

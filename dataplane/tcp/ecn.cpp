@@ -59,7 +59,7 @@ bool Sender::on_ecn_echo(const Segment& segment, const AckEvent& event) {
   if (echoed && !bits_.reduced && !heard_of && bits_.recovery == Recovery::none &&
       (queue().outstanding() || of_last_flight)) {
     bits_.cwr_due = accurate == nullptr;
-    bits_.tail_out = false;
+    bits_.tail_probe_outstanding = false;
     loss_recovery_.point = snd_.nxt;
     if (of_last_flight) {
       if (uses_cwnd) reduce_at_once(event);

@@ -12,7 +12,8 @@ namespace sluice::tcp {
 /// packet must be cut. Connections that open or close normally are included.
 bool Sender::sends_plainly() const {
   return state() >= State::established && !bits_.reset_due && !uses_ecn() && !bits_.small_path && !bits_.probe_due &&
-         !bits_.tail_due && bits_.recovery == Recovery::none && snd_.wnd != 0 && !has_recovery_state() && !paced();
+         !bits_.tail_probe_due && bits_.recovery == Recovery::none && snd_.wnd != 0 && !has_recovery_state() &&
+         !paced();
 }
 
 /// Sends what is due on a connection for which sends_plainly() is true.
@@ -21,7 +22,7 @@ Bytes Sender::emit_plainly(Instant now, Output& output, Bytes allowance) {
   if (queue().unsent()) emit_new(now, output, left);
   if (fin_can_go()) emit_fin(now, output);
   if (ack_is_due()) emit_ack(now, output);
-  if (armed() == Timer::none && must_guard_window()) arm(Timer::persist, now + rto());
+  if (armed() == Timer::none && needs_persist_timer()) arm(Timer::persist, now + rto());
   return allowance - left;
 }
 
@@ -38,8 +39,8 @@ Bytes Sender::emit_everything(Instant now, Output& output, Bytes allowance) {
   if (fin_can_go()) emit_fin(now, output);
   if (bits_.probe_due) emit_probe(now, output);
   if (ack_is_due()) emit_ack(now, output);
-  if (must_guard_window()) arm(Timer::persist, now + rto());
-  if (must_guard_refused() || must_guard_flight()) arm(Timer::retransmit, now + rto());
+  if (needs_persist_timer()) arm(Timer::persist, now + rto());
+  if (needs_probe_timer() || must_guard_flight()) arm(Timer::retransmit, now + rto());
   return sent;
 }
 
@@ -47,8 +48,9 @@ Bytes Sender::emit_everything(Instant now, Output& output, Bytes allowance) {
 /// FIN is in progress.
 bool Sender::sends_in_order() const {
   return bits_.recovery == Recovery::none && loss_recovery_.duplicate_acks == 0 && !bits_.reset_due &&
-         !bits_.fin_wanted && !bits_.probe_due && !bits_.split_due && !bits_.tail_due && !bits_.tail_out &&
-         !bits_.reduced && !bits_.urgent_out && (snd_.wnd != 0 || !queue().outstanding()) && may_go_fast();
+         !bits_.fin_requested && !bits_.probe_due && !bits_.split_due && !bits_.tail_probe_due &&
+         !bits_.tail_probe_outstanding && !bits_.reduced && !bits_.urgent_out &&
+         (snd_.wnd != 0 || !queue().outstanding()) && may_go_fast();
 }
 
 /// Returns the RecoveryState to its pool if no recovery is in progress and nothing needs it any more.
@@ -122,8 +124,8 @@ void Sender::emit_fin(Instant now, Output& output) {
 /// True if a FIN without data can be sent now: it must be retransmitted, or all data was sent and the window permits
 /// it.
 bool Sender::fin_can_go() const {
-  if (bits_.fin_due_again) return !timeout_in_doubt();
-  return bits_.fin_wanted && !bits_.fin_sent && !queue().unsent() && snd_.end < window_edge() &&
+  if (bits_.fin_due_again) return !tests_spurious_timeout();
+  return bits_.fin_requested && !bits_.fin_sent && !queue().unsent() && snd_.end < window_edge() &&
          (state() == State::established || state() == State::close_wait);
 }
 

@@ -17,9 +17,10 @@ constexpr std::uint32_t sack_block = 8;
 }  // namespace
 
 /// Computes the result of can_send_now() for cases that the inline part of that function cannot decide.
-bool Sender::finds_something_to_send() const {
+bool Sender::can_send_now_slow() const {
   if (state() < State::established) return false;
-  if (timeout_in_doubt() && bits_.doubt == Doubt::retransmission_sent && !bits_.retransmit_first) return false;
+  if (tests_spurious_timeout() && bits_.spurious_check == SpuriousCheck::retransmission_sent && !bits_.retransmit_first)
+    return false;
   if (const packet::Cursor lost = next_retransmission()) return may_retransmit(lost);
   return may_send_new() || may_split();
 }
@@ -43,7 +44,7 @@ inline bool Sender::transmit(Segment& segment, packet::Cursor position, Instant 
   if (has_sack_blocks()) fill_sacks(segment);
   if (bits_.urgent_out) [[unlikely]]
     mark_urgent(segment);
-  packet::Loan loan(position);
+  packet::BorrowedPacket loan(position);
   const std::uint32_t size = output.transmit(segment, loan.get(), now);
   if (size == 0) return false;
   left -= Bytes(size);
@@ -64,7 +65,7 @@ inline bool Sender::emit_next(Segment& segment, Instant now, Output& output, Byt
   segment.flags.bits = Flags::ack_bit;
   if (next == queue().back()) {
     segment.flags.bits |= Flags::psh_bit;
-    if (bits_.fin_wanted && snd_.end < window_edge()) segment.flags.bits |= Flags::fin_bit;
+    if (bits_.fin_requested && snd_.end < window_edge()) segment.flags.bits |= Flags::fin_bit;
   }
   segment.seq = snd_.nxt;
   if (uses_ecn()) [[unlikely]] {
@@ -75,8 +76,8 @@ inline bool Sender::emit_next(Segment& segment, Instant now, Output& output, Byt
     if (uses_ecn()) cwr_stays_due(segment);
     return false;
   }
-  if (segment.payload_len < SendQueue::small && small_out_ < UINT8_MAX) [[unlikely]]
-    ++small_out_;
+  if (segment.payload_len < SendQueue::small && small_in_flight_ < UINT8_MAX) [[unlikely]]
+    ++small_in_flight_;
   if (!on_fast_path()) [[unlikely]]
     record_sent(next, now);
   snd_.nxt += segment.payload_len;
@@ -91,7 +92,7 @@ inline bool Sender::emit_next(Segment& segment, Instant now, Output& output, Byt
 /// segment is retransmitted. Without SACK and without cwnd, the number of segments grows as in slow start after a
 /// timeout (LossRecovery::retransmissions).
 packet::Cursor Sender::next_retransmission() const {
-  if (timeout_in_doubt() && !bits_.retransmit_first) return {};
+  if (tests_spurious_timeout() && !bits_.retransmit_first) return {};
   const packet::Cursor lost = queue().next_retransmission();
   if (!lost || bits_.recovery != Recovery::timeout || !retransmits_blindly() || lost == queue().front()) return lost;
   const SeqNum reach = snd_.una + std::uint32_t{loss_recovery_.retransmissions} * mtu_.mss;
@@ -114,13 +115,13 @@ Bytes Sender::emit_data(Instant now, Output& output, Bytes allowance) {
     }
     if (!may_retransmit(lost) || !retransmit(lost, now, output, left)) return allowance - left;
   }
-  if (timeout_in_doubt() && bits_.doubt == Doubt::retransmission_sent)
+  if (tests_spurious_timeout() && bits_.spurious_check == SpuriousCheck::retransmission_sent)
     return allowance - left;  // RFC 5682 section 2.1 step 2: wait
   const SeqNum before = snd_.nxt;
   if (queue().unsent()) emit_new(now, output, left);
   // New data triggers an ACK as well as a probe does (RFC 8985 section 7.3).
-  if (snd_.nxt != before) bits_.tail_due = false;
-  if (bits_.tail_due) emit_tail_probe(now, output, left);
+  if (snd_.nxt != before) bits_.tail_probe_due = false;
+  if (bits_.tail_probe_due) emit_tail_probe(now, output, left);
   return allowance - left;
 }
 
@@ -151,7 +152,8 @@ bool Sender::emit_retransmission(packet::Cursor position, Instant now, Output& o
   record_sent(position, now);
   scoreboard().resent(position, now);
   ++counters_.retransmitted;
-  if (bits_.doubt == Doubt::retransmission_due) ensure_recovery_state().retransmission_ts = segment.ts_value;
+  if (bits_.spurious_check == SpuriousCheck::retransmission_due)
+    ensure_recovery_state().retransmission_ts = segment.ts_value;
   if (segment.flags.fin()) fin_went_out();
   return true;
 }
@@ -177,7 +179,7 @@ void Sender::emit_tail_probe(Instant now, Output& output, Bytes& left) {
   const bool too_large =
       bits_.tail_retransmitted && queue().outstanding() && queue().last_sent().note().payload_len > mtu_.port;
   if (too_large || !may_probe_tail()) {
-    bits_.tail_due = false;
+    bits_.tail_probe_due = false;
     return;
   }
   if (bits_.tail_retransmitted) {
@@ -187,8 +189,8 @@ void Sender::emit_tail_probe(Instant now, Output& output, Bytes& left) {
     Segment segment = header(snd_.nxt);
     if (!emit_next(segment, now, output, left)) return;
   }
-  bits_.tail_due = false;
-  bits_.tail_out = true;
+  bits_.tail_probe_due = false;
+  bits_.tail_probe_outstanding = true;
   loss_recovery_.point = snd_.nxt;
   count(counters_.tail_probes);
 }

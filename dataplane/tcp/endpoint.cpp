@@ -34,7 +34,7 @@ Bytes Endpoint::emit_due(Instant now, Output& output, Bytes allowance) {
   Bytes left = allowance;
   if (queue().unsent()) emit_new(now, output, left);
   if (ack_is_due()) emit_ack(now, output);
-  if (armed() == Timer::none && queue().unsent() && must_guard_window()) arm(Timer::persist, now + rto());
+  if (armed() == Timer::none && queue().unsent() && needs_persist_timer()) arm(Timer::persist, now + rto());
   return allowance - left;
 }
 
@@ -68,7 +68,7 @@ bool Endpoint::wants_to_send(Instant now) const {
   if (ack_is_due() || ack_deadline() <= now) return true;
   if (syn_is_due() || probe_or_reset_is_due()) return true;
   if (state() < State::established) return false;
-  return (can_send_now() && !held_by_pacing(now)) || fin_can_go() || must_guard_window() || must_guard_refused();
+  return (can_send_now() && !held_by_pacing(now)) || fin_can_go() || needs_persist_timer() || needs_probe_timer();
 }
 
 /// Recomputes the fast-path flag of an open connection and releases recovery state that is no longer needed.

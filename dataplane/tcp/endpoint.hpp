@@ -47,9 +47,10 @@ class Endpoint : public Handshake {
   bool receive_pure_ack(const Segment& segment, Instant now, AckSample* ack_sample = nullptr);
   /// True if the segment carries the next data in order, acknowledges nothing new and offers an open window. Also
   /// requires an established connection without loss, reordering or a pending FIN.
-  [[nodiscard]] bool takes_next(const Segment& segment) const;
-  /// Receives the payloads of a GRO run (packet::is_contiguous()). takes_next() must be true for its first segment, and
-  /// its bytes must fit advertised(). `last` is the last segment. Equivalent to receive() with each segment in turn.
+  [[nodiscard]] bool is_plain_next_segment(const Segment& segment) const;
+  /// Receives the payloads of a GRO run (packet::is_contiguous()). is_plain_next_segment() must be true for its first
+  /// segment, and its bytes must fit advertised(). `last` is the last segment. Equivalent to receive() with each
+  /// segment in turn.
   void receive_run(const Segment& last, std::span<packet::Packet> payloads, Instant now);
   /// Processes one segment whose payload could not be stored, because no memory is free. The header is processed, and
   /// the payload counts as lost on the path. Returns the value that is_plausible(segment) had before the call.

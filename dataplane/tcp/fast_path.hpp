@@ -51,9 +51,9 @@ inline std::int32_t Receiver::edge_gain() const {
 }
 
 /// True if a move of the right edge by `gain` bytes is too small to matter: less than half the receive room, while the
-/// peer's window still has space for a segment. For such a move worth_moving(), which decides whether a window update
-/// is justified, would return false, too.
-inline bool Receiver::is_slight(std::int32_t gain) const {
+/// peer's window still has space for a segment. For such a move is_window_update_due(), which decides whether a window
+/// update is justified, would return false, too.
+inline bool Receiver::is_too_small_update(std::int32_t gain) const {
   return gain < static_cast<std::int32_t>(room_ / 2) && rcv_.adv - rcv_.nxt >= local_mss() + (1 << bits_.rcv_shift);
 }
 
@@ -65,7 +65,7 @@ inline bool Receiver::edge_may_move(std::uint32_t step) const {
   if ((rcv_.nxt + room_ - rcv_.unread) - rcv_.adv <= 0) return false;
   const std::int32_t gain = edge_gain();
   if (gain >= static_cast<std::int32_t>(step)) return true;
-  return gain > 0 && !is_slight(gain) && worth_moving(gain);
+  return gain > 0 && !is_too_small_update(gain) && is_window_update_due(gain);
 }
 
 /// Returns how many bytes the right edge of the receive window must be able to move before a pure window update is
@@ -114,12 +114,13 @@ inline void Sender::advance_una(SeqNum ack, AckEvent& event) {
     if (!keeps_timer()) arm_retransmit(event.now);
   } else {
     arm(Timer::none, never);
-    small_out_ = 0;
+    small_in_flight_ = 0;
   }
   if (event.misplaced) [[unlikely]]
     record_misplaced_ack(event.acked);
   if (event.small > 0) [[unlikely]]
-    small_out_ = static_cast<std::uint8_t>(small_out_ - std::min<std::int32_t>(event.small, small_out_));
+    small_in_flight_ =
+        static_cast<std::uint8_t>(small_in_flight_ - std::min<std::int32_t>(event.small, small_in_flight_));
 }
 
 /// Updates the peer's window (RFC 9293 section 3.10.7.4) from the newest segment, whether its window is larger or
@@ -175,7 +176,7 @@ inline void Sender::acknowledge(SeqNum ack, Instant now, AckSample* ack_sample) 
 /// One segment is always permitted in flight. If the peer acknowledges data before it arrives, at most an initial
 /// window may be in flight.
 inline bool Sender::fits_cwnd(std::uint32_t length, std::uint32_t in_flight) const {
-  if (distrusts_acks() && in_flight != 0 && in_flight + length > initial_window()) [[unlikely]]
+  if (suspects_optimistic_acks() && in_flight != 0 && in_flight + length > initial_window()) [[unlikely]]
     return false;
   if (bits_.window_source == WindowSource::allowance) return true;
   return in_flight == 0 || in_flight + length <= congestion_.cwnd();
@@ -194,7 +195,7 @@ inline bool Sender::may_send_new() const {
   const packet::Cursor next = queue().unsent();
   if (!next) return false;
   const std::uint32_t length = next.note().payload_len;
-  if (length < SendQueue::small && small_out_ >= max_small) [[unlikely]]
+  if (length < SendQueue::small && small_in_flight_ >= max_small) [[unlikely]]
     return false;
   return snd_.nxt + length <= window_edge() && fits_cwnd(length);
 }

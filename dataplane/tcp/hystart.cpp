@@ -22,8 +22,8 @@ bool HyStart::begin_round(const AckEvent& event, const PathView& path) {
     return false;
   }
   round_left = path.flight_size;
-  if (samples != 0) last_least_us = round_least_us;
-  round_least_us = none;
+  if (samples != 0) last_round_min_us = current_round_min_us;
+  current_round_min_us = none;
   samples = 0;
   return true;
 }
@@ -36,7 +36,8 @@ std::uint32_t HyStart::growth(CongestionWindow& window, const AckEvent& event, c
   }
   if (event.rtt > Duration::zero()) {
     const auto us = std::chrono::duration_cast<std::chrono::microseconds>(event.rtt).count();
-    round_least_us = std::min(round_least_us, static_cast<std::uint32_t>(std::min<std::int64_t>(us, none - 1)));
+    current_round_min_us =
+        std::min(current_round_min_us, static_cast<std::uint32_t>(std::min<std::int64_t>(us, none - 1)));
     if (samples < samples_needed) ++samples;
   }
   if (samples >= samples_needed) judge();
@@ -47,13 +48,13 @@ std::uint32_t HyStart::growth(CongestionWindow& window, const AckEvent& event, c
 /// conservative slow start.
 void HyStart::judge() {
   if (baseline_us != none) {
-    if (round_least_us < baseline_us) baseline_us = none;  // the queue did not grow: slow start continues
+    if (current_round_min_us < baseline_us) baseline_us = none;  // the queue did not grow: slow start continues
     return;
   }
-  if (last_least_us == none) return;
-  const std::uint32_t threshold = std::clamp(last_least_us / threshold_divisor, min_threshold_us, max_threshold_us);
-  if (round_least_us < last_least_us + threshold) return;
-  baseline_us = round_least_us;
+  if (last_round_min_us == none) return;
+  const std::uint32_t threshold = std::clamp(last_round_min_us / threshold_divisor, min_threshold_us, max_threshold_us);
+  if (current_round_min_us < last_round_min_us + threshold) return;
+  baseline_us = current_round_min_us;
   rounds = 0;
 }
 

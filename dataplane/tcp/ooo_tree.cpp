@@ -117,7 +117,7 @@ Cursor erased(Cursor at, Cursor run) {
 
 }  // namespace
 
-OooTree::Neighbours OooTree::around(SeqNum place) const {
+OooTree::Neighbours OooTree::neighbours_of(SeqNum place) const {
   Neighbours found;
   for (Cursor at = root_; at;) {
     const bool begins_before = key(at) <= place;

@@ -20,7 +20,7 @@ class OooTree {
   };
 
   [[nodiscard]] bool empty() const { return !root_; }
-  [[nodiscard]] Neighbours around(SeqNum place) const;
+  [[nodiscard]] Neighbours neighbours_of(SeqNum place) const;
   /// Returns the run (contiguous bytes) with the lowest sequence numbers; empty if there is none.
   [[nodiscard]] packet::Cursor first() const;
   /// Returns an arbitrary run (contiguous bytes); empty if there is none.

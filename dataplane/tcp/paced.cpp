@@ -97,7 +97,7 @@ Bytes Sender::burst_allowance(Instant now, const Output& output, Bytes allowance
   const std::uint32_t size = next ? next.note().payload_len : 0U;
   const Bytes segment(output.wire_size(std::max<std::uint32_t>(size, mtu_.mss)));
   const Bytes burst = config().paced->pacer.allowance(now, segment);
-  return bits_.retransmit_first || bits_.tail_due ? std::max(burst, segment) : burst;
+  return bits_.retransmit_first || bits_.tail_probe_due ? std::max(burst, segment) : burst;
 }
 
 /// Reports the bytes of a burst to the pacer, which then computes when the next burst may leave. Also records whether

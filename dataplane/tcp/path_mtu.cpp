@@ -86,7 +86,7 @@ void Sender::cut_segments(Instant now, Output& output, Bytes allowance) {
     room = std::min(room, std::int64_t{congestion_.cwnd()} - pipe());
   }
   bool least = pipe() == 0;  // one segment may always be in flight
-  int cuts = mtu_.mss < SendQueue::small ? max_small - small_out_ : max_cuts;
+  int cuts = mtu_.mss < SendQueue::small ? max_small - small_in_flight_ : max_cuts;
   for (; at && (least || room >= mtu_.mss); at = at.next(), least = false) {
     while (at.note().payload_len > mtu_.mss && (least || room >= mtu_.mss)) {
       if (--cuts < 0 || !output.grant_cut(least) || !scoreboard().cut(at, mtu_.mss)) return;

@@ -11,16 +11,16 @@ namespace sluice::tcp {
 
 /// True if the persist timer must be armed: nothing is in flight, and only the peer's window prevents sending. Without
 /// the timer, the loss of a window update would stall the connection.
-bool Sender::must_guard_window() const {
+bool Sender::needs_persist_timer() const {
   if (armed() != Timer::none || queue().outstanding() || fin_outstanding()) return false;
   if (state() != State::established && state() != State::close_wait) return false;
   if (queue().unsent()) return !may_send_new() && !may_split();
-  return bits_.fin_wanted && snd_.end >= window_edge();
+  return bits_.fin_requested && snd_.end >= window_edge();
 }
 
 /// True if the peer has closed its window while data was outstanding, and no timer runs that would probe the window.
 /// RFC 9293 section 3.8.6 discourages such a retraction, but a sender must handle it.
-bool Sender::must_guard_refused() const {
+bool Sender::needs_probe_timer() const {
   return armed() == Timer::none && window_closed() && state() != State::time_wait && !bits_.reset_due &&
          (queue().outstanding() || fin_outstanding());
 }
@@ -32,7 +32,7 @@ bool Sender::must_guard_refused() const {
 void Sender::on_refusal(Instant now) {
   ++loss_recovery_.retries;
   back_off();
-  bits_.tail_due = bits_.tail_out = false;
+  bits_.tail_probe_due = bits_.tail_probe_outstanding = false;
   bits_.probe_due = true;
   if (!queue().outstanding()) {
     bits_.fin_due_again = fin_outstanding();
@@ -40,7 +40,7 @@ void Sender::on_refusal(Instant now) {
     AckEvent event{.now = now};
     scoreboard().mark_lost_by_timeout(Instant::min(), event);
     bits_.retransmit_first = true;
-    bits_.doubt = Doubt::none;
+    bits_.spurious_check = SpuriousCheck::none;
   }
   arm(Timer::retransmit, now + rto());
 }
@@ -60,8 +60,8 @@ void Sender::retransmit_refused(Instant now) {
   if (queue().front_sacked()) scoreboard().forget_sacks();  // RFC 2018 section 8
   AckEvent event{.now = now};
   scoreboard().mark_lost_by_timeout(lost_before(now), event);
-  bits_.tail_due = bits_.tail_out = false;
-  bits_.doubt = Doubt::none;
+  bits_.tail_probe_due = bits_.tail_probe_outstanding = false;
+  bits_.spurious_check = SpuriousCheck::none;
   if (bits_.recovery != Recovery::fast) {
     bits_.recovery = Recovery::timeout;
     loss_recovery_.point = snd_.nxt;
@@ -74,7 +74,7 @@ void Sender::retransmit_refused(Instant now) {
 /// Handles the persist timer. Schedules a window probe or, if the window is open but too small for a segment, a part of
 /// a segment. Returns false if the peer has answered none of the permitted number of probes.
 bool Sender::on_persist() {
-  if (!queue().unsent() && !bits_.fin_wanted) return true;
+  if (!queue().unsent() && !bits_.fin_requested) return true;
   if (loss_recovery_.retries >= config().max_retransmissions) return false;
   back_off();
   if (snd_.wnd != 0 && queue().unsent()) {
@@ -104,14 +104,14 @@ void Sender::send_keepalive() {
 /// True if a part of the next packet may be sent although the window ends inside that packet. The window is then at
 /// least half of its largest value so far, or the persist timer has expired while it was smaller. The caller ensures
 /// that nothing is in flight.
-bool Sender::small_window_will_do() const {
+bool Sender::may_send_partial_segment() const {
   if (!queue().unsent() || snd_.wnd == 0) return false;
   return queue().unsent().note().payload_len > snd_.wnd && (bits_.split_due || snd_.wnd >= snd_.max_wnd / 2);
 }
 
 /// Cuts the next packet at the end of the window. Returns false if there is no buffer.
 bool Sender::split_for_window() {
-  packet::Loan next(queue().unsent());
+  packet::BorrowedPacket next(queue().unsent());
   packet::Packet front = packet::split_front(*next, static_cast<std::uint16_t>(snd_.wnd));
   if (!front) return false;
   queue().push_front_of_unsent(std::move(front));

@@ -61,7 +61,7 @@ class Rack {
   [[nodiscard]] bool overtaken(const Transmission& sent) const { return known_ && sent < newest_; }
   /// Requires overtaken(sent). Returns how many ticks remain until the overtaken segment counts as lost; zero or less
   /// if it counts as lost already. `now` and `window`, the reordering window, are in ticks of 1.02 µs (tick::us).
-  [[nodiscard]] std::int32_t patience(const Transmission& sent, std::uint32_t now, std::uint32_t window) const {
+  [[nodiscard]] std::int32_t time_until_lost(const Transmission& sent, std::uint32_t now, std::uint32_t window) const {
     return static_cast<std::int32_t>(sent.at + rtt_ + window - now);
   }
   /// Returns the round-trip time of the newest delivery, in ticks of 1.02 µs (tick::us); zero if there is none.

@@ -43,7 +43,7 @@ std::uint32_t length(Cursor run) {
 bool Reassembly::insert(packet::Packet packet, const Limits& limits) {
   const packet::PacketNote& note = packet.note();
   const SeqNum stop = SeqNum(note.seq) + note.payload_len;
-  Cursor run = runs_.around(SeqNum(note.seq)).before;
+  Cursor run = runs_.neighbours_of(SeqNum(note.seq)).before;
   if (run) {
     const SackBlock held = block(run);
     if (SeqNum(note.seq) < held.right) sack_generator_.duplicate({SeqNum(note.seq), earlier(stop, held.right)});
@@ -58,7 +58,7 @@ bool Reassembly::insert(packet::Packet packet, const Limits& limits) {
   }
   const SeqNum seq(note.seq);
   const bool freed = drop_covered(seq, stop);
-  Cursor following = runs_.around(seq).after;
+  Cursor following = runs_.neighbours_of(seq).after;
   if (following && first(following) < stop) {
     truncate_payload(packet, static_cast<std::uint32_t>(first(following) - seq));
   }
@@ -69,7 +69,7 @@ bool Reassembly::insert(packet::Packet packet, const Limits& limits) {
     chain(run, following, std::move(packet));
   }
   if (run && following) unite(run, following, limits.joined);
-  sack_generator_.add(block(runs_.around(seq).before));
+  sack_generator_.add(block(runs_.neighbours_of(seq).before));
   return true;
 }
 
@@ -86,14 +86,14 @@ bool Reassembly::has_space(std::uint32_t length, bool of_its_own, const Limits& 
 bool Reassembly::join(Cursor run, Cursor following, const packet::Packet& packet, std::uint32_t joined) {
   if (run) {
     const std::uint32_t before = length(run);
-    if (packet::join(*packet::Loan(last(run)), packet, joined)) {
+    if (packet::join(*packet::BorrowedPacket(last(run)), packet, joined)) {
       recount(before, length(run));
       return true;
     }
   }
   if (!following) return false;
   const std::uint32_t before = length(following);
-  if (!packet::join_front(packet, *packet::Loan(following), joined)) return false;
+  if (!packet::join_front(packet, *packet::BorrowedPacket(following), joined)) return false;
   recount(before, length(following));
   return true;
 }
@@ -130,7 +130,7 @@ void Reassembly::unite(Cursor run, Cursor following, std::uint32_t joined) {
   const Cursor final_packet = last(following);
   packet::Packet head(following.buffer());
   Cursor rest = following;
-  packet::Loan back(last(run));
+  packet::BorrowedPacket back(last(run));
   if (packet::join(*back, head, joined)) {
     rest = following.next();
     --count_;
@@ -149,7 +149,7 @@ void Reassembly::unite(Cursor run, Cursor following, std::uint32_t joined) {
 bool Reassembly::drop_covered(SeqNum from, SeqNum stop) {
   bool any = false;
   while (true) {
-    const Cursor run = runs_.around(from).after;
+    const Cursor run = runs_.neighbours_of(from).after;
     if (!run || end(last(run)) > stop) return any;
     take_out(run);
     drop(run);
@@ -190,7 +190,7 @@ void Reassembly::take(SeqNum rcv_nxt, packet::Queue& out) {
     }
     if (!run) continue;
     if (const std::int32_t surplus = rcv_nxt - first(run); surplus > 0) {
-      trim_payload_front(*packet::Loan(run), static_cast<std::uint32_t>(surplus));
+      trim_payload_front(*packet::BorrowedPacket(run), static_cast<std::uint32_t>(surplus));
     }
     for (Cursor at = run; at; at = at.next()) --count_;
     out.push_back_chain(run, final_packet);
@@ -203,7 +203,7 @@ std::uint8_t Reassembly::runs(Cursor& from, std::span<SackBlock> out) const {
   std::uint8_t count = 0;
   for (; at && count < out.size(); ++count) {
     out[count] = block(at);
-    at = runs_.around(first(at)).after;
+    at = runs_.neighbours_of(first(at)).after;
   }
   from = at;
   return count;

@@ -29,7 +29,7 @@ class Reassembly {
   static constexpr std::uint32_t capacity = UINT16_MAX;  ///< packets held at most
 
   /// Number of packets that may be stored even if the offered window is small.
-  static constexpr std::uint32_t always_held = 4096;
+  static constexpr std::uint32_t min_stored_packets = 4096;
   static constexpr std::uint32_t thin = 256;  ///< length in bytes below which a run (contiguous bytes) counts as thin
   /// Largest number of thin runs, that is, of runs shorter than `thin` bytes.
   static constexpr std::uint8_t max_thin = 64;

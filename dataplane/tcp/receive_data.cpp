@@ -130,12 +130,13 @@ void Receiver::accept_out_of_order(packet::Packet&& payload) {
 ///
 /// The peer may fill the offered window. If it sends full segments, all of them are stored, because two consecutive
 /// packets together have more than one segment size. Small segments with holes between them need more packets. Up to
-/// 4096 packets (always_held) are therefore stored even if the window is small.
+/// 4096 packets (min_stored_packets) are therefore stored even if the window is small.
 Reassembly::Limits Receiver::reassembly_limits() const {
   const std::uint32_t joined = payload_within(local_mss());
   const auto offered = static_cast<std::uint32_t>(std::max(rcv_.adv - rcv_.nxt, 0));
   const std::uint32_t needed = 2 * (offered / std::max(joined, 1U));
-  return {.packets = std::min(config().max_out_of_order, std::max(needed, Reassembly::always_held)), .joined = joined};
+  return {.packets = std::min(config().max_out_of_order, std::max(needed, Reassembly::min_stored_packets)),
+          .joined = joined};
 }
 
 /// Delivers the out-of-order data that follows a filled hole, and acknowledges at once (RFC 5681 section 4.2). The work
@@ -191,7 +192,7 @@ bool Receiver::add_receive_space(std::uint32_t bytes) {
 /// True if a move of the right edge by `gain` bytes justifies a window update, although it is less than
 /// window_update_step(). The peer sees a window rounded down to the scale, and waits while no segment fits that window
 /// (RFC 9293 section 3.8.6.2.1). If the peer waits, a move is large enough once a segment fits again.
-bool Receiver::worth_moving(std::int32_t gain) const {
+bool Receiver::is_window_update_due(std::int32_t gain) const {
   const auto half = static_cast<std::int32_t>(room_ / 2);
   const std::int32_t unit = 1 << bits_.rcv_shift;
   const std::int32_t open = rcv_.adv - rcv_.nxt;

@@ -224,12 +224,12 @@ class Receiver : public Timers {
   void drain_reassembly();
   void report_duplicate(SeqNum left, SeqNum right);
   [[nodiscard]] std::int32_t edge_gain() const;
-  [[nodiscard]] bool is_slight(std::int32_t gain) const;
+  [[nodiscard]] bool is_too_small_update(std::int32_t gain) const;
   [[nodiscard]] bool edge_may_move(std::uint32_t step) const;
   [[nodiscard]] std::uint32_t window_update_step() const;
-  [[nodiscard, gnu::noinline]] bool worth_moving(std::int32_t gain) const;
+  [[nodiscard, gnu::noinline]] bool is_window_update_due(std::int32_t gain) const;
   void consider_window_update();
-  void let_pass(std::uint32_t before, std::uint32_t last);
+  void account_cut_through(std::uint32_t before, std::uint32_t last);
 
   // --- defined in receiver_checks.cpp ---
   [[nodiscard]] bool is_keepalive(const Segment& segment, bool idle) const;

@@ -55,7 +55,7 @@ std::uint32_t Sender::take_losses() {
 void Sender::recover_by_time(AckEvent& event, const Delivery& delivery) {
   reordering_.update(delivery);
   if (has_recovery_state() || queue().front_overtaken(delivery)) ensure_recovery_state().rack.update(delivery);
-  if (!timeout_in_doubt()) detect_overdue(event);
+  if (!tests_spurious_timeout()) detect_overdue(event);
   if (bits_.recovery == Recovery::fast) shape_reduction(event);
 }
 
@@ -178,9 +178,9 @@ void Sender::retransmit_missing(std::uint32_t segments, AckEvent& event) {
 void Sender::enter_fast_recovery(Instant now) {
   bits_.recovery = Recovery::fast;
   loss_recovery_.point = snd_.nxt;
-  bits_.doubt = detects_spurious_retransmissions() ? Doubt::retransmission_due : Doubt::none;
+  bits_.spurious_check = detects_spurious_retransmissions() ? SpuriousCheck::retransmission_due : SpuriousCheck::none;
   loss_recovery_.retransmissions = 0;
-  bits_.tail_due = bits_.tail_out = false;
+  bits_.tail_probe_due = bits_.tail_probe_outstanding = false;
   bits_.retransmit_first = true;  // RFC 6675 section 5 step 4.3: the first retransmission ignores the window
   count(counters_.fast_recoveries);
   reordering_.on_recovery();
@@ -205,7 +205,7 @@ void Sender::leave_recovery(const AckEvent& event) {
     loss_recovery_.duplicate_acks = 0;
   }
   bits_.recovery = Recovery::none;
-  bits_.doubt = Doubt::none;
+  bits_.spurious_check = SpuriousCheck::none;
   bits_.retransmit_first = false;
   bits_.partially_acked = false;
 }
@@ -228,7 +228,8 @@ bool Sender::on_retransmission_timeout(Instant now) {
   const bool first = loss_recovery_.retries == 0;
   ++loss_recovery_.retries;
   back_off();
-  if (bits_.tail_out && bits_.tail_retransmitted) back_off();  // the probe, a retransmission, was not answered either
+  if (bits_.tail_probe_outstanding && bits_.tail_retransmitted)
+    back_off();  // the probe, a retransmission, was not answered either
   count(counters_.timeouts);
   if (state() < State::established) return true;  // the SYN is sent again, see Endpoint::on_timer()
   suspect_black_hole(now);
@@ -244,7 +245,7 @@ bool Sender::on_retransmission_timeout(Instant now) {
   AckEvent event{.now = now};
   scoreboard().mark_lost_by_timeout(lost_before(now), event, samples());
   if (retransmits_blindly()) loss_recovery_.retransmissions = 1;
-  bits_.tail_due = bits_.tail_out = bits_.reduced = false;
+  bits_.tail_probe_due = bits_.tail_probe_outstanding = bits_.reduced = false;
   bits_.cwr_due = uses_ecn();
   reordering_.on_recovery();
   bits_.recovery = Recovery::timeout;

@@ -19,7 +19,7 @@ void RttEstimator::sample(Duration rtt, SeqNum snd_una, SeqNum snd_nxt, const Du
     srtt_us_ = static_cast<std::uint32_t>(us);
     variation_us_ = srtt_us_ / 2;
     min_us_ = srtt_us_;
-    round_worst_us_ = 0;
+    round_max_deviation_us_ = 0;
     round_end_ = snd_nxt;
     set_probe_timeout(min_rto);
     return;
@@ -28,14 +28,14 @@ void RttEstimator::sample(Duration rtt, SeqNum snd_una, SeqNum snd_nxt, const Du
   const auto deviation = static_cast<std::uint32_t>(std::abs(error));
   srtt_us_ = static_cast<std::uint32_t>(std::max<std::int64_t>(1, std::int64_t{srtt_us_} + error / 8));
   // RFC 6298 (2.3) with beta = 1/4; upwards at once, downwards once per round.
-  round_worst_us_ = std::max(round_worst_us_, deviation);
+  round_max_deviation_us_ = std::max(round_max_deviation_us_, deviation);
   if (deviation > variation_us_) variation_us_ += (deviation - variation_us_) / 4;
   if (snd_una < round_end_) return;
-  if (round_worst_us_ < variation_us_) variation_us_ -= (variation_us_ - round_worst_us_) / 4;
+  if (round_max_deviation_us_ < variation_us_) variation_us_ -= (variation_us_ - round_max_deviation_us_) / 4;
   if (srtt_us_ > min_us_) min_us_ += (srtt_us_ - min_us_) / 1024;
   min_us_ = std::min(min_us_, static_cast<std::uint32_t>(us));
   set_probe_timeout(min_rto);
-  round_worst_us_ = 0;
+  round_max_deviation_us_ = 0;
   round_end_ = snd_nxt;
 }
 

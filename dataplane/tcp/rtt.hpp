@@ -43,7 +43,7 @@ class RttEstimator {
   std::uint32_t srtt_us_ = 0;
   std::uint32_t variation_us_ = 0;
   std::uint32_t min_us_ = 0;
-  std::uint32_t round_worst_us_ = 0;  ///< largest deviation of an RTT sample from SRTT in this round, µs
+  std::uint32_t round_max_deviation_us_ = 0;  ///< largest deviation of an RTT sample from SRTT in this round, µs
   SeqNum round_end_;
   std::uint16_t probe_ticks_ = 954;  ///< probe timeout, in ticks of 1.05 ms (tick::ms)
 };

@@ -208,7 +208,7 @@ std::uint32_t SendQueue::mark_overdue(const Rack& rack, std::uint32_t now, std::
   Scoreboard& board = scoreboard();
   std::uint32_t wait = 0;
   const auto given_up = [&](packet::Cursor at) {
-    const std::int32_t left = rack.patience(transmission(at), now, window);
+    const std::int32_t left = rack.time_until_lost(transmission(at), now, window);
     if (left <= 0) return true;
     const auto ticks = static_cast<std::uint32_t>(left);
     wait = wait == 0 ? ticks : std::min(wait, ticks);

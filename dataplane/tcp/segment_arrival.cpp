@@ -51,7 +51,7 @@ bool Endpoint::receive_pure_ack(const Segment& segment, Instant now, AckSample* 
   return true;
 }
 
-bool Endpoint::takes_next(const Segment& segment) const {
+bool Endpoint::is_plain_next_segment(const Segment& segment) const {
   return segment.ack == snd_una() && segment.payload_len != 0 && segment.window != 0 && is_expected(segment);
 }
 
@@ -107,7 +107,7 @@ bool Endpoint::receive_slow(const Segment& segment, packet::Packet&& payload, In
 /// closed.
 inline bool Endpoint::receive_pure_ack_in_order(const Segment& segment, Instant now, AckSample* ack_sample) {
   const SeqNum before = snd_una();
-  on_orderly_ack();
+  on_in_order_ack();
   acknowledge(segment.ack, now, ack_sample);
   update_window(segment, before);
   return handle_acknowledged_fin(now);

@@ -51,7 +51,7 @@ void Sender::plan_boundary() {
 /// Moves no segment boundary until `bytes` more are sent, and moves the next boundary after them. If the peer has sent
 /// max_misplaced_acks or more ACKs that end inside a segment, `bytes` counts as 0, so that every boundary is moved.
 void Sender::postpone_boundary(std::uint32_t bytes) {
-  boundary_at_ = boundary_tick(snd_.nxt + (distrusts_acks() ? 0 : bytes));
+  boundary_at_ = boundary_tick(snd_.nxt + (suspects_optimistic_acks() ? 0 : bytes));
 }
 
 /// Moves the boundary between the first and the second unsent segment to a later sequence number, which the peer cannot
@@ -59,7 +59,7 @@ void Sender::postpone_boundary(std::uint32_t bytes) {
 /// boundary after the rest.
 void Sender::move_boundary(Output& output) {
   const packet::Cursor next = queue().unsent();
-  const bool few = queue().in_flight() < min_segments_in_flight * mtu_.mss && !distrusts_acks();
+  const bool few = queue().in_flight() < min_segments_in_flight * mtu_.mss && !suspects_optimistic_acks();
   if (config().boundary_secret == 0 || few || bits_.small_path || !next.next()) {
     return config().boundary_secret == 0 ? plan_boundary() : postpone_boundary(retry_after);
   }
@@ -81,7 +81,7 @@ void Sender::move_boundary(Output& output) {
 /// be too small, or there is no buffer.
 bool Sender::cut_before_boundary(std::uint32_t count, Output& output) {
   if (queue().unsent().note().payload_len < count + min_piece || !output.grant_cut(false)) return false;
-  packet::Loan whole(queue().unsent());
+  packet::BorrowedPacket whole(queue().unsent());
   packet::Packet front = packet::split_front(*whole, static_cast<std::uint16_t>(count));
   if (!front) return false;
   queue().push_front_of_unsent(std::move(front));
@@ -91,8 +91,8 @@ bool Sender::cut_before_boundary(std::uint32_t count, Output& output) {
 /// Moves the first bytes of the second unsent segment to the end of the first one. The number of bytes is `count`, or
 /// less if the buffer of the first segment has less space. Returns false if the segments do not permit it.
 bool Sender::take_from_next(std::uint32_t count) {
-  packet::Loan first(queue().unsent());
-  packet::Loan second(queue().unsent().next());
+  packet::BorrowedPacket first(queue().unsent());
+  packet::BorrowedPacket second(queue().unsent().next());
   count = std::min<std::uint32_t>(count, first->tailroom());
   const std::uint32_t length = first->note().payload_len + count;
   if (count == 0 || first->shared() || second->note().payload_len < count + min_piece) return false;
@@ -108,7 +108,7 @@ bool Sender::take_from_next(std::uint32_t count) {
 void Sender::record_misplaced_ack(std::uint32_t acked) {
   if (config().boundary_secret == 0 || acked >= snd_.wnd) return;
   count(misplaced_acks_);
-  if (!distrusts_acks()) return;
+  if (!suspects_optimistic_acks()) return;
   leave_fast_path();
   plan_boundary();
 }

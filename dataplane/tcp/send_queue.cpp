@@ -28,7 +28,7 @@ bool awaits_retransmission(const packet::PacketNote& note) {
 
 bool SendQueue::join_back(const packet::Packet& payload, std::uint32_t most) {
   if (!unsent_) return false;
-  packet::Loan last(packets_.back());
+  packet::BorrowedPacket last(packets_.back());
   return packet::join(*last, payload, most);
 }
 
@@ -65,7 +65,7 @@ void SendQueue::push_front_of_unsent(packet::Packet packet) {
 }
 
 bool SendQueue::cut(packet::Cursor position, std::uint32_t length) {
-  packet::Loan whole(position);
+  packet::BorrowedPacket whole(position);
   packet::Packet front = packet::split_front(*whole, static_cast<std::uint16_t>(length));
   if (!front) return false;
   const packet::PacketNote& rest = position.note();
@@ -137,7 +137,7 @@ void SendQueue::acknowledge(SeqNum ack, AckEvent& event) {
 // Removes the acknowledged bytes from the first packet after a partial acknowledgement of it.
 void SendQueue::trim_front(SeqNum ack, AckEvent& event) {
   event.misplaced = true;
-  packet::Loan front(packets_.front());
+  packet::BorrowedPacket front(packets_.front());
   packet::PacketNote& note = front->note();
   const auto count = static_cast<std::uint16_t>(ack - first(note));
   if ((note.flags & SendMark::sacked) == 0) {

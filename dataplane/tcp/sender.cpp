@@ -34,7 +34,7 @@ void Sender::reset() {
   reordering_ = {};
   counters_ = {};
   congestion_ = {};
-  small_out_ = 0;
+  small_in_flight_ = 0;
   misplaced_acks_ = 0;
 }
 
@@ -93,7 +93,7 @@ void Sender::syn_acknowledged(const Segment& segment, Instant now) {
 
 void Sender::write(packet::Packet&& payload) {
   packet::PacketNote& note = payload.note();
-  if (bits_.fin_wanted || bits_.reset_due || state() == State::closed || note.payload_len == 0) return;
+  if (bits_.fin_requested || bits_.reset_due || state() == State::closed || note.payload_len == 0) return;
   if (config().joins_payloads && queue().join_back(payload, max_joined())) {
     snd_.end += note.payload_len;
     return;

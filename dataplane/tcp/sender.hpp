@@ -18,7 +18,7 @@ enum class Recovery : std::uint8_t { none, fast, timeout };
 /// Progress of the test whether a retransmission was spurious. `none`: no test runs. `retransmission_due`: nothing was
 /// retransmitted yet. `retransmission_sent`: the first retransmission was sent. `retransmission_answered`: the first
 /// retransmission was acknowledged (RFC 5682, after timeouts only).
-enum class Doubt : std::uint8_t { none, retransmission_due, retransmission_sent, retransmission_answered };
+enum class SpuriousCheck : std::uint8_t { none, retransmission_due, retransmission_sent, retransmission_answered };
 
 /// Counters of the sending half. A 16-bit counter that has reached its largest value stays there.
 struct SenderCounters {
@@ -53,9 +53,7 @@ class Sender : public Receiver {
   void send_keepalive();
 
   /// True if there is lost or unsent data and the windows allow it to be sent now.
-  [[nodiscard]] bool can_send_now() const {
-    return !(on_fast_path() && !queue().unsent()) && finds_something_to_send();
-  }
+  [[nodiscard]] bool can_send_now() const { return !(on_fast_path() && !queue().unsent()) && can_send_now_slow(); }
   /// True if a payload of this size can be forwarded in its received frame (cut-through): it fits one segment, and it
   /// is too large to share a buffer with the data after it.
   [[nodiscard]] bool cuts_through_size(std::uint32_t payload) const {
@@ -120,7 +118,7 @@ class Sender : public Receiver {
   [[nodiscard]] std::uint16_t misplaced_acks() const { return misplaced_acks_; }
   /// True if misplaced_acks() shows that the peer acknowledges segments before they arrive (optimistic ACKs). From then
   /// on ACKs that end inside a segment are ignored, and so are all SACK blocks.
-  [[nodiscard]] bool distrusts_acks() const { return misplaced_acks_ >= max_misplaced_acks; }
+  [[nodiscard]] bool suspects_optimistic_acks() const { return misplaced_acks_ >= max_misplaced_acks; }
   static constexpr std::uint16_t max_misplaced_acks = 16;
 
  protected:
@@ -167,7 +165,7 @@ class Sender : public Receiver {
   bool process_ack(const Segment& segment, Instant now, AckSample* ack_sample);
   [[nodiscard]] bool answers_all(const Segment& segment) const;
   /// Records that the peer acknowledged new data in order. The count of duplicate ACKs restarts.
-  void on_orderly_ack() {
+  void on_in_order_ack() {
     bits_.peer_responded = false;
     loss_recovery_.duplicate_acks = 0;
   }
@@ -188,11 +186,13 @@ class Sender : public Receiver {
   // --- emission ---
 
   /// True if a segment that is sent instead of data is due: a reset, a window probe or a tail loss probe.
-  [[nodiscard]] bool probe_or_reset_is_due() const { return bits_.probe_due || bits_.reset_due || bits_.tail_due; }
+  [[nodiscard]] bool probe_or_reset_is_due() const {
+    return bits_.probe_due || bits_.reset_due || bits_.tail_probe_due;
+  }
   [[nodiscard]] bool held_by_pacing(Instant now) const;
   [[nodiscard]] bool fin_can_go() const;
-  [[nodiscard, gnu::noinline]] bool must_guard_window() const;
-  [[nodiscard]] bool must_guard_refused() const;
+  [[nodiscard, gnu::noinline]] bool needs_persist_timer() const;
+  [[nodiscard]] bool needs_probe_timer() const;
   [[nodiscard]] bool sends_plainly() const;
   [[nodiscard]] bool sends_in_order() const;
   void update_urgent_out();
@@ -203,7 +203,7 @@ class Sender : public Receiver {
   void emit_ack(Instant now, Output& output);
   /// True if no negotiated option and no configuration excludes the fast paths for segments in order without loss.
   [[nodiscard]] bool may_go_fast() const {
-    return !bits_.small_path && !paced() && !uses_accurate_ecn() && !distrusts_acks();
+    return !bits_.small_path && !paced() && !uses_accurate_ecn() && !suspects_optimistic_acks();
   }
 
   // --- cut-through and splicing ---
@@ -314,8 +314,8 @@ class Sender : public Receiver {
   [[nodiscard]] static bool reports_duplicate(const Segment& segment);
   void count_duplicate(const Segment& segment);
   void undo_recovery();
-  [[nodiscard]] bool timeout_in_doubt() const {
-    return bits_.recovery == Recovery::timeout && bits_.doubt != Doubt::none;
+  [[nodiscard]] bool tests_spurious_timeout() const {
+    return bits_.recovery == Recovery::timeout && bits_.spurious_check != SpuriousCheck::none;
   }
 
   // --- defined in persist.cpp ---
@@ -324,8 +324,8 @@ class Sender : public Receiver {
   [[nodiscard]] bool may_fit_rounding(packet::Cursor position) const;
   [[gnu::cold, gnu::noinline]] void retransmit_refused(Instant now);
   void emit_probe(Instant now, Output& output);
-  [[nodiscard]] bool may_split() const { return !queue().outstanding() && small_window_will_do(); }
-  [[nodiscard]] bool small_window_will_do() const;
+  [[nodiscard]] bool may_split() const { return !queue().outstanding() && may_send_partial_segment(); }
+  [[nodiscard]] bool may_send_partial_segment() const;
   [[gnu::cold, gnu::noinline]] bool split_for_window();
 
   // --- defined in emit.cpp ---
@@ -347,7 +347,7 @@ class Sender : public Receiver {
   [[nodiscard]] bool fits_cwnd(std::uint32_t length, std::uint32_t in_flight) const;
   [[nodiscard]] bool may_send_new() const;
   [[nodiscard]] bool may_retransmit(packet::Cursor position) const;
-  [[nodiscard]] bool finds_something_to_send() const;
+  [[nodiscard]] bool can_send_now_slow() const;
   [[nodiscard]] packet::Cursor next_retransmission() const;
   Bytes emit_data(Instant now, Output& output, Bytes allowance);
   void record_use_of_cwnd(std::uint32_t in_flight);
@@ -412,15 +412,15 @@ class Sender : public Receiver {
     bool reset_due : 1 = false;
 
     Recovery recovery : 2 = Recovery::none;
-    Doubt doubt : 2 = Doubt::none;
+    SpuriousCheck spurious_check : 2 = SpuriousCheck::none;
     bool retransmit_first : 1 = false;  ///< true if the next retransmission is sent even if cwnd does not permit it
     bool partially_acked : 1 = false;   ///< true if a fast recovery without SACK has received a partial acknowledgement
     bool peer_responded : 1 = false;    ///< true if the peer has sent a segment since the retransmission timer expired
-    bool tail_due : 1 = false;          ///< true if a tail loss probe is due (RFC 8985 section 7)
+    bool tail_probe_due : 1 = false;    ///< true if a tail loss probe is due (RFC 8985 section 7)
 
-    bool tail_out : 1 = false;            ///< true if a tail loss probe was sent and is not answered
-    bool tail_retransmitted : 1 = false;  ///< true if the tail loss probe retransmitted old data
-    bool fin_wanted : 1 = false;
+    bool tail_probe_outstanding : 1 = false;  ///< true if a tail loss probe was sent and is not answered
+    bool tail_retransmitted : 1 = false;      ///< true if the tail loss probe retransmitted old data
+    bool fin_requested : 1 = false;
     bool fin_sent : 1 = false;
     bool fin_due_again : 1 = false;  ///< true if the FIN must be retransmitted
     bool trying_larger : 1 = false;  ///< true if a probe segment larger than mss is in flight (path MTU search)
@@ -479,7 +479,7 @@ class Sender : public Receiver {
   std::uint32_t ts_value_ = 0;
   SenderCounters counters_;
   [[no_unique_address]] CongestionControl congestion_;
-  std::uint8_t small_out_ = 0;  ///< number of segments with less than SendQueue::small bytes that are in flight
+  std::uint8_t small_in_flight_ = 0;  ///< number of segments with less than SendQueue::small bytes that are in flight
   /// Sequence number, as boundary_tick() returns it, from which on the next boundary between two segments is moved
   /// (segment_boundary.cpp).
   std::uint16_t boundary_at_ = 0;

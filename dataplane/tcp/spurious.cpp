@@ -14,8 +14,9 @@ namespace sluice::tcp {
 /// retransmitted, because otherwise an ACK could belong to another retransmission. No test therefore starts during an
 /// earlier recovery. A second timeout without any answer continues the test.
 void Sender::suspect_timeout() {
-  const bool unanswered = bits_.recovery == Recovery::timeout &&
-                          (bits_.doubt == Doubt::retransmission_due || bits_.doubt == Doubt::retransmission_sent);
+  const bool unanswered =
+      bits_.recovery == Recovery::timeout && (bits_.spurious_check == SpuriousCheck::retransmission_due ||
+                                              bits_.spurious_check == SpuriousCheck::retransmission_sent);
   if (bits_.recovery != Recovery::none && !unanswered) {
     loss_recovery_.retransmissions =
         retransmissions_unknown;  // a D-SACK could not be attributed to one of several retransmissions
@@ -24,26 +25,28 @@ void Sender::suspect_timeout() {
   }
   if (!queue().outstanding() || !detects_spurious_retransmissions() ||
       (bits_.recovery != Recovery::none && !unanswered)) {
-    bits_.doubt = Doubt::none;
+    bits_.spurious_check = SpuriousCheck::none;
   } else if (!unanswered) {
-    bits_.doubt = Doubt::retransmission_due;
+    bits_.spurious_check = SpuriousCheck::retransmission_due;
   }
-  if (bits_.tail_out && bits_.tail_retransmitted) loss_recovery_.retransmissions = retransmissions_unknown;
+  if (bits_.tail_probe_outstanding && bits_.tail_retransmitted)
+    loss_recovery_.retransmissions = retransmissions_unknown;
 }
 
 /// Records a retransmission. The test for a spurious recovery uses only the first retransmission of that recovery (RFC
 /// 3522 section 3.2 step 2).
 void Sender::on_retransmitted() {
   if (uses_sack() && loss_recovery_.retransmissions < retransmissions_unknown) ++loss_recovery_.retransmissions;
-  if (bits_.doubt == Doubt::retransmission_due) bits_.doubt = Doubt::retransmission_sent;
+  if (bits_.spurious_check == SpuriousCheck::retransmission_due)
+    bits_.spurious_check = SpuriousCheck::retransmission_sent;
 }
 
 /// True if an ACK of new data echoes a timestamp from before the retransmission. Such an ACK acknowledges the original
 /// transmission (RFC 3522 section 3.2 step 5). A newer echo proves nothing, because the timestamp clock may not have
 /// advanced between both transmissions.
 bool Sender::answers_original(const Segment& segment) const {
-  if (bits_.doubt == Doubt::retransmission_due) return true;  // nothing was retransmitted yet
-  if (bits_.doubt != Doubt::retransmission_sent || !uses_timestamps() || !segment.has_timestamps ||
+  if (bits_.spurious_check == SpuriousCheck::retransmission_due) return true;  // nothing was retransmitted yet
+  if (bits_.spurious_check != SpuriousCheck::retransmission_sent || !uses_timestamps() || !segment.has_timestamps ||
       segment.ts_echo == 0)
     return false;
   return static_cast<std::int32_t>(segment.ts_echo - recovery_state().retransmission_ts) < 0;
@@ -54,7 +57,7 @@ bool Sender::answers_original(const Segment& segment) const {
 /// true if the ACK acknowledges an original transmission.
 void Sender::judge_fast_recovery(bool original) {
   if (!original) {
-    bits_.doubt = Doubt::none;
+    bits_.spurious_check = SpuriousCheck::none;
   } else if (!queue().front_lost()) {
     undo_recovery();
   }
@@ -89,17 +92,17 @@ void Sender::count_duplicate(const Segment& segment) {
 /// Evaluates an ACK for the F-RTO test, after the scoreboard was updated with the ACK (RFC 5682 section 2.1; with SACK,
 /// section 3.1).
 void Sender::judge_timeout(const Segment& segment, const AckEvent& event) {
-  if (bits_.doubt == Doubt::retransmission_answered) {
+  if (bits_.spurious_check == SpuriousCheck::retransmission_answered) {
     judge_second_answer(segment, event);
     return;
   }
   if (event.acked == 0) {  // with SACK, step 2 waits for the ACK of the retransmission
-    if (event.duplicate && !uses_sack()) bits_.doubt = Doubt::none;
+    if (event.duplicate && !uses_sack()) bits_.spurious_check = SpuriousCheck::none;
     return;
   }
   // Step 2: new data must trigger the next ACK. If everything is acknowledged, no test is possible.
   const bool tells = snd_.una < loss_recovery_.point && !queue().front_retransmitted() && may_send_new();
-  bits_.doubt = tells ? Doubt::retransmission_answered : Doubt::none;
+  bits_.spurious_check = tells ? SpuriousCheck::retransmission_answered : SpuriousCheck::none;
   if (tells) bits_.retransmit_first = false;
 }
 
@@ -110,7 +113,7 @@ void Sender::judge_second_answer(const Segment& segment, const AckEvent& event) 
   const bool real = uses_sack() ? snd_.una > loss_recovery_.point || std::ranges::any_of(segment.sacks(), beyond)
                                 : event.acked == 0 && event.duplicate;
   if (real) {
-    bits_.doubt = Doubt::none;
+    bits_.spurious_check = SpuriousCheck::none;
     bits_.retransmit_first = true;  // step 3a: a window of three segments, two of which are in flight
   } else if (event.acked != 0 || event.newly_sacked != 0) {
     undo_recovery();
@@ -122,7 +125,7 @@ void Sender::judge_second_answer(const Segment& segment, const AckEvent& event) 
 /// include the pause, so the RTO grows, as RFC 4015 section 3.4 intends. The backoff of the RTO remains until the first
 /// such sample.
 void Sender::undo_recovery() {
-  bits_.doubt = Doubt::none;
+  bits_.spurious_check = SpuriousCheck::none;
   loss_recovery_.retransmissions = 0;
   if (bits_.recovery != Recovery::none) {
     loss_recovery_.point = snd_.una - 1;  // three more duplicate ACKs count again (RFC 5682 section 2.1 step 3b)

@@ -9,7 +9,7 @@ namespace sluice::tcp {
 /// True if a tail loss probe is permitted (RFC 8985 section 7.2): no recovery is in progress and no probe is in flight.
 bool Sender::may_probe_tail() const {
   return config().tail_loss_probes && uses_sack() && has_rtt() && bits_.recovery == Recovery::none && backoff() == 0 &&
-         !bits_.tail_out && queue().outstanding() && queue().sacked() == 0 && snd_.wnd != 0;
+         !bits_.tail_probe_outstanding && queue().outstanding() && queue().sacked() == 0 && snd_.wnd != 0;
 }
 
 /// Arms the tail loss probe if it is permitted and earlier than the retransmission timeout, else the retransmission
@@ -36,7 +36,7 @@ void Sender::on_probe_timeout(Instant now) {
   } else if (due > now) {
     arm(due < timeout ? Timer::probe : Timer::retransmit, std::min(due, timeout));
   } else {
-    bits_.tail_due = true;
+    bits_.tail_probe_due = true;
     arm(Timer::retransmit, now + rto());
   }
 }
@@ -46,14 +46,14 @@ void Sender::on_probe_timeout(Instant now) {
 void Sender::judge_tail_probe(const Segment& segment, const AckEvent& event) {
   if (segment.ack < loss_recovery_.point) return;
   if (!bits_.tail_retransmitted || reports_duplicate(segment)) {
-    bits_.tail_out = false;
+    bits_.tail_probe_outstanding = false;
     return;
   }
   if (segment.ack == loss_recovery_.point) {
-    if (event.acked == 0 && segment.length() == 0 && segment.sack_count == 0) bits_.tail_out = false;
+    if (event.acked == 0 && segment.length() == 0 && segment.sack_count == 0) bits_.tail_probe_outstanding = false;
     return;
   }
-  bits_.tail_out = false;
+  bits_.tail_probe_outstanding = false;
   if (bits_.window_source == WindowSource::allowance) return;
   PathView view = path(event.now);
   view.flight_size = std::max(view.flight_size, congestion_.cwnd());

@@ -80,7 +80,7 @@ void AbcQueue::enqueue(packet::Packet packet, Instant now) {
     refused(&DisciplineCounters::dropped_full);
     return;
   }
-  came(packet);
+  on_enqueued(packet);
   queue_.push({std::move(packet), now});
 }
 

@@ -45,7 +45,7 @@ void CodelQueue::enqueue(packet::Packet packet, Instant now) {
     refused(&DisciplineCounters::dropped_full);
     return;
   }
-  came(packet);
+  on_enqueued(packet);
   queue_bytes_ += line_size(packet);
   queue_.push({std::move(packet), now});
 }

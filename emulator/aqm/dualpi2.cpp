@@ -81,7 +81,7 @@ void DualPi2Queue::enqueue(packet::Packet packet, Instant now) {
     refused(&DisciplineCounters::dropped_full);
     return;
   }
-  came(packet);
+  on_enqueued(packet);
   queues_.push({std::move(packet), now});
 }
 

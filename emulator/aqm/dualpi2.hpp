@@ -92,16 +92,16 @@ class DualPi2Queues {
   /// True if a packet that arrived before `now` waits.
   [[nodiscard]] bool ready(Instant now) const { return scalable_.ready(now) || classic_.ready(now); }
   /// Returns the packet that is sent next. Requires size() > 0.
-  [[nodiscard]] const Item& front(Instant now) { return turn(now).queue.front(); }
+  [[nodiscard]] const Item& front(Instant now) { return next_line(now).queue.front(); }
   /// Takes out the packet that is sent next, whatever its delay. Requires size() > 0.
-  [[nodiscard]] Item pop(Instant now) { return take(turn(now)); }
+  [[nodiscard]] Item pop(Instant now) { return take(next_line(now)); }
   /// Returns the next packet to be sent at `now`, if a packet that arrived before `until` remains. `drop(item)` and
   /// `mark()` are called for each packet that the control drops or marks.
   template <typename Drop, typename Mark>
   std::optional<Item> dequeue(Instant now, Instant until, Drop&& drop, Mark&& mark) {
     control_.follow(oldest(now), now);
     while (ready(until)) {
-      Line& line = turn(until);
+      Line& line = next_line(until);
       Item next = take(line);
       if (is_small(next)) return next;
       const auto verdict = &line == &scalable_ ? control_.judge_scalable(now - next.since, line.bytes)
@@ -145,7 +145,7 @@ class DualPi2Queues {
   }
   /// Returns the queue that sends next. A packet that arrives exactly at `now` is only considered if the other queue
   /// has no older packet.
-  Line& turn(Instant now) {
+  Line& next_line(Instant now) {
     if (scalable_.queue.empty() || classic_.queue.empty()) return scalable_.queue.empty() ? classic_ : scalable_;
     if (scalable_.ready(now) != classic_.ready(now)) return scalable_.ready(now) ? scalable_ : classic_;
     return scalable_.queue.front().since - shift_ <= classic_.queue.front().since ? scalable_ : classic_;

@@ -7,7 +7,7 @@ void FifoQueue::enqueue(packet::Packet packet, Instant now) {
     refused(&DisciplineCounters::dropped_full);
     return;
   }
-  came(packet);
+  on_enqueued(packet);
   queue_.push({std::move(packet), now});
 }
 

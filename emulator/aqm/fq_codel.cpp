@@ -5,7 +5,7 @@
 namespace sluice::emulator {
 
 void FqCodelQueue::enqueue(packet::Packet packet, Instant now) {
-  came(packet);
+  on_enqueued(packet);
   flows_.push({std::move(packet), now});
   while (exceeds(limit_)) dropped(flows_.pop_fattest(), &DisciplineCounters::dropped_full);
 }

@@ -71,8 +71,8 @@ class FqCodelFlows {
   template <typename Drop, typename Mark>
   std::optional<Item> dequeue(Instant now, Drop&& drop, Mark&& mark) {
     while (active() > 0) {
-      Turns& turns = turn();
-      Flow& flow = flows_[turns.front()];
+      ServiceList& list = serving_list();
+      Flow& flow = flows_[list.front()];
       const auto pull = [&]() -> std::optional<Item> {
         if (flow.queue.empty()) return std::nullopt;
         return take(flow);
@@ -83,7 +83,7 @@ class FqCodelFlows {
         flow.deficit -= size_of(*next);
         return next;
       }
-      retire(turns);
+      retire(list);
     }
     return std::nullopt;
   }
@@ -101,7 +101,7 @@ class FqCodelFlows {
     bool active = false;  ///< true while the queue is on the list of new or old queues
   };
   /// List of queue numbers in service order.
-  using Turns = std::list<std::uint32_t>;
+  using ServiceList = std::list<std::uint32_t>;
 
   /// Takes out the oldest packet of a queue.
   Item take(Flow& flow) {
@@ -112,40 +112,40 @@ class FqCodelFlows {
   }
   /// Returns the list of new or of old queues, whichever contains the queue that may send now; that queue is the first.
   /// Requires active() > 0.
-  Turns& turn() {
+  ServiceList& serving_list() {
     for (;;) {
-      Turns& turns = new_.empty() ? old_ : new_;
-      Flow& flow = flows_[turns.front()];
-      if (flow.deficit > Bytes(0)) return turns;
+      ServiceList& list = new_.empty() ? old_ : new_;
+      Flow& flow = flows_[list.front()];
+      if (flow.deficit > Bytes(0)) return list;
       flow.deficit += quantum_;
-      old_.splice(old_.end(), turns, turns.begin());
+      old_.splice(old_.end(), list, list.begin());
     }
   }
   /// Removes the first queue of the list from service, because it is empty.
-  void retire(Turns& turns) {
+  void retire(ServiceList& list) {
     // An empty new queue goes to the end of the old list once, so that it cannot return as new at once (section 4.2).
-    if (&turns == &new_ && !old_.empty()) {
-      old_.splice(old_.end(), turns, turns.begin());
+    if (&list == &new_ && !old_.empty()) {
+      old_.splice(old_.end(), list, list.begin());
     } else {
-      flows_[turns.front()].active = false;
-      turns.pop_front();
+      flows_[list.front()].active = false;
+      list.pop_front();
     }
   }
   /// Returns the queue that sends next, which is not empty. Requires size() > 0.
   Flow& busy() {
     for (;;) {
-      Turns& turns = turn();
-      Flow& flow = flows_[turns.front()];
+      ServiceList& list = serving_list();
+      Flow& flow = flows_[list.front()];
       if (!flow.queue.empty()) return flow;
-      retire(turns);
+      retire(list);
     }
   }
 
   Bytes quantum_;
   std::uint64_t seed_;
   std::vector<Flow> flows_;
-  Turns new_;  ///< numbers of the busy queues that have not used their first quantum
-  Turns old_;  ///< numbers of the busy queues that have used their first quantum
+  ServiceList new_;  ///< numbers of the busy queues that have not used their first quantum
+  ServiceList old_;  ///< numbers of the busy queues that have used their first quantum
   std::size_t size_ = 0;
 };
 

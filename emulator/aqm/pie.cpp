@@ -102,7 +102,7 @@ void PieQueue::enqueue(packet::Packet packet, Instant now) {
     }
     record_mark();
   }
-  came(packet);
+  on_enqueued(packet);
   queue_.push({std::move(packet), now});
 }
 

@@ -59,7 +59,7 @@ class QueueDiscipline {
 
  protected:
   /// Counts a packet that enters the queue, and adds it to the numbers of packets and bytes in the queue.
-  void came(const packet::Packet& packet) {
+  void on_enqueued(const packet::Packet& packet) {
     ++counters_.arrived;
     ++packets_;
     bytes_ += line_size(packet);
@@ -72,12 +72,12 @@ class QueueDiscipline {
   }
   /// Counts the drop of a queued packet. `why` selects the counter of this kind of drops.
   void dropped(const Queued& queued, std::uint64_t DisciplineCounters::*why) {
-    gone(queued);
+    on_dequeued(queued);
     ++(counters_.*why);
   }
   /// Counts the departure of a queued packet and returns it.
   [[nodiscard]] packet::Packet departs(Queued queued, Instant now) {
-    gone(queued);
+    on_dequeued(queued);
     ++counters_.departed;
     const Duration waited = now - queued.since;
     counters_.waited += waited;
@@ -97,7 +97,7 @@ class QueueDiscipline {
 
  private:
   /// Subtracts a packet that leaves the queue from the numbers of packets and bytes in the queue.
-  void gone(const Queued& queued) {
+  void on_dequeued(const Queued& queued) {
     --packets_;
     bytes_ -= size_of(queued);
   }

@@ -77,7 +77,7 @@ void RedQueue::enqueue(packet::Packet packet, Instant now) {
     return;
   }
   if (marked) record_mark();
-  came(packet);
+  on_enqueued(packet);
   queue_.push({std::move(packet), now});
 }
 

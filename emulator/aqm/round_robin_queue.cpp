@@ -10,11 +10,11 @@ namespace sluice::emulator {
 void RoundRobinQueue::enqueue(packet::Packet packet, Instant now) {
   const auto flow_key = read_flow_key(packet.bytes());
   const std::uint64_t key = flow_key ? flow_key->hash() : 0;
-  came(packet);
+  on_enqueued(packet);
   const auto [at, fresh] = flows_.try_emplace(key);
   if (fresh) {
     at->second.deficit = quantum_;
-    turns_.push_back(key);
+    service_order_.push_back(key);
   }
   at->second.bytes += line_size(packet);
   at->second.queue.push({std::move(packet), now});
@@ -22,8 +22,8 @@ void RoundRobinQueue::enqueue(packet::Packet packet, Instant now) {
 }
 
 void RoundRobinQueue::drop_from_longest() {
-  std::uint64_t longest = turns_.front();
-  for (const std::uint64_t key : turns_) {
+  std::uint64_t longest = service_order_.front();
+  for (const std::uint64_t key : service_order_) {
     if (flows_.at(key).bytes > flows_.at(longest).bytes) longest = key;
   }
   Flow& flow = flows_.at(longest);
@@ -34,18 +34,18 @@ void RoundRobinQueue::drop_from_longest() {
 }
 
 void RoundRobinQueue::leave(std::uint64_t key) {
-  turns_.erase(std::find(turns_.begin(), turns_.end(), key));
+  service_order_.erase(std::find(service_order_.begin(), service_order_.end(), key));
   flows_.erase(key);
 }
 
 packet::Packet RoundRobinQueue::dequeue(Instant now) {
-  while (!turns_.empty()) {
-    const std::uint64_t key = turns_.front();
+  while (!service_order_.empty()) {
+    const std::uint64_t key = service_order_.front();
     Flow& flow = flows_.at(key);
     const Bytes size = size_of(flow.queue.front());
     if (size > flow.deficit) {
       flow.deficit += quantum_;
-      turns_.splice(turns_.end(), turns_, turns_.begin());
+      service_order_.splice(service_order_.end(), service_order_, service_order_.begin());
       continue;
     }
     flow.deficit -= size;

@@ -39,7 +39,7 @@ class RoundRobinQueue final : public QueueDiscipline {
   QueueLimit limit_;
   Bytes quantum_;
   Flows flows_;
-  std::list<std::uint64_t> turns_;  ///< flows with queued packets in service order; the first one sends next
+  std::list<std::uint64_t> service_order_;  ///< flows with queued packets in service order; the first one sends next
 };
 
 }  // namespace sluice::emulator

@@ -34,7 +34,7 @@ Bytes AirLink::transmit(std::uint64_t tti, const LinkGrant& grant, Bytes capacit
   ++counters_.received;
   counters_.carried += static_cast<std::uint64_t>(block.size.count());
   reordering_.received(block.tsn, now, [&](std::uint64_t /*tsn*/, bool here) { decide(here, now); });
-  settle(now);
+  release_completed(now);
   return block.size;
 }
 
@@ -71,8 +71,8 @@ void AirLink::decide(bool received, Instant now) {
   }
 }
 
-void AirLink::settle(Instant now) {
-  while (!held_.empty() && held_.front().range.to <= rlc_.settled()) {
+void AirLink::release_completed(Instant now) {
+  while (!held_.empty() && held_.front().range.to <= rlc_.completed_until()) {
     Held held = held_.pop();
     if (rlc_.damaged(held.range)) {
       user_.lost(std::move(held.departed), now);
@@ -87,13 +87,13 @@ void AirLink::settle(Instant now) {
 void AirLink::reset(Instant now) {
   harq_.flush();
   if (next_tsn_ > 0) reordering_.given_up(next_tsn_ - 1, now, [&](std::uint64_t, bool here) { decide(here, now); });
-  settle(now);
+  release_completed(now);
 }
 
 void AirLink::abandon(Instant now) {
   reset(now);
   rlc_.give_up();
-  settle(now);
+  release_completed(now);
 }
 
 void AirLink::arm() {
@@ -110,7 +110,7 @@ void AirLink::on_event(std::uint64_t tag, Instant now) {
   } else {
     reordering_.given_up(tag, now, decided);
   }
-  settle(now);
+  release_completed(now);
 }
 
 }  // namespace sluice::emulator

@@ -114,7 +114,7 @@ class AirLink final : public EventTarget {
   void decide(bool received, Instant now);
   /// Calls arrived() or lost() of the user for each packet, in order, that RLC has delivered or given up. Sets the
   /// timers.
-  void settle(Instant now);
+  void release_completed(Instant now);
   /// Schedules an event for the expiry of the stall timer of reordering, unless an event at that time or earlier is
   /// scheduled.
   void arm();

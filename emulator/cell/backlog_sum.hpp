@@ -25,7 +25,7 @@ class BacklogSum {
   }
   /// Returns the backlog of all queues. It first counts the changed queues again.
   [[nodiscard]] const Backlog& sum() {
-    for (const std::uint32_t number : changed_) count_anew(shares_[number]);
+    for (const std::uint32_t number : changed_) update_share(shares_[number]);
     changed_.clear();
     return sum_;
   }
@@ -37,7 +37,7 @@ class BacklogSum {
     Backlog backlog;
   };
   /// Replaces a queue's contribution to the sum by its current backlog.
-  void count_anew(Share& share) {
+  void update_share(Share& share) {
     sum_ -= share.backlog;
     share.backlog = {};
     share.backlog.add(share.queue->air_bytes(), share.queue->frames_or_packets(), share.queue->short_head());

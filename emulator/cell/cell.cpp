@@ -104,7 +104,7 @@ void Cell::set_observer(CellObserver* observer) {
 }
 
 void Cell::attach(UeIndex index, Instant now) {
-  sectors_.settle(now);
+  sectors_.add_unused_capacity(now);
   ues_[index].here = true;
   ues_[index].losing = false;
   set_state(index, control::feedback::RadioState::normal);
@@ -112,7 +112,7 @@ void Cell::attach(UeIndex index, Instant now) {
 }
 
 void Cell::detach(UeIndex index, Instant now) {
-  sectors_.settle(now);
+  sectors_.add_unused_capacity(now);
   ues_[index].here = false;
   if (presence_ != nullptr) presence_->on_presence(index, false, now);
 }

@@ -70,9 +70,9 @@ void Downlink::flush(DropReason reason, Instant now) {
   queue_.clear(now, [&](const packet::Packet& gone, Bytes length) { drop(gone, length, reason, now); });
 }
 
-void Downlink::hand_on(Element& to, Instant now) {
+void Downlink::forward_all(Element& to, Instant now) {
   part({DropReason::handover, &to}, now);
-  queue_.hand_on(now, [&](packet::Packet gone, Bytes) { to.receive(std::move(gone), now); });
+  queue_.forward_all(now, [&](packet::Packet gone, Bytes) { to.receive(std::move(gone), now); });
 }
 
 void Downlink::pass_on(packet::Packet packet, Bytes length, Element& to, Instant now) {
@@ -80,8 +80,8 @@ void Downlink::pass_on(packet::Packet packet, Bytes length, Element& to, Instant
   to.receive(std::move(packet), now);
 }
 
-void Downlink::turn_away(const packet::Packet& packet, Bytes length, DropReason reason, Instant now) {
-  queue_.turn_away(length);
+void Downlink::reject(const packet::Packet& packet, Bytes length, DropReason reason, Instant now) {
+  queue_.reject(length);
   drop(packet, length, reason, now);
 }
 

@@ -66,12 +66,12 @@ class Downlink final : private AirLinkUser, private DrxUser {
   void flush(DropReason reason, Instant now);
   /// Forwards all packets in order to another Node-B. Packets that were sent on the air are included unless the UE has
   /// acknowledged them.
-  void hand_on(Element& to, Instant now);
+  void forward_all(Element& to, Instant now);
   /// Forwards a packet of `length` IP bytes to `to` without queueing it, because its UE has left this Node-B.
   void pass_on(packet::Packet packet, Bytes length, Element& to, Instant now);
   /// Drops an arriving packet of `length` IP bytes without queueing it, and counts it as arrived and dropped.
-  void turn_away(const packet::Packet& packet, Bytes length, DropReason reason, Instant now);
-  /// Counts the packet of the next push(), pass_on() or turn_away() as forwarded by another Node-B. `length` is its
+  void reject(const packet::Packet& packet, Bytes length, DropReason reason, Instant now);
+  /// Counts the packet of the next push(), pass_on() or reject() as forwarded by another Node-B. `length` is its
   /// size in IP bytes.
   void record_taken_over(Bytes length) { queue_.take_over(length); }
   /// Re-establishes hybrid ARQ and RLC, if the UE has them.

@@ -18,7 +18,7 @@ bool FlowClasses::is_short(std::span<const std::uint8_t> frame, Bytes length, In
   return is_short;
 }
 
-void FlowClasses::long_gone(std::span<const std::uint8_t> frame) {
+void FlowClasses::on_long_removed(std::span<const std::uint8_t> frame) {
   const auto key = read_flow_key(frame);
   if (!key) return;
   const auto at = flows_.find(key->hash());

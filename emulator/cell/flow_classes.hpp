@@ -24,7 +24,7 @@ class FlowClasses {
   /// that are not IP count as short.
   bool is_short(std::span<const std::uint8_t> frame, Bytes length, Instant now);
   /// Records that a packet of a long flow (the Ethernet frame `frame`) left the queue or was dropped from it.
-  void long_gone(std::span<const std::uint8_t> frame);
+  void on_long_removed(std::span<const std::uint8_t> frame);
   /// Returns the number of flows whose sent bytes are counted.
   [[nodiscard]] std::size_t flows() const { return flows_.size(); }
 

@@ -21,7 +21,7 @@ bool ShortFlowsFirstQdisc::ready(Instant now) const {
          (!queues_[1].empty() && queues_[1].front().since < now);
 }
 
-std::size_t ShortFlowsFirstQdisc::turn(Instant now) const {
+std::size_t ShortFlowsFirstQdisc::next_queue(Instant now) const {
   // A short flow's packet that arrives in this very instant misses it, if a packet of a long flow waits.
   return queues_[1].empty() || (!queues_[0].empty() && queues_[0].front().since < now) ? 0 : 1;
 }
@@ -36,22 +36,22 @@ std::optional<QueuedPacket> CodelQdisc::next(Instant now, AqmActions& aqm_action
       [&](QueuedPacket& gone) { aqm_actions.dropped.push_back(std::move(gone)); }, [&] { ++aqm_actions.marked; });
 }
 
-void FqCodelQdisc::settle(Instant now) {
-  while (!young_.empty() && young_.front().since < now) flows_.push(young_.pop());
+void FqCodelQdisc::admit_arrivals(Instant now) {
+  while (!arrivals_.empty() && arrivals_.front().since < now) flows_.push(arrivals_.pop());
 }
 
 const QueuedPacket& FqCodelQdisc::front(Instant now) {
-  settle(now);
+  admit_arrivals(now);
   return flows_.front();
 }
 
 QueuedPacket FqCodelQdisc::pop(Instant now) {
-  settle(now);
-  return flows_.size() > 0 ? flows_.pop() : young_.pop();
+  admit_arrivals(now);
+  return flows_.size() > 0 ? flows_.pop() : arrivals_.pop();
 }
 
 std::optional<QueuedPacket> FqCodelQdisc::next(Instant now, AqmActions& aqm_actions) {
-  settle(now);
+  admit_arrivals(now);
   return flows_.dequeue(
       now, [&](QueuedPacket& gone) { aqm_actions.dropped.push_back(std::move(gone)); }, [&] { ++aqm_actions.marked; });
 }

@@ -68,8 +68,8 @@ class RadioQdisc {
     static_cast<void>(aqm_actions);
     return pop(now);
   }
-  /// True if a queued packet must be dropped to make space for the arriving packet `comer`.
-  [[nodiscard]] virtual bool may_evict(const QueuedPacket& comer) const = 0;
+  /// True if a queued packet must be dropped to make space for the arriving packet `arriving`.
+  [[nodiscard]] virtual bool may_evict(const QueuedPacket& arriving) const = 0;
   /// Removes and returns the queued packet that is dropped to make space for an arriving one. Requires may_evict().
   [[nodiscard]] virtual QueuedPacket evict() = 0;
   /// Reports that the link could have carried `bytes` between `since` and `now`; ABC uses it.
@@ -91,7 +91,7 @@ class FifoQdisc : public RadioQdisc {
   [[nodiscard]] const QueuedPacket& front(Instant /*now*/) override { return queue_.front(); }
   [[nodiscard]] QueuedPacket pop(Instant now) override;
   [[nodiscard]] std::optional<QueuedPacket> next(Instant now, AqmActions& aqm_actions) override;
-  [[nodiscard]] bool may_evict(const QueuedPacket& /*comer*/) const override {
+  [[nodiscard]] bool may_evict(const QueuedPacket& /*arriving*/) const override {
     return drop_ == DropPolicy::head && !queue_.empty();
   }
   [[nodiscard]] QueuedPacket evict() override { return pop({}); }
@@ -112,17 +112,17 @@ class ShortFlowsFirstQdisc final : public RadioQdisc {
   void push(QueuedPacket&& waiting) override { queues_[waiting.is_short ? 0 : 1].push(std::move(waiting)); }
   [[nodiscard]] std::size_t size() const override { return queues_[0].size() + queues_[1].size(); }
   [[nodiscard]] bool ready(Instant now) const override;
-  [[nodiscard]] const QueuedPacket& front(Instant now) override { return queues_[turn(now)].front(); }
-  [[nodiscard]] QueuedPacket pop(Instant now) override { return queues_[turn(now)].pop(); }
-  [[nodiscard]] bool may_evict(const QueuedPacket& comer) const override {
-    return comer.is_short && !queues_[1].empty();
+  [[nodiscard]] const QueuedPacket& front(Instant now) override { return queues_[next_queue(now)].front(); }
+  [[nodiscard]] QueuedPacket pop(Instant now) override { return queues_[next_queue(now)].pop(); }
+  [[nodiscard]] bool may_evict(const QueuedPacket& arriving) const override {
+    return arriving.is_short && !queues_[1].empty();
   }
   [[nodiscard]] QueuedPacket evict() override { return queues_[1].pop_back(); }
   [[nodiscard]] bool short_front() const override { return !queues_[0].empty(); }
 
  private:
   /// Returns the index of the queue that sends next: 0 for short flows, 1 for long flows.
-  [[nodiscard]] std::size_t turn(Instant now) const;
+  [[nodiscard]] std::size_t next_queue(Instant now) const;
   std::array<Ring<QueuedPacket>, 2> queues_;  ///< the queue of short flows, then the queue of long flows
 };
 
@@ -143,25 +143,25 @@ class FqCodelQdisc final : public RadioQdisc {
  public:
   /// Creates an empty queue. Throws std::invalid_argument if FqCodelFlows does.
   explicit FqCodelQdisc(const FqCodelParameters& parameters) : flows_(parameters) {}
-  void push(QueuedPacket&& waiting) override { young_.push(std::move(waiting)); }
-  [[nodiscard]] std::size_t size() const override { return flows_.size() + young_.size(); }
+  void push(QueuedPacket&& waiting) override { arrivals_.push(std::move(waiting)); }
+  [[nodiscard]] std::size_t size() const override { return flows_.size() + arrivals_.size(); }
   [[nodiscard]] bool ready(Instant now) const override {
-    return flows_.size() > 0 || (!young_.empty() && young_.front().since < now);
+    return flows_.size() > 0 || (!arrivals_.empty() && arrivals_.front().since < now);
   }
   [[nodiscard]] const QueuedPacket& front(Instant now) override;
   [[nodiscard]] QueuedPacket pop(Instant now) override;
   [[nodiscard]] std::optional<QueuedPacket> next(Instant now, AqmActions& aqm_actions) override;
-  [[nodiscard]] bool may_evict(const QueuedPacket& /*comer*/) const override { return size() > 0; }
-  [[nodiscard]] QueuedPacket evict() override { return flows_.size() > 0 ? flows_.pop_fattest() : young_.pop(); }
+  [[nodiscard]] bool may_evict(const QueuedPacket& /*arriving*/) const override { return size() > 0; }
+  [[nodiscard]] QueuedPacket evict() override { return flows_.size() > 0 ? flows_.pop_fattest() : arrivals_.pop(); }
 
  private:
   /// Moves packets that arrived before `now` into the queues of their flows. Packets that arrive at `now` must not be
   /// sent yet.
-  void settle(Instant now);
+  void admit_arrivals(Instant now);
 
   FqCodelFlows<QueuedPacket> flows_;
   /// Packets that arrived after the last removal and are not in the queue of their flow yet.
-  Ring<QueuedPacket> young_;
+  Ring<QueuedPacket> arrivals_;
 };
 
 /// The two queues of DualPI2 (RFC 9332). Arrivals are dropped when the buffer is full.
@@ -175,7 +175,7 @@ class DualPi2Qdisc final : public RadioQdisc {
   [[nodiscard]] const QueuedPacket& front(Instant now) override { return queues_.front(now); }
   [[nodiscard]] QueuedPacket pop(Instant now) override { return queues_.pop(now); }
   [[nodiscard]] std::optional<QueuedPacket> next(Instant now, AqmActions& aqm_actions) override;
-  [[nodiscard]] bool may_evict(const QueuedPacket& /*comer*/) const override { return false; }
+  [[nodiscard]] bool may_evict(const QueuedPacket& /*arriving*/) const override { return false; }
   [[nodiscard]] QueuedPacket evict() override { return queues_.pop({}); }
 
  private:

@@ -130,17 +130,17 @@ void Reporter::report_all(Instant now) {
   send_batch(now);
 }
 
-bool Reporter::leaves_out() const {
+bool Reporter::omits_unchanged() const {
   return config_.refresh > Duration::zero() && sink_.may_leave_out();
 }
 
 /// True if the report contains a change, or if the periodic report of an unchanged UE is due. Periodic reports of
 /// unchanged UEs are spread over the periods, so that no period contains all of them.
 bool Reporter::is_due(UeIndex ue, const control::feedback::BearerReport& report) const {
-  if (!leaves_out() || !bearers_[ue].sent) return true;
+  if (!omits_unchanged() || !bearers_[ue].sent) return true;
   const auto every = static_cast<std::uint64_t>(std::max<Duration::rep>(config_.refresh / config_.period, 1));
   return (rounds_ + ue) % every == 0 ||
-         !control::feedback::same_but_for_others(control::feedback::as_received(report), *bearers_[ue].sent);
+         !control::feedback::is_omissible(control::feedback::as_received(report), *bearers_[ue].sent);
 }
 
 void Reporter::add(UeIndex ue, const control::feedback::BearerReport& report, Instant now) {
@@ -151,7 +151,7 @@ void Reporter::add(UeIndex ue, const control::feedback::BearerReport& report, In
 }
 
 void Reporter::send_batch(Instant now) {
-  if (leaves_out()) {
+  if (omits_unchanged()) {
     sink_.send_changes(batch_, config_.refresh, now);
   } else {
     sink_.send(batch_, now);
@@ -171,12 +171,12 @@ void Reporter::report_changes(Instant now) {
   if (!batch_.empty()) send_early(now);
 }
 
-template <typename Wanted>
-void Reporter::gather_early(Instant now, Wanted wanted) {
+template <typename Predicate>
+void Reporter::gather_early(Instant now, Predicate is_selected) {
   batch_.clear();
   active_users_ = cell_.active_users();
   for (UeIndex ue = 0; ue < bearers_.size(); ++ue) {
-    if (!wanted(ue)) continue;
+    if (!is_selected(ue)) continue;
     bearers_[ue].reported_early = true;
     add(ue, describe(ue, now), now);
   }
@@ -225,7 +225,7 @@ control::feedback::BearerReport Reporter::describe(UeIndex ue, Instant now) {
   report.ue = cell_.address(ue);
   if (now - bearer.progressed >= config_.outage_after) report.state = control::feedback::RadioState::outage;
   if (cell_.state(ue) != control::feedback::RadioState::normal) report.state = cell_.state(ue);
-  bearer.believed_here = report.state == control::feedback::RadioState::normal;
+  bearer.reported_here = report.state == control::feedback::RadioState::normal;
   report.queue = waiting(ue);
   const std::int64_t frame = queue.config().frame.count();
   if (frame > 0) report.queue_frames = static_cast<std::uint32_t>((report.queue.count() + frame - 1) / frame);

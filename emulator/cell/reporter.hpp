@@ -145,7 +145,7 @@ class Reporter final : public EventTarget, private ArrivalObserver, private Pres
     std::uint32_t active_flows = 0;  ///< active flows of the UE, as the proxy's latest status message states
     /// Values of the queue's counters when the UE came to this Node-B; reports contain the differences to them.
     QueueCounters since;
-    bool believed_here = false;  ///< true if the last report stated that this Node-B serves the UE (radio state normal)
+    bool reported_here = false;  ///< true if the last report stated that this Node-B serves the UE (radio state normal)
 
     /// Last report of this UE that was sent, with the values that the proxy decodes from it. Set only if unchanged UEs
     /// may be omitted.
@@ -155,7 +155,7 @@ class Reporter final : public EventTarget, private ArrivalObserver, private Pres
   void on_arrival(UeIndex ue, Instant now) override;
   void on_presence(UeIndex ue, bool here, Instant now) override;
   /// True if the UE must be reported: this Node-B serves it, or has not reported yet that the UE has left.
-  [[nodiscard]] bool has_news(UeIndex ue) const { return cell_.here(ue) || bearers_[ue].believed_here; }
+  [[nodiscard]] bool has_news(UeIndex ue) const { return cell_.here(ue) || bearers_[ue].reported_here; }
   /// Starts the measurements of a UE at `now`.
   void begin(UeIndex ue, Instant now);
   /// Returns the bytes queued for the UE at this Node-B, plus those that it has forwarded to another Node-B. Padding of
@@ -170,9 +170,9 @@ class Reporter final : public EventTarget, private ArrivalObserver, private Pres
   void report_all(Instant now);
   /// Sends early reports of the UEs whose service rate changed sharply.
   void report_changes(Instant now);
-  /// Adds to `batch_`, the reports that are sent together, those of the UEs for which `wanted` returns true.
-  template <typename Wanted>
-  void gather_early(Instant now, Wanted wanted);
+  /// Adds to `batch_`, the reports that are sent together, those of the UEs for which `is_selected` returns true.
+  template <typename Predicate>
+  void gather_early(Instant now, Predicate is_selected);
   /// Sends the collected reports before the end of the report period, and counts them as early reports.
   void send_early(Instant now);
   /// True if the UE's service rate since the last check differs from its mean rate by more than sharp_change.
@@ -182,7 +182,7 @@ class Reporter final : public EventTarget, private ArrivalObserver, private Pres
   /// Measures the rates of a UE and returns its report.
   [[nodiscard]] control::feedback::BearerReport describe(UeIndex ue, Instant now);
   /// True if unchanged UEs are omitted.
-  [[nodiscard]] bool leaves_out() const;
+  [[nodiscard]] bool omits_unchanged() const;
   [[nodiscard]] bool is_due(UeIndex ue, const control::feedback::BearerReport& report) const;
   /// Adds a report to `batch_`, the reports that are sent together. Records the allowance that the report contains.
   void add(UeIndex ue, const control::feedback::BearerReport& report, Instant now);

@@ -38,7 +38,7 @@ ScheduledUplink::ScheduledUplink(EventLoop& loop, Duration tti, const ScheduledU
   check(config.air.harq.processes >= distance_, "uplink: at least as many processes as the grant delay has TTIs");
   check(!config.configured || (configured_period_ > 0 && config.configured->size > Bytes(0)),
         "uplink: configured grants must have a period and a size");
-  news_.resize(response_ + 1);
+  decoding_.resize(response_ + 1);
   plans_.resize(distance_ + 1);
 }
 
@@ -131,21 +131,21 @@ void ScheduledUplink::request(std::uint64_t tti, Instant now) {
   for (UeIndex i = 0; i < ues_.size(); ++i) {
     if (sent_[i] || !ues_[i]->request(tti, now)) continue;
     ++counters_.requests;
-    news_[(tti + response_) % news_.size()].push_back({i, true, {tti, Bytes()}});
+    decoding_[(tti + response_) % decoding_.size()].push_back({i, true, {tti, Bytes()}});
   }
 }
 
 void ScheduledUplink::notify(UeIndex ue, std::uint64_t tti, const std::optional<BufferStatus>& status) {
-  if (status) news_[(tti + response_) % news_.size()].push_back({ue, false, *status});
+  if (status) decoding_[(tti + response_) % decoding_.size()].push_back({ue, false, *status});
 }
 
 void ScheduledUplink::learn(std::uint64_t tti) {
-  std::vector<News>& known = news_[tti % news_.size()];
-  for (const News& news : known) {
-    if (news.request) {
-      scheduler_.request(news.ue, news.status.sent);
+  std::vector<DecodedRequest>& known = decoding_[tti % decoding_.size()];
+  for (const DecodedRequest& decoded : known) {
+    if (decoded.request) {
+      scheduler_.request(decoded.ue, decoded.status.sent);
     } else {
-      scheduler_.report(news.ue, news.status.sent, news.status.left);
+      scheduler_.report(decoded.ue, decoded.status.sent, decoded.status.left);
     }
   }
   known.clear();
@@ -182,8 +182,8 @@ std::uint32_t ScheduledUplink::units_for(Bytes size, Bytes capacity) const {
 
 std::uint64_t ScheduledUplink::next_tti(std::uint64_t from, Instant now) {
   std::uint64_t next = TtiClock::asleep;
-  for (std::uint64_t tti = from; tti < from + news_.size(); ++tti) {
-    if (!news_[tti % news_.size()].empty()) next = std::min(next, tti);
+  for (std::uint64_t tti = from; tti < from + decoding_.size(); ++tti) {
+    if (!decoding_[tti % decoding_.size()].empty()) next = std::min(next, tti);
   }
   for (std::uint64_t tti = from; tti < from + plans_.size(); ++tti) {
     if (!plans_[tti % plans_.size()].empty()) next = std::min(next, tti);

@@ -84,7 +84,7 @@ class ScheduledUplink final : public Element, private TtiUser {
 
  private:
   /// A scheduling request or buffer status report that the Node-B has received and is still decoding.
-  struct News {
+  struct DecodedRequest {
     UeIndex ue = 0;
     bool request = false;  ///< true: a scheduling request, false: a buffer status report
     BufferStatus status;
@@ -130,7 +130,7 @@ class ScheduledUplink final : public Element, private TtiUser {
   std::uint64_t distance_;           ///< time from a grant to the block that uses the grant, in TTIs
   std::uint64_t configured_period_;  ///< period of configured grants, in TTIs; 0: no configured grants
   /// Scheduling requests and buffer status reports that are decoded in TTI n, at index n modulo the size.
-  std::vector<std::vector<News>> news_;
+  std::vector<std::vector<DecodedRequest>> decoding_;
   std::vector<std::vector<UplinkGrant>> plans_;  ///< grants that are used in TTI n, at index n modulo the size
   std::vector<Bytes> capacities_;                ///< bytes that the TTI being granted can carry, one entry per UE
   std::vector<bool> sent_;                       ///< true for UEs that have sent a block in this TTI

@@ -64,7 +64,7 @@ inline std::uint32_t Sectors::run_sector(std::uint32_t sector, std::uint64_t tti
   std::uint32_t units = repeat(sector, tti, now);
   gather(sector, tti, now);
   const std::size_t first = allocations_.size();
-  const bool kept = resources_.whole_packets && carry_on(sector, tti, now);
+  const bool kept = resources_.whole_packets && continue_packet(sector, tti, now);
   const std::uint32_t left = kept ? 0 : resources_.blocks - std::min(units, resources_.blocks);
   allocate(*schedulers_[sector], tti, now, left);
   for (std::size_t i = first; i < allocations_.size(); ++i) units += allocations_[i].units;
@@ -174,7 +174,7 @@ inline void Sectors::transmit(std::uint64_t tti, const Allocation& allocation, I
 
 /// Allocates this TTI of the sector to the UE whose packet keeps the air until its last byte is sent
 /// (CellResources::whole_packets). Returns false if there is no such UE.
-bool Sectors::carry_on(std::uint32_t sector, std::uint64_t tti, Instant now) {
+bool Sectors::continue_packet(std::uint32_t sector, std::uint64_t tti, Instant now) {
   std::optional<Holder>& holder = holders_[sector];
   if (!holder) return false;
   const CellUe& ue = ues_[holder->ue];

@@ -65,7 +65,7 @@ class Sectors {
 
   /// Adds what unused TTIs could have carried to the total of the shared air (see SharedAir). Call it before a UE is
   /// attached or detached.
-  void settle(Instant now) { air_.settle(offered_by_all(now), here()); }
+  void add_unused_capacity(Instant now) { air_.add_unused_capacity(offered_by_all(now), here()); }
   /// Returns how much the shared air could carry and has carried in the TTIs that began before `now`. `now` must not
   /// decrease.
   [[nodiscard]] LinkUse use(Instant now);
@@ -110,7 +110,7 @@ class Sectors {
   [[nodiscard]] std::uint32_t needed_by(UeIndex index, Bytes capacity, Instant now) const;
   /// Sends the block of an allocation and reports its outcome to the scheduler.
   void transmit(std::uint64_t tti, const Allocation& allocation, Instant now);
-  [[nodiscard]] bool carry_on(std::uint32_t sector, std::uint64_t tti, Instant now);
+  [[nodiscard]] bool continue_packet(std::uint32_t sector, std::uint64_t tti, Instant now);
   /// True if at present a packet occupies the air of some sector and is not yet sent completely.
   [[nodiscard]] bool any_holds() const;
   void hold(std::uint32_t sector, const Allocation& allocation, std::uint64_t packets);

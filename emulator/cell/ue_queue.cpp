@@ -155,7 +155,7 @@ void UeQueue::pass_on(Bytes length) {
   ledger_.forwarded(length, length, air);
 }
 
-void UeQueue::turn_away(Bytes length) {
+void UeQueue::reject(Bytes length) {
   ledger_.arrived(length, config_.on_air(length));
   ledger_.dropped(length);
 }

@@ -118,7 +118,7 @@ class PacketInTransit {
 };
 
 /// Callback that does nothing, for callers that ignore dropped packets.
-struct NoMatter {
+struct IgnoreDropped {
   void operator()(const packet::Packet& /*packet*/, Bytes /*length*/) const {}
 };
 
@@ -133,8 +133,8 @@ class UeQueue {
   /// Queues a packet of `length` IP bytes (>= 1). Returns false if the packet was dropped because the buffer had no
   /// space. `dropped(packet, length)` is called for each dropped packet: packets that are evicted for the new one, or
   /// the new packet itself.
-  template <typename Dropped = NoMatter>
-  bool push(packet::Packet&& packet, Bytes length, Instant now, Dropped&& dropped = NoMatter{}) {
+  template <typename Dropped = IgnoreDropped>
+  bool push(packet::Packet&& packet, Bytes length, Instant now, Dropped&& dropped = IgnoreDropped{}) {
     QueuedPacket waiting = arrive(std::move(packet), length, now);
     while (!has_space(length) && qdisc_->may_evict(waiting)) {
       const QueuedPacket gone = qdisc_->evict();
@@ -152,8 +152,8 @@ class UeQueue {
   /// Transmits up to `grant` bytes, with padding of radio frames, of packets that arrived before `now`. A packet that
   /// arrives exactly at `now` is not sent. `depart(Departed)` is called for each packet whose last byte is sent.
   /// `dropped(packet, length)` is called for each packet that active queue management drops. Returns the bytes used.
-  template <typename Depart, typename Dropped = NoMatter>
-  Bytes serve(Bytes grant, Instant now, Depart&& depart, Dropped&& dropped = NoMatter{}) {
+  template <typename Depart, typename Dropped = IgnoreDropped>
+  Bytes serve(Bytes grant, Instant now, Depart&& depart, Dropped&& dropped = IgnoreDropped{}) {
     Bytes left = grant;
     qdisc_->offer(grant, now, now);
     while (left > Bytes(0) && begin(now, dropped)) {
@@ -192,7 +192,7 @@ class UeQueue {
   /// Forwards all packets in transmission order, including the whole packet in transit. `taken(packet, length)` is
   /// called for each.
   template <typename Taken>
-  void hand_on(Instant now, Taken&& taken) {
+  void forward_all(Instant now, Taken&& taken) {
     while (!empty()) {
       QueuedPacket gone = forward_head(now);
       taken(std::move(gone.packet), Bytes(gone.length));
@@ -201,7 +201,7 @@ class UeQueue {
   /// Counts a packet of `length` IP bytes that arrives and is forwarded at once without being queued.
   void pass_on(Bytes length);
   /// Counts a packet of `length` IP bytes that arrives and is dropped at once without being queued.
-  void turn_away(Bytes length);
+  void reject(Bytes length);
   /// Registers the list `changed` of queues whose contents have changed, and this queue's `number` in that list. When
   /// the contents of this queue change, `number` is appended. It is appended again only after record_counted().
   /// BacklogSum reads the list to count only changed queues.
@@ -211,7 +211,7 @@ class UeQueue {
   /// Records that the reader of the list of report_change_to() has counted this queue. The next change of the queue's
   /// contents then appends the queue's number again.
   void record_counted() { ledger_.record_counted(); }
-  /// Counts the packet of the next push(), pass_on() or turn_away() as forwarded by another Node-B. `length` is its
+  /// Counts the packet of the next push(), pass_on() or reject() as forwarded by another Node-B. `length` is its
   /// size in IP bytes.
   void take_over(Bytes length) { ledger_.taken_over(length); }
   /// Counts a packet of `length` IP bytes that left the queue and has reached the UE.
@@ -275,7 +275,7 @@ class UeQueue {
   Taken take_head(Instant now);
   /// Updates the flow classes when a packet of a long flow leaves the queue.
   void forget_class(const QueuedPacket& gone) {
-    if (!gone.is_short) classes_.long_gone(gone.packet.bytes());
+    if (!gone.is_short) classes_.on_long_removed(gone.packet.bytes());
   }
   /// Returns how much of the buffer is in use, in the unit of the limit (frames, bytes or packets).
   [[nodiscard]] std::uint64_t used_buffer() const;

@@ -17,7 +17,7 @@ UplinkScheduler::UplinkScheduler(const UplinkResources& resources) : resources_(
 
 void UplinkScheduler::request(UeIndex index, std::uint64_t sent) {
   Ue& ue = ues_[index];
-  const bool granted = !ue.given.empty() && ue.given.back().tti >= sent;
+  const bool granted = !ue.past_grants.empty() && ue.past_grants.back().tti >= sent;
   if (ue.known > Bytes(0) || granted) return;
   ue.known = resources_.first_grant;
 }
@@ -26,8 +26,8 @@ void UplinkScheduler::report(UeIndex index, std::uint64_t sent, Bytes left) {
   Ue& ue = ues_[index];
   if (sent < ue.reported) return;
   ue.reported = sent + 1;
-  std::erase_if(ue.given, [sent](const Given& given) { return given.tti <= sent; });
-  for (const Given& given : ue.given) left -= std::min(left, given.size);
+  std::erase_if(ue.past_grants, [sent](const PastGrant& given) { return given.tti <= sent; });
+  for (const PastGrant& given : ue.past_grants) left -= std::min(left, given.size);
   ue.known = left;
 }
 
@@ -43,8 +43,8 @@ std::span<const UplinkGrant> UplinkScheduler::grant(std::uint64_t tti, std::uint
     ue.known -= std::min(ue.known, size);
     // Bounds the list: without reports for this number of grants, the oldest ones no longer matter.
     constexpr std::size_t max_given = 64;
-    if (ue.given.size() == max_given) ue.given.erase(ue.given.begin());
-    ue.given.push_back({tti, size});
+    if (ue.past_grants.size() == max_given) ue.past_grants.erase(ue.past_grants.begin());
+    ue.past_grants.push_back({tti, size});
     grants_.push_back({sharer.ue, sharer.units, size});
     turn_ = sharer.ue + 1;
   }

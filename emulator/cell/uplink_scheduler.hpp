@@ -52,7 +52,7 @@ class UplinkScheduler {
 
  private:
   /// A past grant.
-  struct Given {
+  struct PastGrant {
     std::uint64_t tti = 0;
     Bytes size;
   };
@@ -62,7 +62,7 @@ class UplinkScheduler {
     /// TTI in which the block with the latest buffer status report was first sent, plus one. It is 0 before the first
     /// report.
     std::uint64_t reported = 0;
-    std::vector<Given> given;  ///< grants that no buffer status report covers yet, in the order of their TTIs
+    std::vector<PastGrant> past_grants;  ///< grants that no buffer status report covers yet, in the order of their TTIs
   };
   /// A UE that is granted a part of the current TTI.
   struct Sharer {

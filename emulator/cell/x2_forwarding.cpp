@@ -34,7 +34,7 @@ void X2Forwarding::receive(packet::Packet packet, Instant now) {
 void X2Forwarding::on_forwarded(packet::Packet packet, Instant now) {
   if (const auto marker = read_end_marker(packet.bytes())) {
     // A marker of an earlier handover is ignored, because the UE has left again meanwhile.
-    if (marker->ue < forwardings_.size() && marker->handover == forwardings_[marker->ue].came_by)
+    if (marker->ue < forwardings_.size() && marker->handover == forwardings_[marker->ue].last_handover)
       release(marker->ue, now);
     return;
   }
@@ -52,13 +52,13 @@ void X2Forwarding::follow(UeIndex ue, packet::Packet packet, Bytes length, Insta
   if (forwardings_[ue].onwards != nullptr) {
     cell_.downlink(ue).pass_on(std::move(packet), length, *forwardings_[ue].onwards, now);
   } else {
-    cell_.downlink(ue).turn_away(packet, length, DropReason::handover, now);
+    cell_.downlink(ue).reject(packet, length, DropReason::handover, now);
   }
 }
 
 void X2Forwarding::hold(UeIndex ue, packet::Packet packet, Bytes length, Instant now) {
   Ring<Held>& held = forwardings_[ue].held;
-  if (held.size() >= max_held) return cell_.downlink(ue).turn_away(packet, length, DropReason::handover, now);
+  if (held.size() >= max_held) return cell_.downlink(ue).reject(packet, length, DropReason::handover, now);
   held.push({std::move(packet), length});
   ++counters_.held_packets;
 }
@@ -85,7 +85,7 @@ void X2Forwarding::leave(UeIndex ue, std::uint32_t handover, Element* onwards, I
   cell_.set_state(ue, control::feedback::RadioState::handover);
   cell_.downlink(ue).reset_link(now);
   if (onwards != nullptr) {
-    cell_.downlink(ue).hand_on(*onwards, now);
+    cell_.downlink(ue).forward_all(*onwards, now);
   } else {
     cell_.downlink(ue).flush(DropReason::handover, now);
     cell_.set_losing(ue);
@@ -102,7 +102,7 @@ void X2Forwarding::expect(UeIndex ue, std::uint32_t handover, bool forwarded) {
   UeForwarding& forwarding = forwardings_[ue];
   forwarding.left = false;
   forwarding.holding = forwarded;
-  forwarding.came_by = handover;
+  forwarding.last_handover = handover;
 }
 
 void X2Forwarding::path_switched(UeIndex ue, std::uint32_t handover, Instant now) {
@@ -114,7 +114,7 @@ void X2Forwarding::on_event(std::uint64_t tag, Instant now) {
   const auto handover = static_cast<std::uint32_t>(tag >> 32);
   UeForwarding& forwarding = forwardings_[ue];
   if (forwarding.left_by == handover) forwarding.draining = false;
-  if (forwarding.came_by != handover || !forwarding.holding) return;
+  if (forwarding.last_handover != handover || !forwarding.holding) return;
   ++counters_.timeouts;
   release(ue, now);
 }

@@ -82,8 +82,8 @@ class X2Forwarding final : public Element, public EventTarget {
     /// Element to which the UE's packets have been sent since the UE last left this Node-B. If null, these packets are
     /// dropped.
     Element* onwards = nullptr;
-    std::uint32_t left_by = 0;  ///< number of the handover in which the UE last left this Node-B
-    std::uint32_t came_by = 0;  ///< number of the handover in which the UE last came to this Node-B
+    std::uint32_t left_by = 0;        ///< number of the handover in which the UE last left this Node-B
+    std::uint32_t last_handover = 0;  ///< number of the handover in which the UE last came to this Node-B
     Ring<Held> held;
   };
   void on_forwarded(packet::Packet packet, Instant now);

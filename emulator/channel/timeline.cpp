@@ -7,7 +7,7 @@ namespace sluice::emulator {
 
 TimelineChannel::TimelineChannel(std::unique_ptr<Channel> first) {
   channels_.push_back(std::move(first));
-  stretches_.push_back({0, 0});
+  intervals_.push_back({0, 0});
 }
 
 void TimelineChannel::replace_from(std::uint64_t tti, std::unique_ptr<Channel> channel) {
@@ -16,23 +16,23 @@ void TimelineChannel::replace_from(std::uint64_t tti, std::unique_ptr<Channel> c
 }
 
 void TimelineChannel::add(std::uint64_t tti, std::size_t channel) {
-  if (tti < stretches_.back().from) throw std::invalid_argument("timeline: stretches must come in the order of time");
-  if (tti == stretches_.back().from) {
-    stretches_.back().channel = channel;
+  if (tti < intervals_.back().from) throw std::invalid_argument("timeline: stretches must come in the order of time");
+  if (tti == intervals_.back().from) {
+    intervals_.back().channel = channel;
   } else {
-    stretches_.push_back({tti, channel});
+    intervals_.push_back({tti, channel});
   }
 }
 
-std::size_t TimelineChannel::stretch_at(std::uint64_t tti) const {
+std::size_t TimelineChannel::interval_at(std::uint64_t tti) const {
   std::size_t at = current_;
-  while (at + 1 < stretches_.size() && stretches_[at + 1].from <= tti) ++at;
+  while (at + 1 < intervals_.size() && intervals_[at + 1].from <= tti) ++at;
   return at;
 }
 
 LinkGrant TimelineChannel::step(std::uint64_t tti) {
-  current_ = stretch_at(tti);
-  const std::size_t channel = stretches_[current_].channel;
+  current_ = interval_at(tti);
+  const std::size_t channel = intervals_[current_].channel;
   if (channel != none) return channels_[channel]->at(tti);
   LinkGrant silence;
   silence.received = false;
@@ -41,19 +41,19 @@ LinkGrant TimelineChannel::step(std::uint64_t tti) {
 }
 
 RadioQuality TimelineChannel::quality_of(std::uint64_t /*tti*/) const {
-  const std::size_t channel = stretches_[current_].channel;
+  const std::size_t channel = intervals_[current_].channel;
   return channel != none ? channels_[channel]->quality() : RadioQuality{-100, -100};
 }
 
 double TimelineChannel::error_rate(double snr_db, std::uint8_t cqi) const {
-  const std::size_t channel = stretches_[current_].channel;
+  const std::size_t channel = intervals_[current_].channel;
   return channel != none ? channels_[channel]->error_rate(snr_db, cqi) : 1;
 }
 
 std::uint64_t TimelineChannel::next_useful(std::uint64_t tti) {
-  const std::size_t at = stretch_at(tti);
-  if (stretches_[at].channel != none) return tti;
-  return at + 1 < stretches_.size() ? stretches_[at + 1].from : UINT64_MAX;
+  const std::size_t at = interval_at(tti);
+  if (intervals_[at].channel != none) return tti;
+  return at + 1 < intervals_.size() ? intervals_[at + 1].from : UINT64_MAX;
 }
 
 }  // namespace sluice::emulator

@@ -33,16 +33,16 @@ class TimelineChannel final : public SteppedChannel {
   /// Channel index of a section in which the UE has no channel.
   static constexpr std::size_t none = SIZE_MAX;
   /// A section of the timeline with one channel, or none.
-  struct Stretch {
+  struct ChannelInterval {
     std::uint64_t from = 0;
     std::size_t channel = none;
   };
   void add(std::uint64_t tti, std::size_t channel);
   /// Returns the index of the section that contains `tti`. The search starts at the current section.
-  [[nodiscard]] std::size_t stretch_at(std::uint64_t tti) const;
+  [[nodiscard]] std::size_t interval_at(std::uint64_t tti) const;
 
   std::vector<std::unique_ptr<Channel>> channels_;
-  std::vector<Stretch> stretches_;
+  std::vector<ChannelInterval> intervals_;
   std::size_t current_ = 0;  ///< index of the section that contains the latest TTI
 };
 

@@ -24,7 +24,7 @@ class AckStretcher {
   /// Reports that everything before `next` was received. Returns true if an ACK is due. This is so if at least as many
   /// bytes are unacknowledged as one ACK covers, with segments of `full` bytes. It is also so if the oldest of these
   /// bytes has waited for the longest delay.
-  [[nodiscard]] bool came(tcp::SeqNum next, std::uint32_t full, Instant now);
+  [[nodiscard]] bool on_received(tcp::SeqNum next, std::uint32_t full, Instant now);
   /// Returns true if `segment` is an ACK to drop, because a later ACK covers it. Otherwise the segment passes, and
   /// echoes the timestamp of the first ACK that was dropped before it.
   [[nodiscard]] bool holds(tcp::Segment& segment);
@@ -43,11 +43,11 @@ class AckStretcher {
   std::optional<tcp::Segment> waiting_;      ///< newest ACK that was withheld
   std::optional<std::uint32_t> echo_;        ///< echoed timestamp of the first ACK that was withheld
   Instant due_ = never;
-  bool wanted_ = false;  ///< true if an ACK must be sent now
+  bool ack_due_ = false;  ///< true if an ACK must be sent now
 
   /// True if the last segment sent reported missing data (SACK). The next ACK is then not delayed (RFC 5681 section
   /// 4.2).
-  bool told_hole_ = false;
+  bool reported_hole_ = false;
 };
 
 }  // namespace sluice::emulator

@@ -110,7 +110,7 @@ bool Connection::serve(Instant now) {
   endpoint_.set_timestamp(ticks + parts_.clock_offset);
   write_waiting();
   notify_application(now);
-  if (acks_.came(endpoint_.next_acknowledgement(), full_payload(), now)) endpoint_.send_ack_now();
+  if (acks_.on_received(endpoint_.next_acknowledgement(), full_payload(), now)) endpoint_.send_ack_now();
   endpoint_.emit(now, *this);
   if (const auto held = acks_.take(ticks + parts_.clock_offset)) put(*held, nullptr, now);
   if (endpoint_.state() != tcp::State::closed) return true;
@@ -159,7 +159,7 @@ std::uint32_t Connection::put(const tcp::Segment& segment, packet::Packet* paylo
     sum = payload->note().payload_sum;
     // Prefetches the next packet, which was written long ago and is likely to be sent next.
     if (const packet::Cursor next = packet::Cursor(payload->buffer()).next()) {
-      packet::Loan(next)->prefetch(segment.payload_len);
+      packet::BorrowedPacket(next)->prefetch(segment.payload_len);
     }
   }
   packet::write_headers(frame, parts_.headers, parts_.addresses, segment, sum, ip_id_++);

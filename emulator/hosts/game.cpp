@@ -107,7 +107,7 @@ class GameServer::Player final : public EventTarget {
 
  private:
   void tick(Instant now) {
-    playing_ = now - last_rx_ < patience;
+    playing_ = now - last_rx_ < player_timeout;
     if (!playing_) return;
     send_head(host_, ours_, {0, 0, number_++, now, false}, size_);
     loop_.at(now + next_interval(), *this);

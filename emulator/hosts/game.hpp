@@ -76,11 +76,11 @@ class GameClient final : public DatagramApplication, public EventTarget {
 };
 
 /// Game server of one host. Each player receives the datagrams that the player's header requests, until no datagram of
-/// the player has arrived for 30 s (`patience`).
+/// the player has arrived for 30 s (`player_timeout`).
 class GameServer final : public DatagramApplication {
  public:
   /// Time without a datagram of a player after which the server drops the player.
-  static constexpr Duration patience = std::chrono::seconds(30);
+  static constexpr Duration player_timeout = std::chrono::seconds(30);
 
   /// Maximum number of players; datagrams of further ones are ignored.
   static constexpr std::size_t max_players = 4096;

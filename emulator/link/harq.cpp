@@ -38,7 +38,7 @@ double Harq::in_db(double linear) {
 
 /// Updates the hybrid-ARQ process that owns `tti` with the result of its transmission. Returns whether the block was
 /// received, is transmitted again or is given up.
-HarqOutcome Harq::settle(std::uint64_t tti, const HarqBlock& block, bool received) {
+HarqOutcome Harq::finish_attempt(std::uint64_t tti, const HarqBlock& block, bool received) {
   Process& process = processes_[tti % processes_.size()];
   const bool again = !received && block.transmissions < parameters_.transmissions;
   if (process.due != idle) --in_flight_;

@@ -62,7 +62,7 @@ class Harq {
     HarqBlock block = waiting(tti) != nullptr ? *waiting(tti) : fresh;
     combine(block, snr_db);
     const bool received = draw >= error_rate(in_db(block.snr), block.cqi);
-    return settle(tti, block, received);
+    return finish_attempt(tti, block, received);
   }
   /// Returns the block of the latest transmit().
   [[nodiscard]] const HarqBlock& latest() const { return latest_; }
@@ -84,7 +84,7 @@ class Harq {
   void combine(HarqBlock& block, double snr_db) const;
   /// Converts a linear SNR to dB.
   [[nodiscard]] static double in_db(double linear);
-  HarqOutcome settle(std::uint64_t tti, const HarqBlock& block, bool received);
+  HarqOutcome finish_attempt(std::uint64_t tti, const HarqBlock& block, bool received);
 
   HarqParameters parameters_;
   std::vector<Process> processes_;

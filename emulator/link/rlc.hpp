@@ -58,7 +58,9 @@ class Rlc {
 
   /// Returns the position below which every byte is received or given up. Packets that end at this position or before
   /// it are delivered or lost.
-  [[nodiscard]] std::uint64_t settled() const { return missing_.empty() ? highest_ : missing_.front().range.from; }
+  [[nodiscard]] std::uint64_t completed_until() const {
+    return missing_.empty() ? highest_ : missing_.front().range.from;
+  }
   /// True if a byte of the packet in `range` was given up. Call it in stream order, because data below range.from is
   /// discarded.
   [[nodiscard]] bool damaged(const RlcRange& range);

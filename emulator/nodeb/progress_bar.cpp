@@ -33,15 +33,16 @@ std::string ProgressBar::time_left(double fraction) const {
 }
 
 void ProgressBar::show(double fraction, const std::string& detail) {
-  const double shown = std::clamp(fraction, 0.0, 1.0);
+  const double drawn_fraction = std::clamp(fraction, 0.0, 1.0);
   if (terminal_) {
-    draw(shown, detail);
+    draw(drawn_fraction, detail);
     return;
   }
-  const int tenth = static_cast<int>(shown * 10);
+  const int tenth = static_cast<int>(drawn_fraction * 10);
   if (tenth <= last_tenth_) return;
   last_tenth_ = tenth;
-  std::fprintf(stderr, "%s: %d %% (%s%s)\n", what_.c_str(), tenth * 10, detail.c_str(), time_left(shown).c_str());
+  std::fprintf(stderr, "%s: %d %% (%s%s)\n", what_.c_str(), tenth * 10, detail.c_str(),
+               time_left(drawn_fraction).c_str());
 }
 
 void ProgressBar::draw(double fraction, const std::string& detail) {

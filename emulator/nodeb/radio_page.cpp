@@ -42,7 +42,7 @@ Json or_null(const std::optional<double>& value) {
 
 Json ues(const LiveStatus& status) {
   Json list = Json::array();
-  for (const UeNow& ue : status.ues) {
+  for (const UeStatus& ue : status.ues) {
     list.push_back({{"ue", ue.ue.to_string()},
                     {"state", ue.seen.state},
                     {"queue_bytes", ue.seen.queued.count()},

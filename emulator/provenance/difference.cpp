@@ -6,18 +6,18 @@
 namespace sluice::emulator {
 namespace {
 
-constexpr std::size_t shown = 60;
+constexpr std::size_t max_shown = 60;
 
 /// Returns the text from a little before `at` to the end of its line, with control characters replaced for terminals.
 std::string piece(std::string_view text, std::size_t at) {
   if (at >= text.size()) return "nothing more";
   const std::size_t line = at == 0 ? 0 : text.rfind('\n', at - 1) + 1;  // npos + 1 is 0
-  const std::size_t from = std::max(line, at - std::min(at, shown / 3));
+  const std::size_t from = std::max(line, at - std::min(at, max_shown / 3));
   const std::size_t end = std::min(text.find('\n', at), text.size());
-  std::string cut(text.substr(from, std::min(end - from, shown)));
+  std::string cut(text.substr(from, std::min(end - from, max_shown)));
   std::replace_if(
       cut.begin(), cut.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, '?');
-  return (from > line ? "\"…" : "\"") + cut + (end - from > shown ? "…\"" : "\"");
+  return (from > line ? "\"…" : "\"") + cut + (end - from > max_shown ? "…\"" : "\"");
 }
 
 }  // namespace

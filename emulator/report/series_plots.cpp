@@ -28,7 +28,7 @@ struct Row {
   RowScale scale = RowScale::linear;
   /// Lower end of a logarithmic axis. Smaller values are drawn at this end.
   double floor = 0;
-  std::vector<PlotMark> (*marks)(const RunResult& run, const std::string& colour, const OverTimeSpec& shown);
+  std::vector<PlotMark> (*marks)(const RunResult& run, const std::string& colour, const OverTimeSpec& over_time);
 };
 
 constexpr double nothing = std::numeric_limits<double>::quiet_NaN();  ///< gap in a line
@@ -83,7 +83,7 @@ std::vector<PlotPoint> smoothed(const std::vector<PlotPoint>& points, double ove
   return out;
 }
 
-std::vector<PlotMark> rate_marks(const RunResult& run, const std::string& colour, const OverTimeSpec& /*shown*/) {
+std::vector<PlotMark> rate_marks(const RunResult& run, const std::string& colour, const OverTimeSpec& /*over_time*/) {
   constexpr double window_s = 0.5;
   const auto rate = smoothed(series_of(run, [](const SeriesPoint& p) { return p.link_rate_bps / 1e6; }), window_s);
   const auto used = smoothed(series_of(run, [](const SeriesPoint& p) { return p.link_used_bps / 1e6; }), window_s);
@@ -96,14 +96,15 @@ std::vector<PlotMark> rate_marks(const RunResult& run, const std::string& colour
   return marks;
 }
 
-std::vector<PlotMark> window_marks(const RunResult& run, const std::string& colour, const OverTimeSpec& /*shown*/) {
+std::vector<PlotMark> window_marks(const RunResult& run, const std::string& colour, const OverTimeSpec& /*over_time*/) {
   std::vector<PlotMark> marks = {
       {PlotMark::Kind::line, "sent past the proxy, not acknowledged", colour,
        thinned(series_of(run, [](const SeriesPoint& p) { return p.outstanding_bytes / 1e3; }))}};
   return marks;
 }
 
-std::vector<PlotMark> allowance_marks(const RunResult& run, const std::string& colour, const OverTimeSpec& /*shown*/) {
+std::vector<PlotMark> allowance_marks(const RunResult& run, const std::string& colour,
+                                      const OverTimeSpec& /*over_time*/) {
   std::vector<PlotPoint> granted;
   for (const SeriesPoint& point : run.series) {
     if (point.allowance_bps) granted.push_back({point.time_s, *point.allowance_bps / 1e6});
@@ -112,7 +113,7 @@ std::vector<PlotMark> allowance_marks(const RunResult& run, const std::string& c
   return {{PlotMark::Kind::line, "allowance as a rate", colour, thinned(smoothed(granted, 0.5))}};
 }
 
-std::vector<PlotMark> queue_marks(const RunResult& run, const std::string& colour, const OverTimeSpec& /*shown*/) {
+std::vector<PlotMark> queue_marks(const RunResult& run, const std::string& colour, const OverTimeSpec& /*over_time*/) {
   std::vector<PlotMark> marks = {{PlotMark::Kind::line, "radio queue", colour,
                                   thinned(series_of(run, [](const SeriesPoint& p) { return p.queue_bytes / 1e3; }))}};
   std::vector<PlotPoint> reference;
@@ -125,29 +126,30 @@ std::vector<PlotMark> queue_marks(const RunResult& run, const std::string& colou
   return marks;
 }
 
-std::vector<PlotMark> delay_marks(const RunResult& run, const std::string& colour, const OverTimeSpec& /*shown*/) {
+std::vector<PlotMark> delay_marks(const RunResult& run, const std::string& colour, const OverTimeSpec& /*over_time*/) {
   const auto total = series_of(run, [](const SeriesPoint& p) { return p.server_to_ue_delay_ms.value_or(nothing); });
   const auto radio = series_of(run, [](const SeriesPoint& p) { return p.radio_queue_delay_ms.value_or(nothing); });
   return {{PlotMark::Kind::thin, "server to UE", "ink", thinned(total)},
           {PlotMark::Kind::line, "radio queue", colour, thinned(radio)}};
 }
 
-std::vector<PlotMark> router_marks(const RunResult& run, const std::string& colour, const OverTimeSpec& /*shown*/) {
+std::vector<PlotMark> router_marks(const RunResult& run, const std::string& colour, const OverTimeSpec& /*over_time*/) {
   const auto queue = series_of(run, [](const SeriesPoint& p) { return p.router_queue_bytes.value_or(nothing) / 1e3; });
   return {{PlotMark::Kind::line, "router's queue", colour, thinned(queue)}};
 }
 
-std::vector<PlotMark> ue_marks(const RunResult& run, const std::string& colour, const OverTimeSpec& shown) {
+std::vector<PlotMark> ue_marks(const RunResult& run, const std::string& colour, const OverTimeSpec& over_time) {
   std::vector<PlotPoint> queue;
   for (const UePoint& point : run.ues) {
-    if (point.ue == shown.ue) queue.push_back({point.time_s, point.queue_bytes / 1e3});
+    if (point.ue == over_time.ue) queue.push_back({point.time_s, point.queue_bytes / 1e3});
   }
   if (queue.empty()) return {};
-  return {{PlotMark::Kind::line, "queue of " + shown.ue, colour, thinned(queue)}};
+  return {{PlotMark::Kind::line, "queue of " + over_time.ue, colour, thinned(queue)}};
 }
 
 /// Returns the plot's lines for the windows of the first recorded connection.
-std::vector<PlotMark> connection_marks(const RunResult& run, const std::string& colour, const OverTimeSpec& /*shown*/) {
+std::vector<PlotMark> connection_marks(const RunResult& run, const std::string& colour,
+                                       const OverTimeSpec& /*over_time*/) {
   std::vector<PlotPoint> congestion;
   std::vector<PlotPoint> advertised;
   for (const WindowRow& row : run.windows) {
@@ -161,7 +163,7 @@ std::vector<PlotMark> connection_marks(const RunResult& run, const std::string& 
           {PlotMark::Kind::line, "congestion window", colour, thinned(congestion)}};
 }
 
-std::vector<PlotMark> drop_marks(const RunResult& run, const std::string& colour, const OverTimeSpec& /*shown*/) {
+std::vector<PlotMark> drop_marks(const RunResult& run, const std::string& colour, const OverTimeSpec& /*over_time*/) {
   PlotMark drops{PlotMark::Kind::points, "dropped", colour, {}};
   for (const DropRow& row : run.dropped) drops.points.push_back({row.time_s, row.sequence_bytes / 1e6});
   if (drops.points.empty()) return {};
@@ -191,24 +193,24 @@ double highest(const std::vector<PlotMark>& marks, RowScale scale) {
   return high;
 }
 
-/// Removes the points outside of the time range that `shown` selects.
-void keep_time(std::vector<PlotMark>& marks, const OverTimeSpec& shown) {
+/// Removes the points outside of the time range that `over_time` selects.
+void keep_time(std::vector<PlotMark>& marks, const OverTimeSpec& over_time) {
   for (PlotMark& mark : marks) {
     std::erase_if(mark.points, [&](const PlotPoint& point) {
-      return point.x < shown.from_s || (shown.to_s > 0 && point.x > shown.to_s);
+      return point.x < over_time.from_s || (over_time.to_s > 0 && point.x > over_time.to_s);
     });
   }
 }
 
 /// Returns the cells of one row of the grid of plots, or nothing if no mode has values; every mode has the same y axis.
 std::vector<std::string> grid_row(const Row& row, const std::vector<const ResultGroup*>& columns,
-                                  const ModeColours& colours, const OverTimeSpec& shown, int width) {
+                                  const ModeColours& colours, const OverTimeSpec& over_time, int width) {
   std::vector<std::vector<PlotMark>> cells;
   double high = 0;
   double lowest_high = 1e300;
   for (const ResultGroup* column : columns) {
-    cells.push_back(row.marks(column->mean, colours.css_class(column->mean.key.mode), shown));
-    keep_time(cells.back(), shown);
+    cells.push_back(row.marks(column->mean, colours.css_class(column->mean.key.mode), over_time));
+    keep_time(cells.back(), over_time);
     const double top = highest(cells.back(), row.scale);
     high = std::max(high, top);
     if (top > 0) lowest_high = std::min(lowest_high, top);
@@ -222,11 +224,12 @@ std::vector<std::string> grid_row(const Row& row, const std::vector<const Result
       continue;
     }
     Plot plot;
-    plot.title = key_value(columns[i]->mean.key, shown.beside.empty() ? mode_key : shown.beside) + " · " + row.title;
+    plot.title =
+        key_value(columns[i]->mean.key, over_time.beside.empty() ? mode_key : over_time.beside) + " · " + row.title;
     plot.width = width;
     plot.x.label = "time, s";
-    plot.x.min = shown.from_s;
-    plot.x.max = shown.to_s > 0 ? shown.to_s : columns[i]->mean.series.back().time_s;
+    plot.x.min = over_time.from_s;
+    plot.x.max = over_time.to_s > 0 ? over_time.to_s : columns[i]->mean.series.back().time_s;
     plot.y.label = row.unit;
     plot.y.log = log;
     plot.y.min = log ? row.floor : 0;
@@ -245,7 +248,7 @@ std::vector<std::string> grid_row(const Row& row, const std::vector<const Result
 /// Returns one grid of plots for the runs of one point of a sweep, with one column per mode. It is split into parts of
 /// at most four columns.
 std::string grid(const std::vector<const ResultGroup*>& columns, const ModeColours& colours,
-                 const OverTimeSpec& shown) {
+                 const OverTimeSpec& over_time) {
   constexpr int page = 1208;  // pixels of a window of 1280 without its margins and its scroll bar
   constexpr int gap = 10;
   constexpr std::size_t most_beside = 4;
@@ -256,7 +259,7 @@ std::string grid(const std::vector<const ResultGroup*>& columns, const ModeColou
   const int width = count <= 1 ? 900 : (page - gap * (count - 1)) / count;
   std::vector<std::string> grids(parts);
   for (const Row& row : rows()) {
-    const std::vector<std::string> cells = grid_row(row, columns, colours, shown, width);
+    const std::vector<std::string> cells = grid_row(row, columns, colours, over_time, width);
     for (std::size_t i = 0; i < cells.size(); ++i) grids[i / beside] += cells[i];
   }
   std::string out = "<div class=\"together\">\n";
@@ -276,17 +279,17 @@ std::string point_name(const RunKey& key, const std::vector<std::string>& column
 }
 
 /// Returns the swept columns that a plot's title must name: all but the column whose points are drawn side by side.
-std::vector<std::string> naming_columns(const std::vector<ResultGroup>& groups, const OverTimeSpec& shown) {
+std::vector<std::string> naming_columns(const std::vector<ResultGroup>& groups, const OverTimeSpec& over_time) {
   std::vector<const ResultGroup*> all;
   for (const ResultGroup& group : groups) all.push_back(&group);
-  std::vector<std::string> columns = telling_columns(all, shown.beside);
+  std::vector<std::string> columns = telling_columns(all, over_time.beside);
   std::erase(columns, mode_key);
-  std::erase(columns, shown.beside);
+  std::erase(columns, over_time.beside);
   return columns;
 }
 
-bool wanted(const ResultGroup& group, const OverTimeSpec& shown) {
-  return std::all_of(shown.where.begin(), shown.where.end(),
+bool is_selected(const ResultGroup& group, const OverTimeSpec& over_time) {
+  return std::all_of(over_time.where.begin(), over_time.where.end(),
                      [&](const std::string& each) { return key_holds(group.mean.key, each); });
 }
 
@@ -305,25 +308,25 @@ constexpr const char* series_legend =
 }  // namespace
 
 std::string series_plots(const std::vector<ResultGroup>& groups, const ModeColours& colours,
-                         const OverTimeSpec& shown) {
-  const std::vector<std::string> naming = naming_columns(groups, shown);
+                         const OverTimeSpec& over_time) {
+  const std::vector<std::string> naming = naming_columns(groups, over_time);
   std::vector<std::string> points;
   for (const ResultGroup& group : groups) {
-    if (group.mean.series.empty() || !wanted(group, shown)) continue;
+    if (group.mean.series.empty() || !is_selected(group, over_time)) continue;
     const std::string name = point_name(group.mean.key, naming);
     if (std::find(points.begin(), points.end(), name) == points.end()) points.push_back(name);
   }
   if (points.empty()) return {};
-  if (shown.where.empty() && !shown.every && points.size() > 3)
+  if (over_time.where.empty() && !over_time.every && points.size() > 3)
     points = {points.front(), points[points.size() / 2], points.back()};
   std::string out = "<h2>Against time</h2>\n" + std::string(series_legend);
   for (const std::string& point : points) {
     std::vector<const ResultGroup*> columns;
     for (const ResultGroup& group : groups) {
-      if (!group.mean.series.empty() && wanted(group, shown) && point_name(group.mean.key, naming) == point)
+      if (!group.mean.series.empty() && is_selected(group, over_time) && point_name(group.mean.key, naming) == point)
         columns.push_back(&group);
     }
-    const std::string plots = grid(columns, colours, shown);
+    const std::string plots = grid(columns, colours, over_time);
     out += point.empty() ? plots : section(point, plots, &point == &points.front());
   }
   return out;

@@ -50,7 +50,7 @@ BuiltInServers::BuiltInServers(EventLoop& loop, packet::PacketPool& pool, const 
     serve(loop, *hosts_.back(), loop.now() + scenario.warmup, Random::stream(seed, "game", i));
     Element* in = hosts_.back().get();
     if (hop != nullptr) {
-      hops_.push_back(std::make_unique<Hop>(loop, *hop, hop_draws("server hop up"), *in, StepWay::up));
+      hops_.push_back(std::make_unique<Hop>(loop, *hop, hop_draws("server hop up"), *in, StepDirection::up));
       in = hops_.back().get();
     }
     router_.add(address, *in);
@@ -95,12 +95,12 @@ void BuiltInUes::add_host(EventLoop& loop, packet::PacketPool& pool, const Scena
   for (const SecondHopSpec& hop : scenario.second_hops) {
     if (!is_behind(hop)) continue;
     if (from_host == nullptr) {
-      ways_up_.push_back(std::make_unique<Router>());
-      from_host = ways_up_.back().get();
+      uplink_routers_.push_back(std::make_unique<Router>());
+      from_host = uplink_routers_.back().get();
       from_host->set_default(&wire);
       out = from_host;
     }
-    second_hops_.push_back(std::make_unique<Hop>(loop, hop, draws("second hop up"), wire, StepWay::up));
+    second_hops_.push_back(std::make_unique<Hop>(loop, hop, draws("second hop up"), wire, StepDirection::up));
     from_host->add(scenario.servers.at(hop.server), *second_hops_.back());
   }
   hosts_.push_back(std::make_unique<Host>(loop, pool, host_config(scenario, address, 1, index),

@@ -93,7 +93,7 @@ class BuiltInUes {
   Router router_;
   /// Routers, one for each UE address with second hops. Uplink packets to the server of a second hop pass that hop
   /// first; others go to the radio link directly.
-  std::vector<std::unique_ptr<Router>> ways_up_;
+  std::vector<std::unique_ptr<Router>> uplink_routers_;
   /// Second hops: links from a UE to devices that share its radio link, in both directions.
   std::vector<std::unique_ptr<Hop>> second_hops_;
   std::vector<const Hop*> down_hops_;  ///< downlink directions of the second hops (from a UE to its devices)

@@ -61,17 +61,17 @@ std::unique_ptr<QueueDiscipline> make_discipline(const HopSpec& hop, Random rand
 }
 
 /// Returns the delay steps that apply to direction `way`.
-std::vector<DelayStep> steps_of(const HopSpec& hop, StepWay way) {
+std::vector<DelayStep> steps_of(const HopSpec& hop, StepDirection way) {
   std::vector<DelayStep> steps;
   for (const StepSpec& step : hop.steps) {
-    if (step.way == StepWay::both || step.way == way) steps.push_back(step);
+    if (step.way == StepDirection::both || step.way == way) steps.push_back(step);
   }
   return steps;
 }
 
 }  // namespace
 
-Hop::Hop(EventLoop& loop, const HopSpec& spec, Random random, Element& next, StepWay way)
+Hop::Hop(EventLoop& loop, const HopSpec& spec, Random random, Element& next, StepDirection way)
     : bounded_(spec.buffer > Bytes(0)) {
   if (spec.policer) policer_.emplace(spec.policer->rate, spec.policer->burst);
   DelayLineConfig line{spec.delay, spec.rate, spec.buffer, spec.jitter, steps_of(spec, way)};

@@ -16,7 +16,7 @@ class Hop final : public Element {
  public:
   /// Makes a hop that sends packets to `next`. `random` is for queue disciplines that use random numbers; `way` is the
   /// direction, which selects the delay steps. Throws std::invalid_argument if a parameter is out of range.
-  Hop(EventLoop& loop, const HopSpec& spec, Random random, Element& next, StepWay way = StepWay::down);
+  Hop(EventLoop& loop, const HopSpec& spec, Random random, Element& next, StepDirection way = StepDirection::down);
 
   void receive(packet::Packet packet, Instant now) override;
   /// Returns the queue's counters, or null for a plain delay line.

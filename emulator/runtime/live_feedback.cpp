@@ -29,7 +29,7 @@ constexpr std::uint64_t poll_in = 2;
 
 /// Longest time between two messages to all proxies. A proxy sends status messages only for two seconds after each
 /// message, so messages are also sent when there is nothing to report.
-constexpr Duration between_words = std::chrono::milliseconds(500);
+constexpr Duration empty_message_period = std::chrono::milliseconds(500);
 
 std::uint64_t wall_clock_ns() {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
@@ -90,21 +90,22 @@ std::uint64_t LiveFeedback::datagrams_refused() const {
 void LiveFeedback::send_changes(std::span<const feedback::BearerReport> reports, Duration refresh, Instant now) {
   meter_.reported(reports);
   if (!may_have_several_proxies()) {
-    return send_on_its_way({std::nullopt, {reports.begin(), reports.end()}}, refresh, now);
+    return send_delayed({std::nullopt, {reports.begin(), reports.end()}}, refresh, now);
   }
   for (const feedback::RoutedReports& way : ownership_.route(reports, now)) {
     if (!way.to) {
-      if (way.reports.empty() && !reports.empty() && !asked_ && now - told_all_ < between_words) continue;
-      told_all_ = now;
+      if (way.reports.empty() && !reports.empty() && !asked_ && now - last_sent_to_all_ < empty_message_period)
+        continue;
+      last_sent_to_all_ = now;
       asked_ = false;
     }
-    send_on_its_way(way, refresh, now);
+    send_delayed(way, refresh, now);
   }
 }
 
 // Sends one message to its destination after the delay. The session numbers datagrams on the other thread, so they are
 // counted here by the same rule; grants carry the number of their datagram.
-void LiveFeedback::send_on_its_way(feedback::RoutedReports reports, Duration refresh, Instant now) {
+void LiveFeedback::send_delayed(feedback::RoutedReports reports, Duration refresh, Instant now) {
   const std::size_t limit = limit_.load(std::memory_order_relaxed);
   const std::uint64_t datagrams =
       feedback::datagrams_of(reports.reports, session_.record_room(limit), refresh > Duration::zero());
@@ -206,7 +207,7 @@ bool LiveFeedback::deliver(Reporter& reporter, Instant now) {
 /// a missing UE was omitted or its report was lost.
 void LiveFeedback::record_abilities() {
   const Instant now = dpdk::now();
-  takes_changes_.store(session_.peers_take(now).changes && endpoint_->destination_count() <= 1,
+  takes_changes_.store(session_.peer_features(now).changes && endpoint_->destination_count() <= 1,
                        std::memory_order_relaxed);
   limit_.store(session_.limit_of_peers(now), std::memory_order_relaxed);
 }

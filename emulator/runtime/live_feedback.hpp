@@ -113,7 +113,7 @@ class LiveFeedback final : public ReportSink, public EventTarget, private contro
   void on_status(const control::feedback::Header& header, const control::feedback::BearerStatus& status) override;
   void take_echo(std::uint64_t applied, Instant now);
   void take_status(const StatusRx& rx, Instant now);
-  void send_on_its_way(control::feedback::RoutedReports reports, Duration refresh, Instant now);
+  void send_delayed(control::feedback::RoutedReports reports, Duration refresh, Instant now);
   void hand_over(const Message& message);
   void drain();
   void record_abilities();
@@ -126,7 +126,7 @@ class LiveFeedback final : public ReportSink, public EventTarget, private contro
   std::deque<Message> to_proxy_;  ///< messages in flight to the proxy; poll thread
   std::deque<StatusRx> from_proxy_;
   control::feedback::UeOwnership ownership_;  ///< record of which proxy claims which UE; poll thread
-  Instant told_all_{};                        ///< time of the last message to all proxies
+  Instant last_sent_to_all_{};                ///< time of the last message to all proxies
   bool asked_ = false;          ///< true if a proxy has polled, and no message was sent to all proxies since
   std::uint64_t sequence_ = 0;  ///< number of the last datagram passed to the feedback thread; poll thread
   /// Time at which each datagram arrives at the proxy, at the index of its sequence number modulo the size.

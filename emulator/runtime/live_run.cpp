@@ -46,7 +46,7 @@ void LiveRun::check_topology() const {
 }
 
 Element& LiveRun::open_port(const std::string& name, const std::string& device, dpdk::Facing facing,
-                            LateLink& inwards) {
+                            DeferredElement& inwards) {
   dpdk::PortConfig config;
   config.device = device;
   config.facing = facing;
@@ -74,24 +74,24 @@ void LiveRun::build(TraceLibrary& traces) {
                                    : static_cast<Element*>(&discard_);
   }
   network_.emplace(loop_, pool_, scenario_, scenario_.seed, traces, ends);
-  from_proxy_radio_.lead_to(network_->from_proxy_radio());
-  from_proxy_core_.lead_to(network_->from_proxy_core());
-  from_servers_.lead_to(network_->from_servers());
-  from_ues_.lead_to(network_->from_ues());
+  from_proxy_radio_.set_next(network_->from_proxy_radio());
+  from_proxy_core_.set_next(network_->from_proxy_core());
+  from_servers_.set_next(network_->from_servers());
+  from_ues_.set_next(network_->from_ues());
 
   if (!live.cell_ue.empty()) {
-    to_ues_.lead_to(open_port("cell_ue", live.cell_ue, dpdk::Facing::radio, from_ues_));
+    to_ues_.set_next(open_port("cell_ue", live.cell_ue, dpdk::Facing::radio, from_ues_));
   } else {
     ues_.emplace(loop_, pool_, scenario_, scenario_.seed, network_->from_ues());
-    to_ues_.lead_to(ues_->entry());
+    to_ues_.set_next(ues_->entry());
   }
   if (!servers_here) {
-    to_servers_.lead_to(discard_);
+    to_servers_.set_next(discard_);
   } else if (!live.hop_server.empty()) {
-    to_servers_.lead_to(open_port("hop_server", live.hop_server, dpdk::Facing::core, from_servers_));
+    to_servers_.set_next(open_port("hop_server", live.hop_server, dpdk::Facing::core, from_servers_));
   } else {
     servers_.emplace(loop_, pool_, scenario_, scenario_.seed, network_->from_servers());
-    to_servers_.lead_to(servers_->entry());
+    to_servers_.set_next(servers_->entry());
   }
 }
 

@@ -17,8 +17,8 @@
 #include "emulator/net/tap.hpp"
 #include "emulator/report/delay_digest.hpp"
 #include "emulator/report/result.hpp"
+#include "emulator/runtime/deferred_element.hpp"
 #include "emulator/runtime/endpoints.hpp"
-#include "emulator/runtime/late_link.hpp"
 #include "emulator/runtime/live_feedback.hpp"
 #include "emulator/runtime/live_port.hpp"
 #include "emulator/runtime/network.hpp"
@@ -35,7 +35,7 @@ struct LiveStatus {
   std::uint64_t ttis_missed = 0;
   std::uint64_t reports = 0;
   std::uint64_t statuses = 0;  ///< status messages received from the proxy
-  std::vector<UeNow> ues;
+  std::vector<UeStatus> ues;
   std::size_t ues_total = 0;
   std::array<std::uint64_t, drop_reasons> drops{};  ///< dropped packets since the measurement began
   bool buffers_short = false;  ///< true after fewer packet buffers were free than one poll may need
@@ -67,7 +67,7 @@ class LiveRun {
   [[nodiscard]] std::vector<std::string> describe() const;
 
  private:
-  Element& open_port(const std::string& name, const std::string& device, dpdk::Facing facing, LateLink& inwards);
+  Element& open_port(const std::string& name, const std::string& device, dpdk::Facing facing, DeferredElement& inwards);
   void check_topology() const;
   void build(TraceLibrary& traces);
   void add_feedback(Duration period);
@@ -86,12 +86,12 @@ class LiveRun {
   EventLoop loop_;
   Discard discard_;
   // Entry points of the network for packets from ports and built-in hosts; connected after it is built.
-  LateLink from_servers_;
-  LateLink from_proxy_core_;
-  LateLink from_proxy_radio_;
-  LateLink from_ues_;
-  LateLink to_servers_;
-  LateLink to_ues_;
+  DeferredElement from_servers_;
+  DeferredElement from_proxy_core_;
+  DeferredElement from_proxy_radio_;
+  DeferredElement from_ues_;
+  DeferredElement to_servers_;
+  DeferredElement to_ues_;
   std::vector<std::unique_ptr<dpdk::Port>> devices_;
   std::vector<std::unique_ptr<LivePort>> ports_;
   std::optional<Network> network_;

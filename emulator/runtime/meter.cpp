@@ -174,7 +174,7 @@ void Meter::on_event(std::uint64_t tag, Instant now) {
   }
 }
 
-void Meter::describe_ues(std::vector<UeNow>& out, std::size_t limit, Instant now) const {
+void Meter::describe_ues(std::vector<UeStatus>& out, std::size_t limit, Instant now) const {
   out.clear();
   for (UeIndex ue = 0; ue < cell_.ues() && ue < limit; ++ue)
     out.push_back({cell_.address(ue), cell_.snapshot(ue, now)});

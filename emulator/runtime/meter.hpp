@@ -24,7 +24,7 @@
 namespace sluice::emulator {
 
 /// State of one UE at an instant, for the live page.
-struct UeNow {
+struct UeStatus {
   IpAddress ue;
   UeSnapshot seen;
 };
@@ -63,7 +63,7 @@ class Meter final : public CellObserver, public EventTarget {
   /// Returns the newest point of the time series; its time is 0 if there is no point yet.
   [[nodiscard]] const SeriesPoint& newest() const { return newest_; }
   /// Writes the current state of at most `limit` UEs to `out`.
-  void describe_ues(std::vector<UeNow>& out, std::size_t limit, Instant now) const;
+  void describe_ues(std::vector<UeStatus>& out, std::size_t limit, Instant now) const;
   [[nodiscard]] std::size_t ues() const { return cell_.ues(); }
   /// Returns the packets dropped since the measurement began, by reason.
   [[nodiscard]] const std::array<std::uint64_t, drop_reasons>& drops_by_reason() const { return drops_by_reason_; }

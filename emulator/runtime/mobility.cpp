@@ -28,9 +28,10 @@ std::uint64_t tti_from(Duration when, Duration tti) {
 
 /// Builds the channel of one UE at one Node-B for the whole run: the links that the UE has there one after another,
 /// with times without a link.
-class LinkThere {
+class ChannelBuilder {
  public:
-  LinkThere(const Scenario& scenario, std::uint32_t nodeb, std::uint32_t ue, std::uint64_t seed, TraceLibrary& traces)
+  ChannelBuilder(const Scenario& scenario, std::uint32_t nodeb, std::uint32_t ue, std::uint64_t seed,
+                 TraceLibrary& traces)
       : scenario_(scenario), nodeb_(nodeb), ue_(ue), seed_(seed), traces_(traces), with_(scenario.cell.ues[ue].home) {}
 
   std::unique_ptr<Channel> make() {
@@ -89,7 +90,7 @@ class LinkThere {
 
 std::unique_ptr<Channel> make_moving_channel(const Scenario& scenario, std::uint32_t nodeb, std::uint32_t ue,
                                              std::uint64_t seed, TraceLibrary& traces) {
-  return LinkThere(scenario, nodeb, ue, seed, traces).make();
+  return ChannelBuilder(scenario, nodeb, ue, seed, traces).make();
 }
 
 ChannelSpec uplink_channel(const Scenario& scenario, std::uint32_t ue) {

@@ -28,7 +28,7 @@ void count_queue(std::map<std::string, std::uint64_t>& counters, const std::stri
 Network::Network(EventLoop& loop, packet::PacketPool& pool, const Scenario& scenario, std::uint64_t seed,
                  TraceLibrary& traces, const NetworkEnds& ends)
     : to_ues_([this](const packet::Packet& packet, Instant now) { meter_.at_ue(packet, now); }, needed(ends.ues)),
-      core_up_(loop, scenario.server_proxy, draws(seed, 1), needed(ends.servers), StepWay::up),
+      core_up_(loop, scenario.server_proxy, draws(seed, 1), needed(ends.servers), StepDirection::up),
       to_proxy_radio_([this](const packet::Packet& packet, Instant now) { meter_.uplink(packet, now); },
                       ends.proxy_radio != nullptr ? *ends.proxy_radio : static_cast<Element&>(core_up_)),
       radio_(loop, pool, scenario, seed, traces, {to_ues_, *ends.ues, to_proxy_radio_}),
@@ -43,7 +43,7 @@ Network::Network(EventLoop& loop, packet::PacketPool& pool, const Scenario& scen
 
 ReporterConfig Network::reporter_config(const Scenario& scenario, std::uint32_t nodeb, Duration period,
                                         std::uint64_t sender) {
-  const proxy::SmvsMode& smvs = scenario.proxy.smvs;
+  const proxy::SmvsSettings& smvs = scenario.proxy.smvs;
   ReporterConfig config;
   config.period = period;
   config.sharp_change = scenario.reports.sharp_change;

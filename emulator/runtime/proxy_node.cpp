@@ -26,21 +26,21 @@ void ProxyNode::connect(Element& towards_radio, Element& towards_core) {
 
 void ProxyNode::receive(proxy::Side side, packet::Packet packet, Instant now) {
   shard_.receive(side, std::span(&packet, 1), now);
-  settle(now);
+  advance_shard(now);
 }
 
 void ProxyNode::on_reports(std::span<proxy::ReportArrival> reports, Instant now) {
   shard_.on_reports(reports, now);
-  settle(now);
+  advance_shard(now);
 }
 
 void ProxyNode::on_event(std::uint64_t /*tag*/, Instant now) {
   if (now < alarm_) return;
   alarm_ = never;
-  settle(now);
+  advance_shard(now);
 }
 
-void ProxyNode::settle(Instant now) {
+void ProxyNode::advance_shard(Instant now) {
   if (shard_.next_deadline() <= now) shard_.advance(now);
   const Instant deadline = shard_.next_deadline();
   if (deadline >= alarm_) return;

@@ -33,7 +33,7 @@ class ProxyNode final : public EventTarget, private proxy::Transmitter {
   /// Activates new policies in the shard. The policies must outlive it.
   void apply(const proxy::Policies& policies, Instant now) {
     shard_.apply(policies, now);
-    settle(now);
+    advance_shard(now);
   }
   [[nodiscard]] const proxy::Shard& shard() const { return shard_; }
   /// Returns the number of packets that were lost because no buffer was free to copy them. A network device would lose
@@ -56,7 +56,7 @@ class ProxyNode final : public EventTarget, private proxy::Transmitter {
   void receive(proxy::Side side, packet::Packet packet, Instant now);
   void transmit(proxy::Side out, std::span<packet::Packet> burst, Instant now) override;
   /// Runs the shard's due timers and schedules the event for its next deadline.
-  void settle(Instant now);
+  void advance_shard(Instant now);
 
   EventLoop& loop_;
   packet::PacketPool& pool_;

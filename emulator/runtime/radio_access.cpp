@@ -1,6 +1,6 @@
 // Builds the radio side of a run: cells or an access point, hops to the Node-Bs, uplinks, handovers; and counts them.
-// Network creates one RadioAccess per run. Invariant: elements are created from the receivers backwards, and LateLink
-// closes the cycles.
+// Network creates one RadioAccess per run. Invariant: elements are created from the receivers backwards, and
+// DeferredElement closes the cycles.
 
 #include "emulator/runtime/radio_access.hpp"
 
@@ -76,8 +76,8 @@ void count_managed(std::map<std::string, std::uint64_t>& counters, const Cell& c
 RadioAccess::Site::Site(EventLoop& loop, const Scenario& scenario, std::uint64_t seed, std::uint32_t nodeb,
                         Element& to_core)
     : down(loop, scenario.proxy_nodeb, draws(seed, nodeb, 0), to_radio),
-      up(loop, scenario.proxy_nodeb, draws(seed, nodeb, 2), to_core, StepWay::up),
-      uplink(loop, scenario.radio(nodeb).uplink, draws(seed, nodeb, 3), up, StepWay::up) {
+      up(loop, scenario.proxy_nodeb, draws(seed, nodeb, 2), to_core, StepDirection::up),
+      uplink(loop, scenario.radio(nodeb).uplink, draws(seed, nodeb, 3), up, StepDirection::up) {
   const std::optional<QueueSpec>& queue = scenario.proxy_nodeb.queue;
   if (queue && queue->advertise) gwa_router.emplace(down, scenario.proxy_nodeb);
 }
@@ -108,8 +108,8 @@ void RadioAccess::make_access_point(EventLoop& loop, const Scenario& scenario, s
     const UeIndex index = wlan_->add_ue(ue.address);
     for (const IpAddress& address : ue.more_addresses) wlan_->add_address(index, address);
   }
-  from_air_.lead_to(sites_.front()->uplink);
-  sites_.front()->to_radio.lead_to(*wlan_);
+  from_air_.set_next(sites_.front()->uplink);
+  sites_.front()->to_radio.set_next(*wlan_);
 }
 
 void RadioAccess::make_cell(EventLoop& loop, const Scenario& scenario, std::uint32_t nodeb, std::uint64_t seed,
@@ -125,7 +125,7 @@ void RadioAccess::make_cell(EventLoop& loop, const Scenario& scenario, std::uint
     for (const IpAddress& address : scenario.cell.ues[i].more_addresses) cell.add_address(ue, address);
   }
   cell.set_default_route(&ends.past);
-  sites_[nodeb]->to_radio.lead_to(cell);
+  sites_[nodeb]->to_radio.set_next(cell);
 }
 
 void RadioAccess::connect_nodebs(EventLoop& loop, packet::PacketPool& pool, const Scenario& scenario,
@@ -136,7 +136,7 @@ void RadioAccess::connect_nodebs(EventLoop& loop, packet::PacketPool& pool, cons
   std::vector<Element*> down;
   std::vector<Element*> up;
   for (const auto& site : sites_) {
-    site->to_radio.lead_to(site->port.emplace(loop, *site->cell));
+    site->to_radio.set_next(site->port.emplace(loop, *site->cell));
     cells.push_back(&*site->cell);
     down.push_back(&site->down);
     up.push_back(&site->uplink);

@@ -16,9 +16,9 @@
 #include "emulator/cell/x2_forwarding.hpp"
 #include "emulator/net/event_loop.hpp"
 #include "emulator/report/delay_digest.hpp"
+#include "emulator/runtime/deferred_element.hpp"
 #include "emulator/runtime/gwa_router.hpp"
 #include "emulator/runtime/hop.hpp"
-#include "emulator/runtime/late_link.hpp"
 #include "emulator/runtime/mobility.hpp"
 #include "emulator/runtime/nodeb_group.hpp"
 #include "emulator/runtime/path_switch.hpp"
@@ -88,7 +88,7 @@ class RadioAccess {
   /// element that it sends to.
   struct Site {
     Site(EventLoop& loop, const Scenario& scenario, std::uint64_t seed, std::uint32_t nodeb, Element& to_core);
-    LateLink to_radio;
+    DeferredElement to_radio;
     Hop down;
     /// Advertises the window of the router in front of this Node-B; set if the scenario configures it.
     std::optional<GwaRouter> gwa_router;
@@ -113,7 +113,7 @@ class RadioAccess {
 
   std::vector<std::unique_ptr<Drx>> sleep_;  ///< DRX state of each UE; empty if UEs always listen
   std::vector<std::unique_ptr<Site>> sites_;
-  LateLink from_air_;  ///< receives the uplink packets of the access point's stations
+  DeferredElement from_air_;  ///< receives the uplink packets of the access point's stations
   std::optional<WlanCell> wlan_;
   std::optional<NodebGroup> group_;
   std::optional<PathSwitch> path_switch_;

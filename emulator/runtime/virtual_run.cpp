@@ -12,11 +12,11 @@
 #include <utility>
 #include <vector>
 
+#include "emulator/runtime/deferred_element.hpp"
 #include "emulator/runtime/endpoints.hpp"
 #include "emulator/runtime/feedback_wire.hpp"
 #include "emulator/runtime/figures.hpp"
 #include "emulator/runtime/handover_watch.hpp"
-#include "emulator/runtime/late_link.hpp"
 #include "emulator/runtime/network.hpp"
 #include "emulator/runtime/profiles.hpp"
 #include "emulator/runtime/proxy_node.hpp"
@@ -62,8 +62,8 @@ class VirtualRun {
     network_.emplace(loop_, pool, plan.scenario, plan.seed, traces, ends);
     servers_.emplace(loop_, pool, plan.scenario, plan.seed, network_->from_servers());
     ues_.emplace(loop_, pool, plan.scenario, plan.seed, network_->from_ues());
-    to_servers_.lead_to(servers_->entry());
-    to_ues_.lead_to(ues_->entry());
+    to_servers_.set_next(servers_->entry());
+    to_ues_.set_next(ues_->entry());
     windows_.emplace(loop_, plan.scenario, servers_->hosts());
     if (proxy_) proxy_->connect(network_->from_proxy_radio(), network_->from_proxy_core());
     if (const auto period = report_period(plan.scenario, plan.mode)) add_feedback(*period);
@@ -175,8 +175,8 @@ class VirtualRun {
   const RunPool& buffers_;
   proxy::ShardConfig shard_config_;
   EventLoop loop_;
-  LateLink to_servers_;
-  LateLink to_ues_;
+  DeferredElement to_servers_;
+  DeferredElement to_ues_;
   std::optional<ProxyNode> proxy_;
   std::optional<Network> network_;
   std::optional<BuiltInServers> servers_;

@@ -263,7 +263,7 @@ void describe(Section& s, UplinkSpec& uplink) {
   check_frames(s, uplink.buffer, uplink.frame);
 }
 
-void UeSpec::settle_frames() {
+void UeSpec::set_default_frames() {
   constexpr std::uint64_t frames = 200;
   frame = given_frame.value_or(channel.type == ChannelType::hsdpa ? link::pdu_size : Bytes(0));
   const auto bytes = frames * static_cast<std::uint64_t>(link::pdu_size.count());
@@ -296,7 +296,7 @@ void describe(Section& s, UeSpec& ue) {
   s.check(ue.loss <= 0 || ue.channel.type != ChannelType::wlan, "loss", "0 on the air of an access point",
           Scalar<double>::format(ue.loss));
   s.section("uplink", ue.uplink, "uplink of this UE before cell.uplink; not set: only cell.uplink");
-  ue.settle_frames();
+  ue.set_default_frames();
   check_frames(s, ue.buffer, ue.frame);
   check_managed(s, ue);
 }

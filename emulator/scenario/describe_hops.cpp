@@ -23,9 +23,9 @@ constexpr Choice<DisciplineType> disciplines[] = {
     {"pie", DisciplineType::pie, "RFC 8033"},
     {"dualpi2", DisciplineType::dualpi2, "RFC 9332: a queue for L4S, one for the rest"},
     {"abc", DisciplineType::abc, "signals senders of ABC (NSDI 2020) to accelerate or brake"}};
-constexpr Choice<StepWay> step_ways[] = {{"both", StepWay::both, "each way"},
-                                         {"down", StepWay::down, "towards the UEs"},
-                                         {"up", StepWay::up, "towards the servers"}};
+constexpr Choice<StepDirection> step_ways[] = {{"both", StepDirection::both, "each way"},
+                                               {"down", StepDirection::down, "towards the UEs"},
+                                               {"up", StepDirection::up, "towards the servers"}};
 
 /// Checks that the delay steps of a hop are sorted by time.
 void check_steps(Section& s, const HopSpec& hop) {

@@ -93,11 +93,11 @@ struct PolicerSpec {
   Bytes burst{125'000};
 };
 
-enum class StepWay : std::uint8_t { both, down, up };
+enum class StepDirection : std::uint8_t { both, down, up };
 
 /// Scheduled change of a hop's delay, such as a route change.
 struct StepSpec : DelayStep {
-  StepWay way = StepWay::both;
+  StepDirection way = StepDirection::both;
 };
 
 /// One wired hop, equal in both directions except for the steps of its delay.
@@ -213,7 +213,7 @@ struct UeSpec {
   /// Sets the sizes of frame and buffer from the file, or else from the channel's defaults. The default frame is one
   /// HSDPA PDU for hsdpa channels, else 0. The default buffer is 200 frames, or the bytes of 200 HSDPA PDUs without
   /// frames.
-  void settle_frames();
+  void set_default_frames();
 };
 
 enum class MoveType : std::uint8_t { outage, handover, leave };

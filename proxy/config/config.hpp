@@ -216,10 +216,10 @@ void describe(config::Section& s, Policy& policy);
 void describe(config::Section& s, ShardLimits& limits);
 void describe(config::Section& s, ShardTimeouts& timeouts);
 /// Declares every key of section `smvs`, for a file that configures both the proxy and the Node-B.
-void describe(config::Section& s, SmvsMode& smvs);
+void describe(config::Section& s, SmvsSettings& smvs);
 /// Declares those keys of section `smvs` that the proxy uses with the configured value of smvs.law. Other keys are
 /// errors.
-void describe_at_proxy(config::Section& s, SmvsMode& smvs);
+void describe_at_proxy(config::Section& s, SmvsSettings& smvs);
 void describe(config::Section& s, EalSettings& eal);
 void describe(config::Section& s, PortSettings& port);
 void describe(config::Section& s, PortsSettings& ports);

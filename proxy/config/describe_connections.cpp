@@ -75,26 +75,26 @@ constexpr Choice<UplinkAnswers> uplink_answers[] = {
 /// Group of `smvs` keys that have an effect only with certain values of other keys, for which used() returns true. With
 /// other values the group's keys are refused.
 struct KeysInUse {
-  bool (*used)(const SmvsMode&);
+  bool (*used)(const SmvsSettings&);
   /// condition in words, such as "smvs.law or smvs.without_reports is acks"; the error about a refused key contains it
   std::string_view condition;
 };
-constexpr KeysInUse law_parameters{[](const SmvsMode& smvs) { return smvs.law != ControllerLocation::nodeb; },
+constexpr KeysInUse parameter_keys{[](const SmvsSettings& smvs) { return smvs.law != ControllerLocation::nodeb; },
                                    "smvs.law is proxy or acks (nodeb: in the Node-B's file)"};
-constexpr KeysInUse ack_parameters{[](const SmvsMode& smvs) {
+constexpr KeysInUse ack_parameters{[](const SmvsSettings& smvs) {
                                      return smvs.law == ControllerLocation::acks ||
                                             smvs.without_reports == WithoutReports::acks;
                                    },
                                    "smvs.law or smvs.without_reports is acks"};
 
-void describe_smvs(Section& s, SmvsMode& smvs, bool at_both_ends) {
+void describe_smvs(Section& s, SmvsSettings& smvs, bool at_both_ends) {
   const auto used = [&](const KeysInUse& keys) { return at_both_ends || keys.used(smvs); };
   const auto condition = [&](const KeysInUse& keys) { return at_both_ends ? std::string_view() : keys.condition; };
   s.choice("law", smvs.law, controller_locations, "location of the SMVS controller");
   s.section(
       "parameters",
       [&](Section& below) {
-        control::describe(below, smvs.parameters, used(law_parameters), condition(law_parameters));
+        control::describe(below, smvs.parameters, used(parameter_keys), condition(parameter_keys));
       },
       "parameters of the SMVS law");
   s.section("receive_window", smvs.receive_window, "second control loop, for the window advertised to the server");
@@ -165,11 +165,11 @@ void describe(Section& s, Policy& policy) {
   check_interception(s, settings);
 }
 
-void describe(Section& s, SmvsMode& smvs) {
+void describe(Section& s, SmvsSettings& smvs) {
   describe_smvs(s, smvs, true);
 }
 
-void describe_at_proxy(Section& s, SmvsMode& smvs) {
+void describe_at_proxy(Section& s, SmvsSettings& smvs) {
   describe_smvs(s, smvs, false);
 }
 

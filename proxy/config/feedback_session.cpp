@@ -34,7 +34,7 @@ feedback::SessionConfig session_config(const FeedbackConfig& config, feedback::R
   session.keys = config.session_keys();
   session.send_key = config.session_send_key();
   session.session_id = session_id;
-  session.takes = {true, true};
+  session.features = {true, true};
   session.max_datagram = static_cast<std::size_t>(config.max_datagram.count());
   return session;
 }

@@ -31,9 +31,9 @@ constexpr std::array<Choice<EmptyQueue>, 2> empty_queues{
     {{"hold", EmptyQueue::hold, "a step that ends with an empty queue never lowers the mean rate"},
      {"follow", EmptyQueue::follow, "a step with an empty queue counts like any other step, as in the paper"}}};
 
-constexpr std::array<Choice<SecondLoopLaw>, 2> second_loop_laws{
-    {{"balance", SecondLoopLaw::balance, "the path from the server to the air counts as one queue"},
-     {"sliding-mode", SecondLoopLaw::sliding_mode, "SMVS controls the relay buffer of each connection"}}};
+constexpr std::array<Choice<SecondLoopController>, 2> second_loop_laws{
+    {{"balance", SecondLoopController::balance, "the path from the server to the air counts as one queue"},
+     {"sliding-mode", SecondLoopController::sliding_mode, "SMVS controls the relay buffer of each connection"}}};
 
 /// Reports each rule that validate() finds broken, as an error at the key of the parameter.
 template <typename Parameters>
@@ -110,7 +110,7 @@ void describe(Section& s, SecondLoopParameters& p) {
   s.value("frame", p.frame, {Bytes(1), Bytes(65'535)}, "size of a frame in the reference");
   s.value("initial", p.initial, {Bytes(1460), Bytes(1 << 30)}, "window before a drain rate is known");
   s.value("maximum", p.maximum, {Bytes(1460), Bytes(1 << 30)}, "upper limit of the window");
-  s.when(p.law == SecondLoopLaw::sliding_mode, "law is sliding-mode", [&] {
+  s.when(p.law == SecondLoopController::sliding_mode, "law is sliding-mode", [&] {
     s.section(
         "sliding", [&](Section& below) { describe_sliding(below, p); }, "parameters of the sliding mode");
   });
@@ -172,7 +172,7 @@ void describe(Section& s, GwaParameters& p) {
   report(s, p);
 }
 
-void describe_laws(Section& s, LawParameters& laws) {
+void describe_laws(Section& s, FlowControllerParameters& laws) {
   s.value("radio_buffer", laws.buffer, {Bytes(0), Bytes(1 << 30)},
           "B: size of a UE's radio queue, which wr*, ack-regulator, gwa-* and fair-share divide; 0B = the value in "
           "reports, or 64KiB if they contain none");
@@ -180,7 +180,7 @@ void describe_laws(Section& s, LawParameters& laws) {
           "longest delay of an ACK of a regulated connection; must be shorter than the shortest retransmission "
           "timeout, because the sender retransmits otherwise");
 #define X(name, key, type, text) s.section(key, laws.name, text);
-  SLUICE_LAW_PARAMETERS(X)
+  SLUICE_FLOW_CONTROLLER_PARAMETERS(X)
 #undef X
 }
 

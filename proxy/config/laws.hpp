@@ -45,6 +45,6 @@ void describe(config::Section& s, ClampWindowParameters& parameters);
 void describe(config::Section& s, ClampPriceParameters& parameters);
 void describe(config::Section& s, GwaParameters& parameters);
 /// Declares the keys of `laws`: the buffer, and a section for each controller.
-void describe_laws(config::Section& s, LawParameters& laws);
+void describe_laws(config::Section& s, FlowControllerParameters& laws);
 
 }  // namespace sluice::control

@@ -29,9 +29,9 @@ MADE = {
     "AckRegulator": set(),
     "EmptyQueueRelease": set(),
     "Framing": set(),
-    "ClampLaw": {"segment_", "target_", "slope_", "frame_"},
-    "RegulatorLaw": {"segment_"},
-    "AckTimingLaw": {"segment_"},
+    "ClampController": {"segment_", "target_", "slope_", "frame_"},
+    "WindowRegulatorController": {"segment_"},
+    "AckRegulatorController": {"segment_"},
     "FlowController": {"segment_"},
 }
 # Of these the state is that of the parts named, one by one.

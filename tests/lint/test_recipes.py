@@ -16,7 +16,7 @@ BUILD = Path(os.environ.get("SLUICE_BUILD", ROOT / "build" / "release"))
 # What recipes promise at most, and what is compiled of an example: a source, and one whose compiler options it has.
 PROMISED = {"law": 4, "congestion": 3, "scheduler": 3, "counter": 1, "port": 1, "key": 1, "encapsulation": 3, "tunnel": 3,
             "report_source": 3}
-COMPILED = {"law": [("control/window_laws/fixed_window.cpp", "control/window_laws/flow_laws.cpp"), ("proxy/config/laws.cpp", "proxy/config/laws.cpp"),
+COMPILED = {"law": [("control/window_laws/fixed_window.cpp", "control/window_laws/flow_controller_types.cpp"), ("proxy/config/laws.cpp", "proxy/config/laws.cpp"),
                     ("control/decision_log/replay.cpp", "control/decision_log/replay.cpp")],
             "congestion": [("dataplane/tcp/scalable.cpp", "dataplane/tcp/newreno.cpp"),
                            ("dataplane/tcp/congestion.cpp", "dataplane/tcp/congestion.cpp")],

@@ -27,7 +27,7 @@ constexpr int max_bridges = 1000;
 FailOpenBridge::FailOpenBridge(Interfaces interfaces) try
     : interfaces_(std::move(interfaces)), filter_(find_or_make().index, interfaces_) {
   filter_.isolate_host();
-  put_together();
+  set_up_bridge();
 } catch (const std::runtime_error& problem) {
   throw std::runtime_error(std::string("fail_open: ") + problem.what());
 }
@@ -35,7 +35,7 @@ FailOpenBridge::FailOpenBridge(Interfaces interfaces) try
 NetworkLink FailOpenBridge::find_or_make() {
   const std::array ports{require(links_, interfaces_[0]), require(links_, interfaces_[1])};
   if (ports[0].master != 0 || ports[1].master != 0) {
-    NetworkLink bridge = joined_already(ports);
+    NetworkLink bridge = existing_bridge(ports);
     name_ = bridge.name;
     return bridge;
   }
@@ -46,7 +46,7 @@ NetworkLink FailOpenBridge::find_or_make() {
   throw std::runtime_error("there are bridges sluice0 to " + name_ + "; remove unused ones");
 }
 
-NetworkLink FailOpenBridge::joined_already(const std::array<NetworkLink, 2>& ports) {
+NetworkLink FailOpenBridge::existing_bridge(const std::array<NetworkLink, 2>& ports) {
   const std::vector<NetworkLink> links = links_.all();
   const unsigned master = std::max(ports[0].master, ports[1].master);
   const auto bridge = std::find_if(links.begin(), links.end(), [&](const auto& link) { return link.index == master; });
@@ -69,7 +69,7 @@ NetworkLink FailOpenBridge::joined_already(const std::array<NetworkLink, 2>& por
   return *bridge;
 }
 
-void FailOpenBridge::put_together() {
+void FailOpenBridge::set_up_bridge() {
   const NetworkLink bridge = require(links_, name_);
   links_.configure_as_wire(bridge.index);
   links_.switch_on(bridge.index);
@@ -99,7 +99,7 @@ std::string FailOpenBridge::maintain() {
     // A recreated interface is blocked before it joins the bridge.
     if (filter_.is_shut()) filter_.shut_again();
     static_cast<void>(links_.make(name_));
-    put_together();
+    set_up_bridge();
     ++repairs_;
     return fmt::format("fail_open: {} and {} were added to the bridge {} again", interfaces_[0], interfaces_[1], name_);
   } catch (const std::runtime_error& problem) {

@@ -46,9 +46,9 @@ class FailOpenBridge {
   [[nodiscard]] NetworkLink find_or_make();
   /// Returns the bridge of which both interfaces are members. Throws if they are members of different bridges, or if
   /// the bridge has other members.
-  [[nodiscard]] NetworkLink joined_already(const std::array<NetworkLink, 2>& ports);
+  [[nodiscard]] NetworkLink existing_bridge(const std::array<NetworkLink, 2>& ports);
   /// Configures the bridge, sets it up and adds both interfaces.
-  void put_together();
+  void set_up_bridge();
   /// True if the bridge is up and both interfaces are members of it.
   [[nodiscard]] bool is_whole();
 

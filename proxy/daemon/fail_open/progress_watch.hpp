@@ -41,7 +41,7 @@ class ProgressWatch {
     std::uint32_t still = 0;  ///< number of samples without progress of this thread while other threads made progress
   };
   std::vector<Watched> threads_;
-  std::uint32_t all_still_ = 0;  ///< number of samples since any thread last made progress
+  std::uint32_t samples_without_progress_ = 0;  ///< number of samples since any thread last made progress
 };
 
 }  // namespace sluice::proxy

@@ -59,9 +59,9 @@ config::Loaded<Config> Reloader::with_mode(const std::string& mode, const std::s
   return config::parse<Config>(root, file_.empty() ? "mode" : file_);
 }
 
-const std::vector<ModeOffer>& Reloader::modes() {
+const std::vector<ModeAvailability>& Reloader::modes() {
   // A file of a secret that could not be read rules out every mode, the present one too. Such a result is not kept.
-  const auto is_present = [this](const ModeOffer& offer) {
+  const auto is_present = [this](const ModeAvailability& offer) {
     return offer.mode == config_.shard.mode && offer.why_not.empty();
   };
   if (std::ranges::any_of(modes_, is_present)) return modes_;

@@ -32,7 +32,7 @@ class Reloader {
   [[nodiscard]] admin::Answer mode(const std::vector<std::string>& words);
   /// Returns every mode, with the reason for each mode that the configuration does not allow. The list is computed once
   /// for each active configuration.
-  [[nodiscard]] const std::vector<ModeOffer>& modes();
+  [[nodiscard]] const std::vector<ModeAvailability>& modes();
   /// Reads the configuration file again and activates it. `words` is empty, or contains --confirm-within and a
   /// duration, within which the change must be confirmed.
   [[nodiscard]] admin::Answer reload(const std::vector<std::string>& words);
@@ -63,8 +63,8 @@ class Reloader {
   bool last_reload_successful_ = true;
   /// number of the newest change that had to be confirmed; a timer reverts a change only if it is still the newest
   std::uint64_t trial_ = 0;
-  std::vector<ModeOffer> modes_;  ///< modes that the active configuration offers; empty until the first request
-  std::optional<Config> before_;  ///< configuration before the unconfirmed change; not set if there is none
+  std::vector<ModeAvailability> modes_;  ///< modes that the active configuration offers; empty until the first request
+  std::optional<Config> before_;         ///< configuration before the unconfirmed change; not set if there is none
 
   /// YAML, with secrets, of the configuration that was reverted last; not set if none was reverted
   std::optional<std::string> taken_back_;

@@ -94,31 +94,31 @@ RunRecord::RunRecord(const std::string& path, const ServiceEnvironment& service)
   Record left{};
   if (pread(descriptor_, &left, sizeof left, 0) == sizeof left && left.magic == run_magic)
     last_ = interpret(left, service);
-  record_ = {run_magic, Ending::none, 0, field_of(boot_id()), field_of(service.invocation)};
+  record_ = {run_magic, EndReason::none, 0, field_of(boot_id()), field_of(service.invocation)};
   write(record_);
 }
 
 RunRecord::~RunRecord() {
-  if (record_.ending == Ending::none) end(Ending::failed);
+  if (record_.ending == EndReason::none) end(EndReason::failed);
   close(descriptor_);
 }
 
 std::optional<LastRun> RunRecord::interpret(const Record& record, const ServiceEnvironment& service) {
   const std::string thread = record.thread != 0 ? name_of_thread(record.thread) : "a thread";
   switch (record.ending) {
-    case Ending::command:
+    case EndReason::command:
       return LastRun{"command", "the command stop ended it"};
-    case Ending::sigterm:
+    case EndReason::sigterm:
       return LastRun{"sigterm", "SIGTERM ended it"};
-    case Ending::sigint:
+    case EndReason::sigint:
       return LastRun{"sigint", "SIGINT ended it"};
-    case Ending::failed:
+    case EndReason::failed:
       return LastRun{"failed", "it ended because of an error, which its log states", false};
-    case Ending::hang:
+    case EndReason::hang:
       return LastRun{"hang", "its watchdog killed it, because " + thread + " hung while others ran", false};
-    case Ending::stopped:
+    case EndReason::stopped:
       return LastRun{"stopped", "its watchdog killed it, because all its threads stalled", false};
-    case Ending::none:
+    case EndReason::none:
       break;
   }
   const std::string stalled = record.thread != 0 ? "; " + thread + " had stalled" : "";
@@ -127,7 +127,7 @@ std::optional<LastRun> RunRecord::interpret(const Record& record, const ServiceE
   return LastRun{"killed", "it was killed or it crashed, and nothing recorded why" + stalled, false};
 }
 
-void RunRecord::end(Ending ending) {
+void RunRecord::end(EndReason ending) {
   record_.ending = ending;
   write(record_);
 }
@@ -137,7 +137,7 @@ void RunRecord::note_stall(std::optional<std::uint32_t> shard) {
   write(record_);
 }
 
-void RunRecord::killed_by_watchdog(Ending why, std::uint32_t thread) const {
+void RunRecord::killed_by_watchdog(EndReason why, std::uint32_t thread) const {
   Record last = record_;
   last.ending = why;
   last.thread = thread + 1;

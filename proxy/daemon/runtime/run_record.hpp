@@ -8,7 +8,7 @@
 namespace sluice::proxy {
 
 /// Reason for the end of a run. The values are stored in a file, so they must not change.
-enum class Ending : std::uint32_t {
+enum class EndReason : std::uint32_t {
   none,     ///< the run has not ended, or it ended before it could record anything
   command,  ///< `sluicectl stop`
   sigterm,
@@ -50,18 +50,18 @@ class RunRecord {
   /// Returns how the last run ended, or nothing if there was no earlier run.
   [[nodiscard]] const std::optional<LastRun>& last() const { return last_; }
   /// Records how this run ends.
-  void end(Ending ending);
+  void end(EndReason ending);
   /// Records which shard's poll thread currently stalls; nothing if no thread stalls.
   void note_stall(std::optional<std::uint32_t> shard);
   /// Records that the watchdog process is about to kill this run. Makes a single system call, so the watchdog process
   /// may call it after fork(). `thread` is 0 for the control thread, and shard + 1 for a poll thread.
-  void killed_by_watchdog(Ending why, std::uint32_t thread) const;
+  void killed_by_watchdog(EndReason why, std::uint32_t thread) const;
 
  private:
   /// Contents of the file.
   struct Record {
     std::array<char, 8> magic;
-    Ending ending;
+    EndReason ending;
     /// thread that hangs or stalls: 0 for none, 1 for the control thread, shard + 2 for a poll thread
     std::uint32_t thread;
     std::array<char, 40> boot;

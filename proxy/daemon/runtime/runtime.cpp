@@ -176,7 +176,7 @@ std::unique_ptr<WatchdogProcess> Runtime::start_watchdog() const {
   return std::make_unique<WatchdogProcess>(
       std::size_t{1} + config_.shards.count, [this](ProgressWatch::Verdict verdict) {
         const bool hangs = verdict.state == ProgressWatch::State::hangs;
-        if (run_record_) run_record_->killed_by_watchdog(hangs ? Ending::hang : Ending::stopped, verdict.thread);
+        if (run_record_) run_record_->killed_by_watchdog(hangs ? EndReason::hang : EndReason::stopped, verdict.thread);
       });
 }
 
@@ -237,7 +237,7 @@ void Runtime::start_shards() {
             failed_ = true;
             spdlog::critical("{}", why);
             service_.stopping(Duration::zero());
-            stop_->begin_hurried("a shard failed");
+            stop_->begin_immediate("a shard failed");
           });
         },
         state_ ? FlowJournal(state_->entries_of(i)) : FlowJournal()));
@@ -359,7 +359,7 @@ admin::CommandTable Runtime::commands() {
          reply(Answer::success("stopping"));
          stop_timer_.expires_after(stop_delay);
          stop_timer_.async_wait([this](const boost::system::error_code& error) {
-           if (!error) stop(Ending::command, "requested through the admin socket");
+           if (!error) stop(EndReason::command, "requested through the admin socket");
          });
        }},
   });
@@ -444,7 +444,7 @@ bool Runtime::run() {
   if (state_ && !failed_ && stop_->complete()) state_->remove();
   if (last_frames_ && !failed_) last_frames_->remove();
   status_source_->refresh();
-  if (run_record_) run_record_->end(failed_ ? Ending::failed : ending_);
+  if (run_record_) run_record_->end(failed_ ? EndReason::failed : end_reason_);
   spdlog::info("stopped; {}", status_source_->statistics_line());
   return !failed_;
 }
@@ -457,16 +457,16 @@ void Runtime::await_signal() {
 
 void Runtime::handle_signal(int number) {
   await_signal();
-  if (number == SIGTERM) return stop(Ending::sigterm, "SIGTERM");
-  if (number == SIGINT) return stop(Ending::sigint, "SIGINT");
+  if (number == SIGTERM) return stop(EndReason::sigterm, "SIGTERM");
+  if (number == SIGINT) return stop(EndReason::sigint, "SIGINT");
   const std::string problem = log_.reopen();
   if (!problem.empty()) spdlog::error("the log file cannot be opened again: {}", problem);
   spdlog::info("SIGHUP: log opened again");
   reload_by_signal();
 }
 
-void Runtime::stop(Ending ending, const std::string& why) {
-  ending_ = ending;
+void Runtime::stop(EndReason ending, const std::string& why) {
+  end_reason_ = ending;
   service_.stopping(StopSequence::most(config_.stop.drain));
   stop_->begin(why);
 }
@@ -492,7 +492,7 @@ bool Runtime::healthy() {
   status_source_->refresh();
   for (std::size_t shard = 0; shard < channels_.size(); ++shard) {
     if (channels_[shard]->snapshots.front().at == Instant{}) return false;
-    if (shard_watch_.standing(shard, dpdk::now()) > Duration::zero()) return false;
+    if (shard_watch_.stalled_for(shard, dpdk::now()) > Duration::zero()) return false;
   }
   return true;
 }
@@ -523,8 +523,8 @@ void Runtime::watch_counters() {
   watch_reports();
   watch_links();
   if (fail_open_monitor_) fail_open_monitor_->maintain();
-  captures_->tidy();
-  traces_->tidy();
+  captures_->free_unused();
+  traces_->free_unused();
   watch_timer_.expires_after(counter_watch_period);
   watch_timer_.async_wait([this](const boost::system::error_code& error) {
     if (!error) watch_counters();
@@ -560,7 +560,7 @@ void Runtime::watch_shards() {
   for (const auto& channel : channels_) published.push_back(channel->snapshots.front().at);
   const std::vector<ShardWatch::Event> events = shard_watch_.look(published, dpdk::now());
   for (const ShardWatch::Event& event : events) {
-    if (event.stands) {
+    if (event.is_stalled) {
       spdlog::error("shard {} is stalled for {:.1f} s: its processor is occupied, or a call does not return",
                     event.shard, to_seconds(event.length));
     } else {
@@ -572,7 +572,7 @@ void Runtime::watch_shards() {
 
 std::optional<std::uint32_t> Runtime::stalled_shard() const {
   for (std::uint32_t i = 0; i < channels_.size(); ++i) {
-    if (shard_watch_.standing(i, dpdk::now()) > Duration::zero()) return i;
+    if (shard_watch_.stalled_for(i, dpdk::now()) > Duration::zero()) return i;
   }
   return std::nullopt;
 }

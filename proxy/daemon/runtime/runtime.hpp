@@ -102,7 +102,7 @@ class Runtime {
   [[nodiscard]] std::string summary();
   [[nodiscard]] admin::Answer reload(const std::vector<std::string>& words);
   void reload_by_signal();
-  void stop(Ending ending, const std::string& why);
+  void stop(EndReason ending, const std::string& why);
 
   Config config_;
   Logging& log_;
@@ -150,9 +150,9 @@ class Runtime {
   std::unique_ptr<admin::Server> admin_;
   std::optional<WebServer> web_;
   bool failed_ = false;
-  Ending ending_ = Ending::failed;  ///< how the run ended, which run() sets and the destructor records
-  bool state_lost_ = false;         ///< true once the log reports that the state file is lost
-  bool frames_lost_ = false;        ///< true once the log reports that the file of last frames is lost
+  EndReason end_reason_ = EndReason::failed;  ///< how the run ended, which run() sets and the destructor records
+  bool state_lost_ = false;                   ///< true once the log reports that the state file is lost
+  bool frames_lost_ = false;                  ///< true once the log reports that the file of last frames is lost
 };
 
 }  // namespace sluice::proxy

@@ -92,7 +92,7 @@ StateFile::StateFile(std::string path, const StateIdentity& identity, Instant no
       sort_by_shard(left_.crashed_connections);
       sort_by_shard(left_.recovered);
     }
-    begin_anew(now);
+    create_new_file(now);
   } catch (const std::runtime_error& problem) {
     unlink((path_ + ".new").c_str());
     throw std::runtime_error("state.file " + path_ + " " + problem.what());
@@ -164,7 +164,7 @@ void StateFile::read_left(const Descriptor& file, Instant now) {
 
 /// Creates the file of this run under a temporary name. Only the complete file is renamed, so that it replaces the file
 /// of the earlier run. If this run is killed before it has renamed the file, the file of the earlier run remains.
-void StateFile::begin_anew(Instant now) {
+void StateFile::create_new_file(Instant now) {
   const std::string fresh = path_ + ".new";
   make_folder_of(path_);
   unlink(fresh.c_str());

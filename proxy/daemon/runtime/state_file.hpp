@@ -89,7 +89,7 @@ class StateFile {
  private:
   class Descriptor;
   void read_left(const Descriptor& file, Instant now);
-  void begin_anew(Instant now);
+  void create_new_file(Instant now);
   [[nodiscard]] Header header_for(Instant now) const;
   [[nodiscard]] JournalEntry* first_entry() const;
   /// Returns the journal entries of connections that lost bytes when an earlier run crashed. In the file they are

@@ -47,21 +47,21 @@ void StopSequence::begin(const std::string& why) {
     drain();
     return;
   }
-  if (std::exchange(hurried_, true)) return;
+  if (std::exchange(is_immediate_, true)) return;
   spdlog::info("stopping at once: {}", why);
   timer_.cancel();
 }
 
-void StopSequence::begin_hurried(const std::string& why) {
+void StopSequence::begin_immediate(const std::string& why) {
   if (begun_) return begin(why);
-  begun_ = hurried_ = true;
+  begun_ = is_immediate_ = true;
   spdlog::info("stopping at once: {}", why);
   drain();
 }
 
 void StopSequence::drain() {
   handed_back_before_ = status_source_.count(Counter::released_drain);
-  time_.emplace(hurried_ ? Duration::zero() : drain_, dpdk::now());
+  time_.emplace(is_immediate_ ? Duration::zero() : drain_, dpdk::now());
   commands_.drain(true, [this](const admin::Answer& answer) { consider(answer); });
 }
 
@@ -76,15 +76,16 @@ void StopSequence::consider(const admin::Answer& answer) {
       answer.ok ? std::optional(answer.value.at("broken_by_a_stop").get<std::uint64_t>()) : std::nullopt;
   const bool was_extended = time_->is_extended();
   const bool ends = time_->ends(dpdk::now(), would_break);
-  if (time_->stood_still() > Duration::zero())
-    spdlog::warn("the program or its host was stalled for {}; the drain is extended by this time",
-                 config::Scalar<Duration>::format(std::chrono::floor<std::chrono::milliseconds>(time_->stood_still())));
+  if (time_->suspended_time() > Duration::zero())
+    spdlog::warn(
+        "the program or its host was stalled for {}; the drain is extended by this time",
+        config::Scalar<Duration>::format(std::chrono::floor<std::chrono::milliseconds>(time_->suspended_time())));
   if (!was_extended && time_->is_extended())
     spdlog::warn(
         "stop.drain is over, and {} connection(s) would break; the drain continues while their number falls, for at "
         "most {}",
         *would_break, config::Scalar<Duration>::format(drain_));
-  if (hurried_ || ends) return state_and_end(answer);
+  if (is_immediate_ || ends) return state_and_end(answer);
   after(DrainTime::period, &StopSequence::look);
 }
 
@@ -105,7 +106,7 @@ void StopSequence::end_connections() {
 }
 
 void StopSequence::linger() {
-  if (hurried_) return finish();
+  if (is_immediate_) return finish();
   after(last_words, &StopSequence::finish);
 }
 

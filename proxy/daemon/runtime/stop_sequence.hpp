@@ -33,7 +33,7 @@ class StopSequence {
   /// drain, ends it, so that connections which are still split are reset at once.
   void begin(const std::string& why);
   /// Ends all split connections at once and logs `why`. Does not wait until they are handed back to their hosts.
-  void begin_hurried(const std::string& why);
+  void begin_immediate(const std::string& why);
   /// True if every split connection has been handed back to its hosts or reset.
   [[nodiscard]] bool complete() const { return complete_; }
 
@@ -59,7 +59,7 @@ class StopSequence {
   boost::asio::steady_timer timer_;
   std::optional<DrainTime> time_;
   bool begun_ = false;
-  bool hurried_ = false;
+  bool is_immediate_ = false;
   bool complete_ = false;
   std::uint64_t handed_back_before_ = 0;
 };

@@ -66,7 +66,8 @@ void WebServer::look(const std::function<void(const std::string&)>& take) {
   program_.details.both(max_shown, max_shown, [this, take](const admin::Answer& details) {
     program_.status_source.refresh();
     const bool switch_modes = program_.status_source.parts().config->page->switch_modes;
-    const std::vector<ModeOffer> modes = switch_modes ? program_.reloader.modes() : std::vector<ModeOffer>();
+    const std::vector<ModeAvailability> modes =
+        switch_modes ? program_.reloader.modes() : std::vector<ModeAvailability>();
     admin::Json view = live_view(program_.status_source, {program_.processor_times(), modes, dpdk::now()}, details);
     view["sample"] = admin::Json::parse(history_->rows().newest_json());
     take(view.dump(-1, ' ', false, admin::Json::error_handler_t::replace));

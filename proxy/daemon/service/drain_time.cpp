@@ -11,13 +11,13 @@ bool DrainTime::ends(Instant now, std::optional<std::uint64_t> would_break) {
   // Intervals without an answer count once shards are considered stalled, so that the drain does not wait for them
   // forever.
   const bool counts = interval <= period + tolerance || unanswered_ >= max_unanswered;
-  stood_still_ = counts ? Duration::zero() : interval - period;
-  end_ += stood_still_;
-  fell_ += stood_still_;
+  suspended_time_ = counts ? Duration::zero() : interval - period;
+  end_ += suspended_time_;
+  last_decrease_at_ += suspended_time_;
   if (!would_break) return unanswered_ >= max_unanswered && now >= end_;
-  if (least_ && *would_break < *least_) fell_ = now;
-  least_ = std::min(least_.value_or(*would_break), *would_break);
-  const bool falls = *would_break > 0 && now - fell_ < std::min(patience, drain_);
+  if (lowest_ && *would_break < *lowest_) last_decrease_at_ = now;
+  lowest_ = std::min(lowest_.value_or(*would_break), *would_break);
+  const bool falls = *would_break > 0 && now - last_decrease_at_ < std::min(max_time_without_decrease, drain_);
   is_extended_ = now >= end_ && now < end_ + drain_ && falls;
   return now >= end_ && !is_extended_;
 }

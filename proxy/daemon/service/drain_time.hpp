@@ -20,28 +20,28 @@ class DrainTime {
   static constexpr Duration tolerance = std::chrono::milliseconds(400);
   /// Maximum time since the number of connections that a stop would break last decreased, for which the wait is still
   /// extended.
-  static constexpr Duration patience = std::chrono::seconds(1);
+  static constexpr Duration max_time_without_decrease = std::chrono::seconds(1);
   /// Number of consecutive requests without an answer after which the shards count as stalled.
   static constexpr unsigned max_unanswered = 3;
 
-  DrainTime(Duration drain, Instant now) : drain_(drain), end_(now + drain), asked_(now), fell_(now) {}
+  DrainTime(Duration drain, Instant now) : drain_(drain), end_(now + drain), asked_(now), last_decrease_at_(now) {}
 
   /// Records the shards' answer: how many connections a stop at `now` would break. `would_break` is not set if the
   /// shards did not answer. Returns true if the wait is over.
   [[nodiscard]] bool ends(Instant now, std::optional<std::uint64_t> would_break);
 
   /// Returns how long the program was suspended between the last two answers; zero if it was not suspended.
-  [[nodiscard]] Duration stood_still() const { return stood_still_; }
+  [[nodiscard]] Duration suspended_time() const { return suspended_time_; }
   /// True if the configured time `drain` for handing connections back is over and the wait is extended.
   [[nodiscard]] bool is_extended() const { return is_extended_; }
 
  private:
   Duration drain_;
   Instant end_;
-  Instant asked_;  ///< time of the last answer, at which the current interval began
-  Instant fell_;   ///< time at which the number of connections that a stop would break last decreased
-  Duration stood_still_{};
-  std::optional<std::uint64_t> least_;
+  Instant asked_;             ///< time of the last answer, at which the current interval began
+  Instant last_decrease_at_;  ///< time at which the number of connections that a stop would break last decreased
+  Duration suspended_time_{};
+  std::optional<std::uint64_t> lowest_;
   unsigned unanswered_ = 0;
   bool is_extended_ = false;
 };

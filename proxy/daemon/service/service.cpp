@@ -25,15 +25,15 @@ void Service::await_health() {
   if (!program_.healthy()) return after(health_period, &Service::await_health);
   ready_ = true;
   if (!stopping_) manager_.ready(program_.summary());
-  beat();
+  ping_watchdog();
 }
 
 /// Reports to the service manager that the program is running. Does so twice per watchdog period, as
 /// sd_watchdog_enabled(3) recommends.
-void Service::beat() {
+void Service::ping_watchdog() {
   if (!manager_.watchdog()) return;
   notify_alive();
-  after(*manager_.watchdog() / 2, &Service::beat);
+  after(*manager_.watchdog() / 2, &Service::ping_watchdog);
 }
 
 void Service::notify_alive() {

@@ -35,7 +35,7 @@ class Service {
 
  private:
   void await_health();
-  void beat();
+  void ping_watchdog();
   void notify_alive();
   void after(Duration delay, void (Service::*next)());
 

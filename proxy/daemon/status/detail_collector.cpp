@@ -57,7 +57,7 @@ void DetailCollector::add(DetailRequest request, admin::Reply reply) {
 
 void DetailCollector::post(const DetailRequest& request) {
   for (ShardChannel* channel : status_source_.channels()) {
-    channel->details_wanted.store(request, std::memory_order_relaxed);
+    channel->requested_details.store(request, std::memory_order_relaxed);
   }
 }
 

@@ -62,9 +62,9 @@ Json packets(const Counters& counters) {
 
 }  // namespace
 
-Json to_json(const std::vector<ModeOffer>& modes) {
+Json to_json(const std::vector<ModeAvailability>& modes) {
   Json list = Json::array();
-  for (const ModeOffer& offer : modes) {
+  for (const ModeAvailability& offer : modes) {
     const ModeText& text = mode_table[static_cast<std::size_t>(offer.mode)];
     list.push_back({{"mode", text.key},
                     {"allowed", offer.why_not.empty()},

@@ -13,20 +13,20 @@ namespace sluice::proxy {
 inline constexpr std::uint16_t max_shown = 100;
 
 /// A mode of the proxy, and whether the active configuration allows it.
-struct ModeOffer {
+struct ModeAvailability {
   Mode mode{};
   std::string why_not;  ///< rule that the configuration would break in this mode; empty if the mode is allowed
 };
 /// Returns every mode with its text, and whether the configuration allows the mode. The command `sluicectl modes` shows
 /// the result.
-[[nodiscard]] admin::Json to_json(const std::vector<ModeOffer>& modes);
+[[nodiscard]] admin::Json to_json(const std::vector<ModeAvailability>& modes);
 
 /// Values that the live page needs and that StatusSource does not contain.
 struct LiveContext {
   std::vector<std::optional<Duration>> processor_times;  ///< processor time used by each shard's thread
   /// modes to which the page may switch the proxy, with the reason for a mode that is not allowed; empty if the page
   /// may not switch modes
-  std::vector<ModeOffer> modes;
+  std::vector<ModeAvailability> modes;
   Instant now{};
 };
 

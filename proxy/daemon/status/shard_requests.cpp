@@ -11,7 +11,7 @@ using Clock = boost::asio::steady_timer::clock_type;
 
 /// Interval at which the control thread checks whether the shards' snapshots contain the answers.
 constexpr auto answers_looked_for_every = std::chrono::milliseconds(2);
-constexpr auto patience_with_shards = std::chrono::seconds(2);
+constexpr auto shard_answer_timeout = std::chrono::seconds(2);
 
 }  // namespace
 
@@ -23,7 +23,7 @@ void ShardRequests::add(ShardRequest request) {
 void ShardRequests::begin() {
   id_ = std::max(id_ + 1, std::uint32_t{1});
   requests_.front().post(id_);
-  deadline_ = Clock::now() + patience_with_shards;
+  deadline_ = Clock::now() + shard_answer_timeout;
   wait();
 }
 

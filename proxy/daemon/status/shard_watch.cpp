@@ -11,19 +11,19 @@ std::vector<ShardWatch::Event> ShardWatch::look(std::span<const Instant> publish
   if (stood_ourselves) return events;
   for (std::size_t i = 0; i < shards_.size(); ++i) {
     Instant& last_seen = shards_[i].last_seen;
-    const bool stands = now - published[i] > limit;
-    if (stands && last_seen == never) {
+    const bool is_stalled = now - published[i] > limit;
+    if (is_stalled && last_seen == never) {
       last_seen = published[i];
       ++stalls_;
       events.push_back({i, true, now - published[i]});
-    } else if (!stands && last_seen != never) {
+    } else if (!is_stalled && last_seen != never) {
       events.push_back({i, false, published[i] - std::exchange(last_seen, never)});
     }
   }
   return events;
 }
 
-Duration ShardWatch::standing(std::size_t shard, Instant now) const {
+Duration ShardWatch::stalled_for(std::size_t shard, Instant now) const {
   const Instant last_seen = shards_[shard].last_seen;
   return last_seen == never ? Duration::zero() : now - last_seen;
 }

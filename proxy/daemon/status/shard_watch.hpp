@@ -24,14 +24,14 @@ class ShardWatch {
   /// The start or the end of a shard's stall.
   struct Event {
     std::size_t shard = 0;
-    bool stands = false;
+    bool is_stalled = false;
     Duration length{};  ///< duration of the stall until now, or until its end
   };
   /// Returns the stalls that began or ended since the last call. `published` contains the time of each shard's newest
   /// snapshot. Must be called about once a second.
   [[nodiscard]] std::vector<Event> look(std::span<const Instant> published, Instant now);
   /// Returns for how long the shard has been stalled; zero if it is not stalled.
-  [[nodiscard]] Duration standing(std::size_t shard, Instant now) const;
+  [[nodiscard]] Duration stalled_for(std::size_t shard, Instant now) const;
   /// Returns the number of stalls so far.
   [[nodiscard]] std::uint64_t stalls() const { return stalls_; }
 

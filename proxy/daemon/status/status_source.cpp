@@ -100,7 +100,7 @@ bool StatusSource::draining() const {
 std::uint64_t StatusSource::standing_count() const {
   std::uint64_t count = 0;
   for (std::size_t i = 0; i < parts_.channels.size(); ++i) {
-    if (parts_.watch->standing(i, dpdk::now()) > Duration::zero()) ++count;
+    if (parts_.watch->stalled_for(i, dpdk::now()) > Duration::zero()) ++count;
   }
   return count;
 }
@@ -271,7 +271,7 @@ Json StatusSource::shards() const {
                     {"handed_over", ports.handed_over()},
                     {"handed_over_dropped", ports.dropped()},
                     {"sleeps", shard.sleeps},
-                    {"stalled_s", whole_milliseconds(parts_.watch->standing(i, dpdk::now()))}});
+                    {"stalled_s", whole_milliseconds(parts_.watch->stalled_for(i, dpdk::now()))}});
   }
   return list;
 }
@@ -413,7 +413,7 @@ Json to_json(const BearerInfo& bearer, Instant now) {
   return {{"ue", bearer.ue.to_string()},
           {"mode", bearer.mode},
           {"policy", bearer.policy},
-          {"control_group", bearer.ordinary},
+          {"control_group", bearer.in_control_group},
           {"observed_decisions", bearer.observed.decisions},
           {"observed_decided_mean_bytes", mean_of(bearer.observed.decided_bytes, bearer.observed.decisions)},
           {"observed_actual_mean_bytes", mean_of(bearer.observed.actual_bytes, bearer.observed.decisions)},

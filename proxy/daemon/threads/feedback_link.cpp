@@ -118,7 +118,7 @@ std::vector<feedback::SourceCounter> FeedbackLink::counters() const {
 /// Requests the statuses of all bearers, because a Node-B has sent a poll, a request for these statuses. The poll is
 /// answered even if there are no bearers.
 void FeedbackLink::on_poll() {
-  for (ShardChannel* each : shards_.channels) each->all_statuses_wanted.store(true, std::memory_order_relaxed);
+  for (ShardChannel* each : shards_.channels) each->all_statuses_requested.store(true, std::memory_order_relaxed);
   for (unsigned shard = 0; shard < waking_.size(); ++shard) wake_soon(shard);
   asked_ = true;
   answer_soon();

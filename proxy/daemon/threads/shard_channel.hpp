@@ -127,7 +127,7 @@ struct ShardChannel {
   /// Newest snapshot of the shard, which the control thread reads.
   TripleBuffer<ShardSnapshot> snapshots;
   /// Request for lists of flows or bearers in the next snapshot. The control thread sets it.
-  std::atomic<DetailRequest> details_wanted{DetailRequest{}};
+  std::atomic<DetailRequest> requested_details{DetailRequest{}};
   /// Policies that the shard must activate, which outlive the shard. Null until policies are changed for the first
   /// time.
   std::atomic<const Policies*> policies{nullptr};
@@ -139,7 +139,7 @@ struct ShardChannel {
   /// controllers.
   tracing::TraceSlot traces;
   /// True to request the status of every bearer, including bearers whose status has not changed.
-  std::atomic<bool> all_statuses_wanted{false};
+  std::atomic<bool> all_statuses_requested{false};
   std::atomic<bool> stop{false};
 };
 

@@ -141,8 +141,8 @@ void ShardThread::poll() {
     shard_.advance(now);
     if (config_.status_period) collect_statuses(now, reported);
     publish_when_due(now);
-    const bool helped = ports_.helped();
-    policy_.rest(due || reported || commanded || from_radio || from_core || helped, now, next_deadline());
+    const bool exchanged_packets = ports_.exchanged_packets();
+    policy_.rest(due || reported || commanded || from_radio || from_core || exchanged_packets, now, next_deadline());
   }
 }
 
@@ -231,10 +231,10 @@ bool ShardThread::process_commands(Instant now) {
 }
 
 void ShardThread::collect_statuses(Instant now, bool answer) {
-  const bool polled = channel_.all_statuses_wanted.load(std::memory_order_relaxed);
+  const bool polled = channel_.all_statuses_requested.load(std::memory_order_relaxed);
   if (!answer && !polled && now < next_status_) return;
   next_status_ = now + *config_.status_period;
-  if (polled) channel_.all_statuses_wanted.store(false, std::memory_order_relaxed);
+  if (polled) channel_.all_statuses_requested.store(false, std::memory_order_relaxed);
   const bool all = polled || all_statuses_due_;
   statuses_.clear();
   shard_.collect_status(statuses_, all);
@@ -245,9 +245,9 @@ void ShardThread::collect_statuses(Instant now, bool answer) {
 }
 
 void ShardThread::publish_when_due(Instant now) {
-  const DetailRequest wanted = channel_.details_wanted.load(std::memory_order_relaxed);
+  const DetailRequest wanted = channel_.requested_details.load(std::memory_order_relaxed);
   const bool details_due = wanted.id != 0 && wanted.id != details_published_;
-  const bool order_done = command_taken_ != command_published_ && !shard_.sweeping();
+  const bool order_done = command_taken_ != command_published_ && !shard_.scan_in_progress();
   if (order_done) {
     staying_ = shard_.staying();
     command_published_ = command_taken_;

@@ -98,7 +98,7 @@ class ShardThread {
   Output output_;
   Shard shard_;
   /// Log of the inputs and decisions of the shard's controllers; null if none is running.
-  control::LawTrace* trace_ = nullptr;
+  control::DecisionLog* trace_ = nullptr;
   const Policies* policies_ = nullptr;  ///< policies that were last activated at run time; null if there were none
   dpdk::PollPolicy policy_;
   /// maximum frame length that the shard currently uses for each port, indexed by Side

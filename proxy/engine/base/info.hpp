@@ -161,7 +161,7 @@ struct BearerInfo {
   const char* mode = "";  ///< name of the mode that the bearer's policy selects
   /// index of the bearer's policy; the default settings have the index after the last policy
   std::uint16_t policy = 0;
-  bool ordinary = false;  ///< true if the UE is in the control group, so that no rate controller limits it
+  bool in_control_group = false;  ///< true if the UE is in the control group, so that no rate controller limits it
   /// Comparison of the controller's decisions in mode observe with the actual traffic of this bearer; the decisions are
   /// not applied.
   Observed observed;

@@ -59,9 +59,9 @@ struct GroupTimes {
 /// limit.
 using Times = std::array<GroupTimes, 2>;
 /// Returns the duration histograms of one group of UEs: of the control group, which rate controllers never limit, if
-/// `ordinary` is true. Otherwise returns those of all other UEs.
-[[nodiscard]] inline GroupTimes& times_of(Times& times, bool ordinary) {
-  return times[ordinary ? 1 : 0];
+/// `in_control_group` is true. Otherwise returns those of all other UEs.
+[[nodiscard]] inline GroupTimes& times_of(Times& times, bool in_control_group) {
+  return times[in_control_group ? 1 : 0];
 }
 
 }  // namespace sluice::proxy

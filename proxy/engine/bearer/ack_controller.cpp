@@ -4,18 +4,18 @@
 
 #include <utility>
 
-#include "control/decision_log/law_trace.hpp"
+#include "control/decision_log/decision_log.hpp"
 
 namespace sluice::proxy {
 namespace {
 
-using AcksCalls = control::TracedLaw<control::DelayBasedController>;
+using AcksCalls = control::RecordedController<control::DelayBasedController>;
 
 }  // namespace
 
 template <typename Call, typename... Arguments>
 void AckController::ask(const Arguments&... arguments) {
-  const auto identify = [this] { return control::LawIdentity{{(*trace_)->wanted().ue}, law_.parameters()}; };
+  const auto identify = [this] { return control::ControllerIdentity{{(*trace_)->selection().ue}, law_.parameters()}; };
   control::traced<Call>(*trace_, law_, identify, arguments...);
 }
 
@@ -67,8 +67,9 @@ void AckController::add_to_sum(const control::AckSample& ack, Duration longest) 
     sum_.round_trip = ack.round_trip;
     sum_.ack_delay = ack.ack_delay;
   }
-  const bool goes_on = ack.now - law_.newest_sample_at() < longest && ack.in_flight > Bytes{} && ack.lost <= Bytes{};
-  if (!goes_on) give_sum(ack);
+  const bool continues_sum =
+      ack.now - law_.newest_sample_at() < longest && ack.in_flight > Bytes{} && ack.lost <= Bytes{};
+  if (!continues_sum) give_sum(ack);
 }
 
 void AckController::give_sum(const control::AckSample& ack) {

@@ -12,7 +12,7 @@
 #include "dataplane/units/time.hpp"
 
 namespace sluice::control {
-class LawTrace;
+class DecisionLog;
 }
 
 namespace sluice::proxy {
@@ -24,10 +24,11 @@ class AckController {
  public:
   /// Creates a controller that has measured nothing yet. `parameters` must outlive it. `trace` points to the owner's
   /// pointer to the decision log; that pointer is null while the log does not record this UE.
-  explicit AckController(const control::DelayBasedParameters& parameters, control::LawTrace* const* trace = &no_trace)
+  explicit AckController(const control::DelayBasedParameters& parameters,
+                         control::DecisionLog* const* trace = &no_trace)
       : law_(parameters), trace_(trace) {}
-  explicit AckController(control::DelayBasedParameters&& gone_before,
-                         control::LawTrace* const* trace = &no_trace) = delete;
+  explicit AckController(control::DelayBasedParameters&& temporary,
+                         control::DecisionLog* const* trace = &no_trace) = delete;
   ~AckController();
   AckController(const AckController&) = delete;
   AckController& operator=(const AckController&) = delete;
@@ -97,14 +98,14 @@ class AckController {
   [[nodiscard]] const control::DelayBasedController& law() const { return law_; }
   /// Returns how many bytes to the UE have left the radio queue since the last call. Bytes have left it if they were
   /// sent and are no longer in flight. `sent` is the total number of bytes sent so far. The first call returns zero.
-  [[nodiscard]] Bytes take_arrived(Bytes sent) {
+  [[nodiscard]] Bytes take_delivered(Bytes sent) {
     const Bytes arrived = std::max(sent - flight_, Bytes{});
-    const Bytes before = std::exchange(arrived_, std::max(arrived, arrived_));
+    const Bytes before = std::exchange(delivered_total_, std::max(arrived, delivered_total_));
     return before < Bytes{} ? Bytes{} : std::max(arrived - before, Bytes{});
   }
 
  private:
-  static constexpr control::LawTrace* no_trace = nullptr;  ///< no trace receiver
+  static constexpr control::DecisionLog* no_trace = nullptr;  ///< no trace receiver
 
   /// Sum of the ACKs that were not passed to the controller yet. On a fast link, several ACKs form one sample.
   struct AckSum {
@@ -136,15 +137,15 @@ class AckController {
 
   control::DelayBasedController law_;
   control::ReportCheck check_;
-  control::LawTrace* const* trace_;
+  control::DecisionLog* const* trace_;
   Bytes flight_;  ///< IP bytes in flight to the UE
   /// IP bytes to the UE since the last ACK sample that this window does not limit (cross traffic).
   Bytes cross_traffic_;
   std::uint32_t waiting_ = 0;
   std::uint32_t short_flows_waiting_ = 0;
-  /// total number of bytes that had left the radio queue at the last call of take_arrived(); negative before the first
-  /// call
-  Bytes arrived_{-1};
+  /// total number of bytes that had left the radio queue at the last call of take_delivered(); negative before the
+  /// first call
+  Bytes delivered_total_{-1};
   AckSum sum_;
 };
 static_assert(sizeof(AckController) <= 960, "one for each bearer that uses ACK feedback");

@@ -11,14 +11,14 @@
 
 namespace sluice::proxy {
 
-Bearer::Bearer(const PolicySettings& settings, const IpAddress& ue, BearerPools& pools, bool ordinary)
+Bearer::Bearer(const PolicySettings& settings, const IpAddress& ue, BearerPools& pools, bool in_control_group)
     : settings_(&settings),
       pools_(&pools),
       ue_(ue),
-      ordinary_(ordinary),
+      in_control_group_(in_control_group),
       prioritizes_short_flows_(settings.prioritizes_short_flows()),
-      counts_(!ordinary && needs_feedback(settings.mode)),
-      rate_control_(settings, ordinary) {}
+      counts_(!in_control_group && needs_feedback(settings.mode)),
+      rate_control_(settings, in_control_group) {}
 
 Bearer::~Bearer() {
   drop_cross_traffic_queue();
@@ -65,7 +65,7 @@ void Bearer::count_cross_traffic(Bytes bytes) {
 }
 
 void Bearer::inherit(const Bearer& before, Instant now) {
-  const SmvsMode& smvs = settings_->smvs;
+  const SmvsSettings& smvs = settings_->smvs;
   const bool same_path = before.settings_->smvs.parameters.one_way_delay == smvs.parameters.one_way_delay;
   if (same_path) sent_.inherit(before.sent_, recent_sends_pool());
   if (before.queue_) queue().inherit(*before.queue_, same_path);
@@ -101,7 +101,7 @@ void Bearer::inherit_reports(const Bearer& before, Instant now) {
     own.fallback.on_report(own.reports.last_at(), last.period, last.bearer.state, before.mean_rate());
     own.fallback.check(now);
   }
-  rate_control_.set_timely_reports(*settings_, own.come_in_time());
+  rate_control_.set_timely_reports(*settings_, own.reports_are_timely());
   const Bytes bytes_in_flight = in_flight().on_report(now, last.bearer.arrived);
   queue().on_report(last.bearer, in_flight().total(), bytes_in_flight, now);
   own.extrapolator.expect(rate_control_.needs_reports() ? now + last.period : never);
@@ -145,7 +145,7 @@ Bearer::Verdict Bearer::on_report(const ReportArrival& report, Instant now, doub
     queue().on_report(report.bearer, in_flight().total(), bytes_in_flight, now);
   }
   own.fallback.on_report(now, period, report.bearer.state, mean_rate());
-  rate_control_.set_timely_reports(*settings_, own.come_in_time());
+  rate_control_.set_timely_reports(*settings_, own.reports_are_timely());
   select_controller();
   own.extrapolator.expect(rate_control_.is_report_based() ? now + period + period / 2 : never);
   return Verdict::applied;
@@ -163,14 +163,14 @@ void Bearer::suspend_extrapolation(const SuppressingNodeB& sender) {
 /// needed. A missing Node-B report matters only after spend() records further bytes.
 bool Bearer::can_suspend() const {
   return report_state_ && report_state_->trusted && rate_control_.window_source() == tcp::WindowSource::allowance &&
-         !report_state_->grant.touched() && load.backlog == Bytes{} && !has_cross_traffic_queue_;
+         !report_state_->grant.is_used() && load.backlog == Bytes{} && !has_cross_traffic_queue_;
 }
 
 void Bearer::prefetch() const {
   flow::prefetch_all(*this);
 }
 
-void Bearer::prefetch_law() const {
+void Bearer::prefetch_controller_state() const {
   if (report_state_) flow::prefetch_all(*report_state_);
   if (ack_controller_) flow::prefetch_all(*ack_controller_);
   if (queue_) flow::prefetch_all(*queue_);

@@ -40,9 +40,9 @@ class Bearer : public CircularListHook<Bearer> {
     applied,     ///< the Node-B report was recorded, and the number of bytes that may be sent was updated
   };
 
-  /// Creates a bearer without flows. `settings` (of the policy) and `pools` must outlive it. `ordinary` is true if the
-  /// UE is in the control group, which no rate controller limits.
-  Bearer(const PolicySettings& settings, const IpAddress& ue, BearerPools& pools, bool ordinary = false);
+  /// Creates a bearer without flows. `settings` (of the policy) and `pools` must outlive it. `in_control_group` is true
+  /// if the UE is in the control group, which no rate controller limits.
+  Bearer(const PolicySettings& settings, const IpAddress& ue, BearerPools& pools, bool in_control_group = false);
   ~Bearer();
   Bearer(const Bearer&) = delete;
   Bearer& operator=(const Bearer&) = delete;
@@ -54,7 +54,7 @@ class Bearer : public CircularListHook<Bearer> {
   /// controller may limit any of these bearers. Call it after a bearer was added or removed.
   void recompute_counting();
   /// True if the UE is in the control group, which no rate controller limits.
-  [[nodiscard]] bool ordinary() const { return ordinary_; }
+  [[nodiscard]] bool in_control_group() const { return in_control_group_; }
   [[nodiscard]] const IpAddress& ue() const { return ue_; }
   [[nodiscard]] const PolicySettings& settings() const { return *settings_; }
   /// True if at least one flow, split or end to end, belongs to the bearer.
@@ -131,11 +131,12 @@ class Bearer : public CircularListHook<Bearer> {
   /// and its queueing delay are recorded together with the actual bytes in flight and delay. Requires
   /// rate_control().is_ack_based().
   [[gnu::cold, gnu::noinline]] void observe_ack_controller();
-  /// Prefetches the cache lines of this object that on_report() reads. See prefetch_law() for the pooled state.
+  /// Prefetches the cache lines of this object that on_report() reads. See prefetch_controller_state() for the pooled
+  /// state.
   void prefetch() const;
   /// Prefetches the pooled state that on_report() reads. Requires that this object is already in the cache, because it
   /// contains the pointers to that state.
-  void prefetch_law() const;
+  void prefetch_controller_state() const;
 
   /// Returns the ACK-based controller for modification. Creates it on first use. Requires
   /// rate_control().uses_ack_feedback().
@@ -188,7 +189,7 @@ class Bearer : public CircularListHook<Bearer> {
   /// Returns the factor by which the controller's target queue is multiplied. It is smvs.short_flow_reference while a
   /// short flow is active beside a download, else 1.
   [[nodiscard]] double reference_factor(Instant now) const {
-    if (load.long_moving_flows == 0 || !short_flow_timer_.lasts(now)) [[likely]]
+    if (load.long_transferring_flows == 0 || !short_flow_timer_.lasts(now)) [[likely]]
       return 1;
     return settings_->smvs.short_flow_reference;
   }
@@ -201,7 +202,7 @@ class Bearer : public CircularListHook<Bearer> {
   }
 
   /// log of the inputs and decisions of this bearer's controllers; null if the UE is not recorded
-  control::LawTrace* trace = nullptr;
+  control::DecisionLog* trace = nullptr;
   BearerId id = no_id;  ///< index in the registry
   PolicyIndex policy = 0;
   std::uint16_t generation = 0;  ///< generation number of the policies that were active when the bearer was created
@@ -269,7 +270,7 @@ class Bearer : public CircularListHook<Bearer> {
   const PolicySettings* settings_;
   BearerPools* pools_;
   IpAddress ue_;
-  bool ordinary_ : 1;                 ///< true if the UE belongs to the control group, which no rate controller limits
+  bool in_control_group_ : 1;         ///< true if the UE belongs to the control group, which no rate controller limits
   bool prioritizes_short_flows_ : 1;  ///< PolicySettings::prioritizes_short_flows()
   bool used_ : 1 = false;             ///< use() was called
   bool has_cross_traffic_queue_ : 1 = false;

@@ -125,7 +125,7 @@ FlowQueue::Popped FlowQueue::pop(const CodelParameters& parameters, Instant now)
   return popped;
 }
 
-bool FlowQueue::head_is_kept(const QueuedPacket& about) const {
+bool FlowQueue::must_keep_head(const QueuedPacket& about) const {
   return (flow_[about.slot % slots].packets.front().note().flags & keep_flag) != 0;
 }
 

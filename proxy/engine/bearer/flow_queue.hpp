@@ -71,7 +71,7 @@ class FlowQueue {
   [[nodiscard]] Bytes bytes_of(const QueuedPacket& about) const { return Bytes(flow_[about.slot % slots].bytes); }
   /// True if CoDel must not drop the oldest waiting packet of a flow. `about` describes any packet of the flow, which
   /// must have waiting bytes.
-  [[nodiscard]] bool head_is_kept(const QueuedPacket& about) const;
+  [[nodiscard]] bool must_keep_head(const QueuedPacket& about) const;
   /// Drops the oldest waiting packet of a flow. `about` describes any packet of the flow, which must have waiting
   /// bytes.
   void drop_oldest(const QueuedPacket& about);

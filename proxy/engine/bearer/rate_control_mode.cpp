@@ -3,8 +3,8 @@
 namespace sluice::proxy {
 namespace {
 
-FeedbackInput input_of(const PolicySettings& settings, bool ordinary) {
-  if (ordinary || !needs_feedback(settings.mode)) return FeedbackInput::none;
+FeedbackInput input_of(const PolicySettings& settings, bool in_control_group) {
+  if (in_control_group || !needs_feedback(settings.mode)) return FeedbackInput::none;
   if (settings.uses_ack_feedback())
     return settings.needs_reports() ? FeedbackInput::reports_else_acks : FeedbackInput::acks_or_reports;
   return settings.needs_reports() ? FeedbackInput::reports : FeedbackInput::configured_buffer;
@@ -12,7 +12,8 @@ FeedbackInput input_of(const PolicySettings& settings, bool ordinary) {
 
 }  // namespace
 
-RateControlMode::RateControlMode(const PolicySettings& settings, bool ordinary) : input_(input_of(settings, ordinary)) {
+RateControlMode::RateControlMode(const PolicySettings& settings, bool in_control_group)
+    : input_(input_of(settings, in_control_group)) {
   controller_ = select(settings);
 }
 
@@ -21,12 +22,13 @@ void RateControlMode::set_timely_reports(const PolicySettings& settings, bool in
   controller_ = select(settings);
 }
 
-void RateControlMode::compare(const PolicySettings& settings, Duration by_reports, Duration by_acks, bool doubted) {
+void RateControlMode::compare(const PolicySettings& settings, Duration by_reports, Duration by_acks,
+                              bool is_contradicted) {
   if (input_ != FeedbackInput::acks_or_reports || settings.controls_end_to_end()) return;
   // Hysteresis: reports must be a third faster to be selected, and are kept while they are a fifth faster.
   const Duration enough = reports_are_faster_ ? by_acks * 4 / 5 : by_acks * 2 / 3;
   const bool faster = by_acks > Duration::zero() ? by_reports < enough : reports_are_faster_;
-  reports_are_faster_ = faster && !doubted;
+  reports_are_faster_ = faster && !is_contradicted;
   controller_ = select(settings);
 }
 

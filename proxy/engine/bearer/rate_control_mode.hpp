@@ -23,17 +23,17 @@ enum class FeedbackInput : std::uint8_t {
 /// clock. The selection is made when an input changes and is stored, because it is read for every segment.
 class RateControlMode {
  public:
-  /// Starts from the policy's settings. `ordinary` is true if the UE is in the control group, which no rate controller
-  /// limits.
-  RateControlMode(const PolicySettings& settings, bool ordinary);
+  /// Starts from the policy's settings. `in_control_group` is true if the UE is in the control group, which no rate
+  /// controller limits.
+  RateControlMode(const PolicySettings& settings, bool in_control_group);
 
   /// Records whether Node-B reports arrive in time.
   void set_timely_reports(const PolicySettings& settings, bool in_time);
   /// Selects between reports and ACKs by their feedback delays `by_reports` and `by_acks`; 0 means unknown. Reports
   /// replace ACKs if their delay is less than 2/3 of the delay of ACKs, and stay while it is less than 4/5. Reports are
-  /// not used if `doubted` is true, that is, if ACKs contradict them. Has no effect unless input() is
+  /// not used if `is_contradicted` is true, that is, if ACKs contradict them. Has no effect unless input() is
   /// FeedbackInput::acks_or_reports and connections are split.
-  void compare(const PolicySettings& settings, Duration by_reports, Duration by_acks, bool doubted);
+  void compare(const PolicySettings& settings, Duration by_reports, Duration by_acks, bool is_contradicted);
 
   /// Returns what controls the sending of the radio legs (TCP endpoints facing the UE) now.
   [[nodiscard]] Controller controller() const { return controller_; }

@@ -40,7 +40,7 @@ void ReportState::suspend(const SuppressingNodeB& sender) {
   extrapolator.suspend();
 }
 
-void ReportState::on_named_again(const SuppressingNodeB& sender, const ReportArrival& next) {
+void ReportState::on_reported_again(const SuppressingNodeB& sender, const ReportArrival& next) {
   if (reports.is_stale(next)) return;
   const ReportArrival& last = reports.last();
   const Duration until = sender.omitted_before(next.sender_time);

@@ -9,7 +9,7 @@
 #include "dataplane/units/rate.hpp"
 #include "dataplane/units/time.hpp"
 #include "proxy/engine/base/info.hpp"
-#include "proxy/engine/bearer/allowance_law.hpp"
+#include "proxy/engine/bearer/allowance_controller.hpp"
 #include "proxy/engine/bearer/report_sequencer.hpp"
 #include "proxy/engine/bearer/send_grant.hpp"
 #include "proxy/engine/policy/policy_settings.hpp"
@@ -20,11 +20,11 @@ namespace sluice::proxy {
 /// Contains the reports, whether they arrive in time, and the grant (bytes to send) that they allow. Thread: the
 /// shard's.
 struct ReportState {
-  ReportState(const PolicySettings& settings, control::LawTrace* const* trace)
+  ReportState(const PolicySettings& settings, control::DecisionLog* const* trace)
       : reports(settings.smvs.fallback.maximum), fallback(settings.smvs.fallback), law(settings, trace) {}
 
   /// True if Node-B reports arrive in time, so that a report-based controller may limit the bearer.
-  [[nodiscard]] bool come_in_time() const { return fallback.source() == control::ControlSource::feedback; }
+  [[nodiscard]] bool reports_are_timely() const { return fallback.source() == control::ControlSource::feedback; }
   /// Returns the mean rate of the radio link: the controller's estimate if the proxy computes the allowance (bytes to
   /// send), else that of the Node-B. Zero while unknown.
   [[nodiscard]] Rate mean_rate() const { return law.mean_rate(reports.last().bearer.mean_service_rate); }
@@ -43,11 +43,11 @@ struct ReportState {
   void suspend(const SuppressingNodeB& sender);
   /// Runs the controller for the time in which the Node-B `sender` omitted the UE, because the UE's state was
   /// unchanged. Call it before on_report() when `next` is the first report that contains the UE again.
-  void on_named_again(const SuppressingNodeB& sender, const ReportArrival& next);
+  void on_reported_again(const SuppressingNodeB& sender, const ReportArrival& next);
 
   ReportSequencer reports;
   control::Fallback fallback;
-  AllowanceLaw law;
+  AllowanceController law;
   SendGrant grant;
   MissingReportExtrapolator extrapolator;
   /// total number of IP bytes sent to the UE when the last Node-B report was applied

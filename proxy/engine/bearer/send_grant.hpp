@@ -19,15 +19,15 @@ class SendGrant {
     const Bytes carried = std::min(std::max(left_, Bytes{}), waiting ? control::longest_packet : Bytes{});
     given_ = std::max(allowance, Bytes{});
     left_ = given_ + carried;
-    touched_ = false;
+    is_used_ = false;
   }
   /// Subtracts `bytes` just sent.
   void spend(Bytes bytes) {
     left_ -= bytes;
-    touched_ = touched_ || bytes > Bytes{};
+    is_used_ = is_used_ || bytes > Bytes{};
   }
   /// True if bytes were sent since the controller last granted bytes.
-  [[nodiscard]] bool touched() const { return touched_; }
+  [[nodiscard]] bool is_used() const { return is_used_; }
   /// Returns how many granted bytes are left; negative if more bytes were sent than granted.
   [[nodiscard]] Bytes left() const { return left_; }
   /// Returns how many bytes the controller granted when it last ran: for a Node-B report, or in place of a missing one.
@@ -36,7 +36,7 @@ class SendGrant {
  private:
   Bytes left_{};
   Bytes given_{};
-  bool touched_ = false;
+  bool is_used_ = false;
 };
 
 /// Grants bytes at the mean rate in place of missing Node-B reports. Contains the timer that detects a missing report,

@@ -13,17 +13,17 @@ namespace sluice::proxy {
 class ShortFlowTimer {
  public:
   /// Starts or extends the priority of short flows, because a short flow begins or makes progress at `now`.
-  void begin(Instant now) { until_ = tcp::tick::ms(now) + tcp::tick::ms(patience); }
+  void begin(Instant now) { until_ = tcp::tick::ms(now) + tcp::tick::ms(extension); }
   /// Ends the priority of short flows over downloads at once.
   void end(Instant now) { until_ = tcp::tick::ms(now) - 1; }
   /// True while short flows (less than smvs.short_flow sent) have priority over downloads.
-  [[nodiscard]] bool lasts(Instant now) const { return until_ - tcp::tick::ms(now) <= tcp::tick::ms(patience); }
+  [[nodiscard]] bool lasts(Instant now) const { return until_ - tcp::tick::ms(now) <= tcp::tick::ms(extension); }
 
  private:
   /// Time for which short flows keep their priority after their last activity. It is the retransmission timeout of a
   /// sender that gets no answer (RFC 6298 section 2). If a flow is silent for longer, the reason is not the radio
   /// queue.
-  static constexpr Duration patience = std::chrono::seconds(1);
+  static constexpr Duration extension = std::chrono::seconds(1);
 
   std::uint32_t until_ = 0;  ///< end of the priority in tick::ms; the value wraps around
 };

@@ -12,13 +12,13 @@ namespace {
 
 /// Number of delayed ACKs, oldest first, that each arriving ACK releases while Node-B reports are missing. If all were
 /// released at once, a burst would be sent into a queue of unknown length.
-constexpr std::size_t per_ack_without_law = 2;
+constexpr std::size_t per_ack_without_reports = 2;
 
 }  // namespace
 
-void AckRewriter::begin_law(EndToEndFlow& flow, Bearer& bearer, Instant now) {
+void AckRewriter::begin_controller(EndToEndFlow& flow, Bearer& bearer, Instant now) {
   const DataWay& way = flow.towards(Side::radio);
-  flow.controller.emplace(bearer, flow.key, control::LawStart{flow.round_trip, Bytes(flow.segment)});
+  flow.controller.emplace(bearer, flow.key, control::FlowControllerStart{flow.round_trip, Bytes(flow.segment)});
   const bool running = flow.running || way.acked > Bytes{};
   if (running && flow.round_trip > Duration::zero()) {
     const control::QueueView& queue = bearer.queue().view(now);
@@ -29,9 +29,9 @@ void AckRewriter::begin_law(EndToEndFlow& flow, Bearer& bearer, Instant now) {
   flow.controller->on_sent(bearer, way.sent);
 }
 
-control::AckRelease AckRewriter::ask_law(EndToEndFlow& flow, Bearer& bearer, const control::AckView& ack) {
+control::AckRelease AckRewriter::pass_to_controller(EndToEndFlow& flow, Bearer& bearer, const control::AckView& ack) {
   if (!flow.controller) return control::AckRelease::all();
-  if (!bearer.rate_control().has_flow_windows()) return {Bytes(-1), per_ack_without_law};
+  if (!bearer.rate_control().has_flow_windows()) return {Bytes(-1), per_ack_without_reports};
   static_cast<void>(flow.controller->on_report(bearer, ack.now));
   return flow.controller->on_ack(bearer, ack);
 }
@@ -43,7 +43,7 @@ void AckRewriter::observe(EndToEndFlow& flow, Bearer& bearer, Side in, Bytes ack
   if (in == Side::radio && EndToEndAckControl::watches(flow) && bearer.rate_control().is_ack_based())
     bearer.observe_ack_controller();
   if (in != Side::radio || !flow.controller || !bearer.rate_control().has_flow_windows()) return;
-  const Bytes window = law_window(flow, bearer, in, ack, now);
+  const Bytes window = controller_window(flow, bearer, in, ack, now);
   bearer.observe(std::min(window, way.window.in_bytes(offered)), way.sent - way.acked, waits);
   flow.controller->on_released(bearer, ack, way.window.in_bytes(field));
 }
@@ -60,7 +60,7 @@ void AckRewriter::rewrite(EndToEndFlow& flow, Side in, packet::Packet& packet, s
   if (in == Side::radio) {
     window = window_towards_radio(flow, bearer, ack, way.window.in_bytes(offered), now);
   } else if (flow.controller && bearer.rate_control().has_flow_windows_both_ways()) {
-    window = law_window(flow, bearer, in, ack, now);
+    window = controller_window(flow, bearer, in, ack, now);
   }
   const bool updates = in == Side::radio && EndToEndAckControl::watches(flow) && EndToEndAckControl::uses_sack(flow);
   const std::uint16_t field = way.window.field(
@@ -76,14 +76,14 @@ void AckRewriter::rewrite(EndToEndFlow& flow, Side in, packet::Packet& packet, s
   parts_.counters.add(Counter::windows_rewritten);
 }
 
-bool AckRewriter::has_law(const EndToEndFlow& flow, const Bearer& bearer) {
+bool AckRewriter::has_active_controller(const EndToEndFlow& flow, const Bearer& bearer) {
   return EndToEndAckControl::watches(flow) || (flow.controller && bearer.rate_control().has_flow_windows());
 }
 
 /// Returns the controller's window for an ACK of stream position `ack`, counted in bytes from the start of the stream.
 /// The window is at least two segments, because receivers delay the ACK of a single segment. These two segments are
 /// rounded up to the unit of the window scale, because the window field is rounded down.
-Bytes AckRewriter::law_window(EndToEndFlow& flow, Bearer& bearer, Side in, Bytes ack, Instant now) {
+Bytes AckRewriter::controller_window(EndToEndFlow& flow, Bearer& bearer, Side in, Bytes ack, Instant now) {
   const Bytes least = flow.towards(in).window.rounded_up(Bytes(flow.segment) * min_window_segments);
   const bool controlled = EndToEndAckControl::watches(flow);
   return std::max(controlled ? ack_control_.window(flow, bearer) : flow.controller->window(bearer, ack, now), least);
@@ -93,12 +93,12 @@ Bytes AckRewriter::law_window(EndToEndFlow& flow, Bearer& bearer, Side in, Bytes
 /// controller limits the window. While reports are late, the window also grows only by the acknowledged bytes, and
 /// after a change of controller only by 1/8 of them. `offered` is the UE's own window.
 Bytes AckRewriter::window_towards_radio(EndToEndFlow& flow, Bearer& bearer, Bytes ack, Bytes offered, Instant now) {
-  const bool law = has_law(flow, bearer);
+  const bool law = has_active_controller(flow, bearer);
   if (law && flow.opening == Opening::reports_late) flow.opening = Opening::no;
   if (!law && flow.controller && flow.opening == Opening::no) {
     flow.begin_opening(Opening::reports_late, ack, bearer.seed_window(flow.round_trip));
   }
-  const Bytes window = law ? law_window(flow, bearer, Side::radio, ack, now) : Bytes::max();
+  const Bytes window = law ? controller_window(flow, bearer, Side::radio, ack, now) : Bytes::max();
   if (flow.opening == Opening::no) return window;
   const std::int64_t slowness = flow.opening == Opening::switched ? 8 : 1;
   const Bytes open = flow.opening_window + std::max(ack - flow.opening_at, Bytes{}) / slowness;

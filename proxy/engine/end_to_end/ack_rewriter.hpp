@@ -19,10 +19,10 @@ class AckRewriter {
 
   /// Creates the per-flow window controller that the mode of the UE requires. On a connection that already carries data
   /// the controller starts from the flow's part of the bytes that fit on the path without queueing.
-  [[gnu::cold, gnu::noinline]] void begin_law(EndToEndFlow& flow, Bearer& bearer, Instant now);
+  [[gnu::cold, gnu::noinline]] void begin_controller(EndToEndFlow& flow, Bearer& bearer, Instant now);
   /// Passes an ACK from the UE to the flow's rate controller. Returns which delayed ACKs, this one included, may be
   /// forwarded.
-  [[nodiscard]] control::AckRelease ask_law(EndToEndFlow& flow, Bearer& bearer, const control::AckView& ack);
+  [[nodiscard]] control::AckRelease pass_to_controller(EndToEndFlow& flow, Bearer& bearer, const control::AckView& ack);
   /// Computes and records, in mode observe, the window that would be written into an ACK, and changes nothing. `ack` is
   /// the stream position that the ACK acknowledges, in bytes from the start. `offered` is the ACK's own window field.
   /// `waits` is true if the controller would delay the ACK.
@@ -36,10 +36,10 @@ class AckRewriter {
 
  private:
   /// True if a controller determines the flow's window and currently has input (ACKs or Node-B reports in time).
-  [[nodiscard]] static bool has_law(const EndToEndFlow& flow, const Bearer& bearer);
+  [[nodiscard]] static bool has_active_controller(const EndToEndFlow& flow, const Bearer& bearer);
   /// Returns the controller's window for an ACK that arrived on `in` and acknowledges the first `ack` bytes of the
   /// stream. It is at least two segments.
-  [[nodiscard]] Bytes law_window(EndToEndFlow& flow, Bearer& bearer, Side in, Bytes ack, Instant now);
+  [[nodiscard]] Bytes controller_window(EndToEndFlow& flow, Bearer& bearer, Side in, Bytes ack, Instant now);
   /// Returns the window for an ACK to the server that acknowledges the first `ack` bytes of the stream. It is counted
   /// from there. `offered` is the UE's own window in bytes. While reports are late or after a change of controller, the
   /// window grows only gradually.

@@ -156,7 +156,7 @@ Instant EndToEndAckControl::due(const EndToEndFlow& flow) const {
   return watched.waits ? watched.last_rx + watched.estimator.response_timeout() : never;
 }
 
-void EndToEndAckControl::set_aside(const EndToEndFlow& flow, Bearer& bearer) {
+void EndToEndAckControl::release_share(const EndToEndFlow& flow, Bearer& bearer) {
   flows_[flow.ack_control].estimator.on_silence();
   count(flows_[flow.ack_control], bearer.ack_controller(), Bytes{}, false, false);
 }

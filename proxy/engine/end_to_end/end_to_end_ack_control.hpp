@@ -23,7 +23,7 @@ class EndToEndAckControl {
 
   /// True if the ACK-based controller limits the bearer's end-to-end connections. False if that controller only
   /// replaces late Node-B reports, because the report-based controller requires split connections.
-  [[nodiscard]] static bool governs(const Bearer& bearer) {
+  [[nodiscard]] static bool limits_connections(const Bearer& bearer) {
     return bearer.rate_control().uses_ack_feedback() && bearer.settings().can_regulate();
   }
   /// True if segments of the end-to-end flow are passed to the ACK-based controller.
@@ -32,8 +32,8 @@ class EndToEndAckControl {
   [[nodiscard]] static bool uses_sack(const EndToEndFlow& flow) {
     return flow.syns[0].options.sack_permitted && flow.syns[1].options.sack_permitted;
   }
-  /// Starts to pass the flow's segments to the ACK-based controller. Requires governs(bearer), and that begin() was not
-  /// called for the flow before.
+  /// Starts to pass the flow's segments to the ACK-based controller. Requires limits_connections(bearer), and that
+  /// begin() was not called for the flow before.
   [[gnu::noinline]] void begin(EndToEndFlow& flow, Bearer& bearer, Instant now);
   /// Stops passing the flow's segments to the ACK-based controller, because the flow leaves its bearer. No effect if
   /// begin() was not called.
@@ -58,7 +58,7 @@ class EndToEndAckControl {
   [[nodiscard]] Instant due(const EndToEndFlow& flow) const;
   /// Removes the flow's share of the UE's window, because its UE or server is silent. Other flows get that share until
   /// the UE acknowledges again.
-  void set_aside(const EndToEndFlow& flow, Bearer& bearer);
+  void release_share(const EndToEndFlow& flow, Bearer& bearer);
 
  private:
   /// State of one end-to-end connection whose segments are passed to the ACK-based controller.

@@ -201,7 +201,7 @@ void EndToEndFlows::on_due(EndToEndId id, Instant now) {
   EndToEndFlow& flow = flows_[id];
   held_.release_overdue(flow, id, now);
   if (EndToEndAckControl::watches(flow) && now >= ack_control_.due(flow))
-    ack_control_.set_aside(flow, parts_.registry.bearer(flow.bearer));
+    ack_control_.release_share(flow, parts_.registry.bearer(flow.bearer));
   if (now >= forgotten_at(flow)) {
     close(id, now);
     return;

@@ -26,7 +26,7 @@ namespace sluice::proxy {
 /// nothing and changes no payload.
 ///
 /// An advertised right edge never moves left, and no window is larger than the host's own. ACKs stay in order, stay
-/// ahead of later segments of their host, and are delayed at most by LawParameters::max_ack_delay.
+/// ahead of later segments of their host, and are delayed at most by FlowControllerParameters::max_ack_delay.
 ///
 /// Damaged segments and segments with implausible numbers pass unchanged and update no state. Thread: the shard's.
 class EndToEndFlows {
@@ -69,9 +69,9 @@ class EndToEndFlows {
   /// controllers restart from the data in flight.
   void rebind(const Policies& policies, Instant now);
   /// Processes a segment that arrived on `in`, and forwards it now or later. `is_valid` is true if its checksum is
-  /// good. `in_need` is true if packet buffers are low, so that no ACK may be delayed.
+  /// good. `must_free_buffers` is true if packet buffers are low, so that no ACK may be delayed.
   [[gnu::flatten]] void receive(EndToEndId id, Side in, packet::Packet&& packet, const packet::Parsed& parsed,
-                                bool is_valid, bool in_need, Instant now);
+                                bool is_valid, bool must_free_buffers, Instant now);
   /// True if the connection's policy requires a split. The connection then stays end to end only until it can be split.
   [[nodiscard]] bool to_be_split(EndToEndId id) const { return flows_[id].to_be_split; }
   /// True if the connection can be split just before this segment is processed. The segment must have a correct
@@ -122,15 +122,15 @@ class EndToEndFlows {
   void on_report(BearerId bearer, Instant now) { held_.on_report(parts_.registry.bearer(bearer), now); }
   /// True if advance() has nothing to do at `now`: no timer has expired, and no delayed ACK must be released for its
   /// packet buffer.
-  [[nodiscard]] bool is_at_rest(Instant now) const { return wheel_.is_quiet(now) && !held_.in_need(); }
+  [[nodiscard]] bool is_at_rest(Instant now) const { return wheel_.is_quiet(now) && !held_.must_free_buffers(); }
   /// Runs expired timers. Releases some delayed ACKs if packet buffers are scarce.
   void advance(Instant now) {
-    if (held_.in_need()) [[unlikely]]
+    if (held_.must_free_buffers()) [[unlikely]]
       held_.free_some(now);
     wheel_.advance(now, max_timers_at_once, [&](EndToEndId id) { on_due(id, now); });
   }
   /// Returns when advance() must be called next.
-  [[nodiscard]] Instant next_deadline() const { return held_.in_need() ? Instant{} : wheel_.next(); }
+  [[nodiscard]] Instant next_deadline() const { return held_.must_free_buffers() ? Instant{} : wheel_.next(); }
 
   /// Appends snapshots of at most `limit` connections to `out`, for status displays.
   void describe(std::vector<FlowInfo>& out, std::size_t limit);
@@ -167,9 +167,9 @@ class EndToEndFlows {
   [[gnu::noinline]] void watch_data(EndToEndFlow& flow, EndToEndId id, const packet::Parsed& parsed, Bytes end,
                                     Instant now);
   /// Processes the acknowledgement in a segment, of the first `ack` bytes of the stream, then forwards or delays the
-  /// segment. `in_need` is true if packet buffers are low, so that the segment must not be delayed.
+  /// segment. `must_free_buffers` is true if packet buffers are low, so that the segment must not be delayed.
   void receive_ack(EndToEndFlow& flow, EndToEndId id, Side in, packet::Packet&& packet, const packet::Parsed& parsed,
-                   Bytes ack, bool in_need, Instant now);
+                   Bytes ack, bool must_free_buffers, Instant now);
   /// Forwards a segment. Counts a segment to the UE in the bearer, with the `ip_length` bytes that it occupies in the
   /// radio queue.
   void pass(EndToEndFlow& flow, Side in, packet::Packet&& packet, std::uint16_t ip_length, Instant now);

@@ -14,7 +14,7 @@ namespace {
 constexpr unsigned ecn_bits = 2;  ///< number of ECN bits in the type-of-service field, below the DSCP
 
 /// True if `number` is at most one unscaled window (64 KiB) after the initial sequence number `isn`.
-bool is_behind(tcp::SeqNum number, tcp::SeqNum isn) {
+bool is_soon_after(tcp::SeqNum number, tcp::SeqNum isn) {
   return number > isn && number <= isn + 1 + UINT16_MAX;
 }
 
@@ -74,7 +74,7 @@ Step follow_initiator(Flow& flow, const tcp::Segment& segment, bool splittable, 
     // The feedback mode stays, but a server that has received a SYN without the offer may not send ECN-capable packets
     // (RFC 9768 section 3.1.5). The proxy would send some in its name.
     const bool differs = segment.syn.accurate_ecn != flow.handshake.initiator_options.accurate_ecn;
-    return differs && flow.handshake.responder_options.accurate_ecn ? Step::give_up_ecn : Step::go_on;
+    return differs && flow.handshake.responder_options.accurate_ecn ? Step::give_up_ecn : Step::continues;
   }
   // Any other number than the first of each side shows unseen segments, so the hosts' state is unknown.
   const bool completes = flow.phase == FlowPhase::syn_ack && segment.flags.ack() && segment.seq == next &&
@@ -141,11 +141,11 @@ bool is_plausible(const Flow& flow, Side from, const tcp::Segment& segment) {
   const Handshake& seen = flow.handshake;
   const bool answered = flow.phase == FlowPhase::syn_ack;
   if (from != flow.initiator) {
-    const bool begins = !answered || segment.flags.syn() || is_behind(segment.seq, seen.responder_isn);
-    return begins && segment.flags.ack() && is_behind(segment.ack, seen.initiator_isn);
+    const bool begins = !answered || segment.flags.syn() || is_soon_after(segment.seq, seen.responder_isn);
+    return begins && segment.flags.ack() && is_soon_after(segment.ack, seen.initiator_isn);
   }
-  if (segment.flags.syn() || !is_behind(segment.seq, seen.initiator_isn)) return false;
-  return !answered || (segment.flags.ack() && is_behind(segment.ack, seen.responder_isn));
+  if (segment.flags.syn() || !is_soon_after(segment.seq, seen.initiator_isn)) return false;
+  return !answered || (segment.flags.ack() && is_soon_after(segment.ack, seen.responder_isn));
 }
 
 KnownConnection known(const flow::FlowKey& key, const Flow& flow) {

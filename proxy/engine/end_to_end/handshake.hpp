@@ -24,7 +24,7 @@ struct LegConfigs {
 /// hosts negotiate options themselves, and themselves detect refusals and timeouts.
 enum class Step : std::uint8_t {
   unrelated,  ///< the segment's numbers do not match the handshake, so its state is unchanged
-  go_on,      ///< the segment belongs to the handshake, which continues
+  continues,  ///< the segment belongs to the handshake, which continues
   answered,   ///< the segment is the SYN-ACK
   complete,   ///< the segment is the ACK that completes the handshake: split the connection now
   refused,    ///< the segment is a RST that ends the handshake: remove the flow

@@ -76,7 +76,7 @@ void HeldAcks::leave_holding(EndToEndFlow& flow, EndToEndId id) {
 
 void HeldAcks::free_some(Instant now) {
   for (std::uint32_t step = 0; step < free_step && waiting_ > 0; ++step, ++next_freed_) {
-    if (next_freed_ >= flows_.reach()) next_freed_ = 0;
+    if (next_freed_ >= flows_.high_watermark()) next_freed_ = 0;
     if (!flows_.contains(next_freed_) || flows_[next_freed_].held.empty()) continue;
     parts_.counters.add(Counter::acks_freed, flows_[next_freed_].held_count);
     release(flows_[next_freed_], next_freed_, control::AckRelease::all(), now);

@@ -31,7 +31,7 @@ class HeldAcks {
   /// arrived or reports are missing.
   void on_report(Bearer& bearer, Instant now);
   /// True if packet buffers are scarce and there are delayed ACKs, which free_some() then forwards.
-  [[nodiscard]] bool in_need() const { return waiting_ > 0 && parts_.budget.is_low(); }
+  [[nodiscard]] bool must_free_buffers() const { return waiting_ > 0 && parts_.budget.is_low(); }
   /// Scans at most 128 flows and forwards their delayed ACKs, because packet buffers are scarce. The next call
   /// continues with the next flows.
   [[gnu::cold, gnu::noinline]] void free_some(Instant now);

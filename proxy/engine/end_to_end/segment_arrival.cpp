@@ -81,7 +81,7 @@ void EndToEndFlows::record_announced(EndToEndFlow& flow, EndToEndId id, Side in,
   if (in == Side::radio) held_.release(flow, id, control::AckRelease::all(), now);
   DataWay& way = flow.towards(in);
   // A segment without a verified checksum or with a wrong number could otherwise move the edge without limit.
-  const Bytes ack = std::min(numbers.ack, way.sent + Bytes(beyond_the_edge));
+  const Bytes ack = std::min(numbers.ack, way.sent + Bytes(max_beyond_edge));
   way.window.advertise(ack + way.window.in_bytes(segment.window));
 }
 
@@ -124,8 +124,8 @@ void EndToEndFlows::receive_ack(EndToEndFlow& flow, EndToEndId id, Side in, pack
   Bearer& bearer = parts_.registry.bearer(flow.bearer);
   const Bytes newly = std::max(ack - way.acked, Bytes{});
   if (in == Side::radio && !flow.controller && bearer.rate_control().has_flow_windows())
-    rewriter_.begin_law(flow, bearer, now);
-  if (in == Side::radio && EndToEndAckControl::governs(bearer) && !flow.half_open()) [[unlikely]] {
+    rewriter_.begin_controller(flow, bearer, now);
+  if (in == Side::radio && EndToEndAckControl::limits_connections(bearer) && !flow.half_open()) [[unlikely]] {
     if (!EndToEndAckControl::watches(flow)) ack_control_.begin(flow, bearer, now);
     const bool nothing_left = ack_control_.on_ack(flow, bearer, segment, ack, now);
     if (nothing_left) schedule(flow, id);
@@ -133,26 +133,26 @@ void EndToEndFlows::receive_ack(EndToEndFlow& flow, EndToEndId id, Side in, pack
   }
   way.acked = std::max(way.acked, ack);
   const bool bare = segment.payload_len == 0 && !segment.flags.fin();
-  control::AckRelease go_on = control::AckRelease::all();
+  control::AckRelease releasable = control::AckRelease::all();
   if (in == Side::radio) {
     flow.duplicate_acks = bare && newly == Bytes{} && way.sent > way.acked
                               ? static_cast<std::uint8_t>(std::min(flow.duplicate_acks + 1, 255))
                               : std::uint8_t{0};
     control::AckView view{now, ack, newly, way.window.in_bytes(segment.window), true, false};
     view.in_loss = flow.duplicate_acks == duplicates_of_a_loss;
-    go_on = rewriter_.ask_law(flow, bearer, view);
+    releasable = rewriter_.pass_to_controller(flow, bearer, view);
   }
   if (bearer.settings().observes()) {
-    rewriter_.observe(flow, bearer, in, ack, segment.window, bare && ack > go_on.up_to, now);
+    rewriter_.observe(flow, bearer, in, ack, segment.window, bare && ack > releasable.up_to, now);
     pass(flow, in, std::move(packet), parsed.ip_length, now);
     return;
   }
   const bool may_wait = bare && in == Side::radio && !in_need && !parts_.budget.is_low() && flow.held_count < max_held;
-  const bool first_in_line = flow.held.empty() && (ack <= go_on.up_to || go_on.at_least > 0);
+  const bool first_in_line = flow.held.empty() && (ack <= releasable.up_to || releasable.at_least > 0);
   if (may_wait && !first_in_line) {
     held_.hold(flow, id, std::move(packet), parsed.l4_offset, ack, now);
     schedule(flow, id);
-    held_.release(flow, id, go_on, now);
+    held_.release(flow, id, releasable, now);
     return;
   }
   if (in == Side::radio) held_.release(flow, id, control::AckRelease::all(), now);

@@ -9,7 +9,7 @@ bool is_near(const EndToEndFlow& flow, Side in, const tcp::Segment& segment, con
   if (!segment.flags.ack()) return false;
   const DataWay& sent = flow.towards(opposite(in));
   const bool in_window = numbers.seq >= sent.acked - Bytes(max_behind) &&
-                         numbers.seq + Bytes(segment.payload_len) <= sent.window.edge() + Bytes(beyond_the_edge);
+                         numbers.seq + Bytes(segment.payload_len) <= sent.window.edge() + Bytes(max_beyond_edge);
   // During a handback, the relay may hold any amount of data before the handback point.
   return in_window && (flow.successor || numbers.ack >= flow.towards(in).acked - Bytes(max_behind));
 }
@@ -27,7 +27,7 @@ bool is_plausible(const EndToEndFlow& flow, Side in, const tcp::Segment& segment
 
 bool may_announce(const EndToEndFlow& flow, Side in, const tcp::Segment& segment, const SegmentNumbers& numbers) {
   if (segment.flags.syn() || segment.flags.rst()) return false;
-  return is_near(flow, in, segment, numbers) && numbers.ack <= flow.towards(in).window.edge() + Bytes(beyond_the_edge);
+  return is_near(flow, in, segment, numbers) && numbers.ack <= flow.towards(in).window.edge() + Bytes(max_beyond_edge);
 }
 
 }  // namespace sluice::proxy

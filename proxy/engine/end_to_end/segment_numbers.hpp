@@ -13,7 +13,7 @@ namespace sluice::proxy {
 inline constexpr std::uint32_t max_behind = 1U << 20;
 /// Maximum distance in bytes by which a segment may end beyond the right edge of the window. A host may shrink its
 /// window by rounding (RFC 7323 section 2.4), and a zero-window probe exceeds the edge by one byte.
-inline constexpr std::uint32_t beyond_the_edge = UINT16_MAX;
+inline constexpr std::uint32_t max_beyond_edge = UINT16_MAX;
 
 /// Position of a segment's first byte, and position up to which the segment acknowledges data. Each is counted in bytes
 /// from the start of its byte stream.

@@ -42,7 +42,7 @@ void SplitCandidates::track(EndToEndFlow& flow, Side in, const packet::Packet& p
   TrackedConnection& connection = tracked_[flow.tracked];
   if (flow.fins != 0) return give_up(flow);
   const TrackedConnection::Tracked tracked = connection.track(in, parsed.segment);
-  if (tracked == TrackedConnection::Tracked::the_end) return give_up(flow);
+  if (tracked == TrackedConnection::Tracked::ends_connection) return give_up(flow);
   if (tracked == TrackedConnection::Tracked::more) {
     connection.headers.at(static_cast<std::size_t>(opposite(in))) = packet::learn(packet, parsed);
   }

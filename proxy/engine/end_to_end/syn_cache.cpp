@@ -10,7 +10,7 @@ namespace sluice::proxy {
 namespace {
 
 /// True if `number` is at most one unscaled window (64 KiB) after the initial sequence number `isn`.
-bool is_behind(tcp::SeqNum number, tcp::SeqNum isn) {
+bool is_soon_after(tcp::SeqNum number, tcp::SeqNum isn) {
   return number > isn && number <= isn + 1 + UINT16_MAX;
 }
 
@@ -22,23 +22,23 @@ AnswerToSyn judge(const FirstSyn& syn, Side in, const tcp::Segment& segment) {
   const tcp::Flags flags = segment.flags;
   if (syn.from == in) {
     if (flags.rst()) return segment.seq == isn + 1 ? refuses : none;
-    if (flags.syn()) return flags.ack() && segment.seq == isn ? crosses : none;
-    return is_behind(segment.seq, isn) ? unseen : none;
+    if (flags.syn()) return flags.ack() && segment.seq == isn ? simultaneous_open : none;
+    return is_soon_after(segment.seq, isn) ? unseen : none;
   }
   if (!flags.ack()) return none;
   if (flags.rst()) return segment.ack == isn + 1 ? refuses : none;
   if (flags.syn()) return segment.ack == isn + 1 ? accepts : none;
-  return is_behind(segment.ack, isn) ? unseen : none;
+  return is_soon_after(segment.ack, isn) ? unseen : none;
 }
 
-SynCache::SynCache(std::uint32_t places, DuplicateSyn which, Duration patience, const flow::HashKey& secret)
-    : which_(which), patience_(patience), entries_(places), table_(places, secret), ages_(places) {}
+SynCache::SynCache(std::uint32_t places, DuplicateSyn which, Duration handshake_timeout, const flow::HashKey& secret)
+    : which_(which), handshake_timeout_(handshake_timeout), entries_(places), table_(places, secret), ages_(places) {}
 
 SynCache::Result SynCache::record(const FirstSyn& syn) {
   if (const std::uint32_t known = table_.find(syn.key, syn.tag); known != flow::no_flow) {
     FirstSyn& noted = entries_[known];
     const bool same = noted.from == syn.from && noted.isn == syn.isn;
-    if (!same && which_ == DuplicateSyn::keep_first && syn.at - noted.at < patience_) return Result::rejected;
+    if (!same && which_ == DuplicateSyn::keep_first && syn.at - noted.at < handshake_timeout_) return Result::rejected;
     const bool unfinished = syn.unfinished && (!same || noted.unfinished);
     const bool differs = same && (noted.ecn_unclear || noted.options.accurate_ecn != syn.options.accurate_ecn);
     const std::uint8_t unclear = same ? noted.unclear_options | noted.options.difference(syn.options) : std::uint8_t{0};
@@ -78,7 +78,7 @@ bool SynCache::take_answered(const flow::FlowKey& key, Side in, const tcp::Segme
   if (syn == nullptr || syn->from == in || syn_ack.ack != syn->isn + 1) return false;
   out = *syn;
   forget(*syn);
-  return now - out.at < patience_;
+  return now - out.at < handshake_timeout_;
 }
 
 void SynCache::forget(const FirstSyn& noted) {

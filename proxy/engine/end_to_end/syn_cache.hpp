@@ -34,11 +34,11 @@ struct FirstSyn {
 
 /// Meaning of a segment for a handshake of which only the SYN was seen.
 enum class AnswerToSyn : std::uint8_t {
-  none,     ///< no meaning, because the segment's numbers do not match the handshake
-  accepts,  ///< the segment is the SYN-ACK
-  refuses,  ///< the segment is a RST that ends the handshake
-  crosses,  ///< the segment is a SYN-ACK of the host that sent the SYN: a simultaneous open
-  unseen    ///< the segment shows that other segments were missed, so that the state of the hosts is unknown
+  none,               ///< no meaning, because the segment's numbers do not match the handshake
+  accepts,            ///< the segment is the SYN-ACK
+  refuses,            ///< the segment is a RST that ends the handshake
+  simultaneous_open,  ///< the segment is a SYN-ACK of the host that sent the SYN: a simultaneous open
+  unseen              ///< the segment shows that other segments were missed, so that the state of the hosts is unknown
 };
 /// Returns the meaning of a segment that arrived on `in` for the handshake that `syn` has started.
 [[nodiscard]] AnswerToSyn judge(const FirstSyn& syn, Side in, const tcp::Segment& segment);
@@ -61,8 +61,8 @@ class SynCache {
   };
 
   /// Allocates `places` entries, at least one. `which` selects which of several SYNs of one connection is kept.
-  /// `patience` is the maximum duration of a handshake. `secret` keys the hash table.
-  SynCache(std::uint32_t places, DuplicateSyn which, Duration patience, const flow::HashKey& secret);
+  /// `handshake_timeout` is the maximum duration of a handshake. `secret` keys the hash table.
+  SynCache(std::uint32_t places, DuplicateSyn which, Duration handshake_timeout, const flow::HashKey& secret);
 
   /// Records the SYN with which a connection starts. Returns whether it was recorded, and whether another SYN was
   /// evicted for it.
@@ -89,7 +89,7 @@ class SynCache {
   void forget(std::uint32_t id);
 
   DuplicateSyn which_;
-  Duration patience_;
+  Duration handshake_timeout_;
   flow::Slab<Entry> entries_;
   flow::FlowTable table_;
   EvictionQueue ages_;

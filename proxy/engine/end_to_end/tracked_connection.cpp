@@ -19,7 +19,7 @@ std::uint32_t TrackedConnection::window_of(Side side, const tcp::Segment& segmen
 
 bool TrackedConnection::is_in_window(Side in, const tcp::Segment& segment) const {
   const TrackedHost& to = host(opposite(in));
-  return segment.seq + max_behind >= to.acked && segment.seq + segment.length() <= to.edge + beyond_the_edge;
+  return segment.seq + max_behind >= to.acked && segment.seq + segment.length() <= to.edge + max_beyond_edge;
 }
 
 bool TrackedConnection::is_plausible(Side in, const tcp::Segment& segment) const {
@@ -28,11 +28,11 @@ bool TrackedConnection::is_plausible(Side in, const tcp::Segment& segment) const
   if (segment.flags.syn()) return false;
   if (segment.flags.rst()) return segment.seq == from.next || segment.seq == to.acked;
   if (!segment.flags.ack()) return false;
-  return is_in_window(in, segment) && segment.ack >= from.acked && segment.ack <= from.edge + beyond_the_edge;
+  return is_in_window(in, segment) && segment.ack >= from.acked && segment.ack <= from.edge + max_beyond_edge;
 }
 
 void TrackedConnection::record_unseen(Side in, const tcp::Segment& segment) {
-  if (adrift) {
+  if (numbers_unknown) {
     for (TrackedHost& each : hosts) each.seen = false;
     return;
   }
@@ -41,14 +41,14 @@ void TrackedConnection::record_unseen(Side in, const tcp::Segment& segment) {
   from.unseen = tcp::later(from.unseen, segment.seq + options_of(opposite(in)).mss);
   const TrackedHost& to = host(opposite(in));
   const bool announces = segment.flags.ack() && !segment.flags.syn() && segment.ack >= from.acked &&
-                         segment.ack <= tcp::later(to.next, to.unseen) + beyond_the_edge;
+                         segment.ack <= tcp::later(to.next, to.unseen) + max_beyond_edge;
   if (announces) from.edge = tcp::later(from.edge, segment.ack + window_of(in, segment));
 }
 
 TrackedConnection::Tracked TrackedConnection::track(Side in, const tcp::Segment& segment) {
-  if (adrift) return find_position(in, segment);
+  if (numbers_unknown) return find_position(in, segment);
   if (!is_plausible(in, segment)) return Tracked::nothing;
-  if (segment.flags.rst() || segment.flags.fin()) return Tracked::the_end;
+  if (segment.flags.rst() || segment.flags.fin()) return Tracked::ends_connection;
   record(in, segment);
   return Tracked::more;
 }
@@ -57,7 +57,7 @@ TrackedConnection::Tracked TrackedConnection::track(Side in, const tcp::Segment&
 /// exactly what the other host has sent. A forged segment can at worst prevent that, and the connection is then not
 /// split. Returns whether the segment belongs to the connection, and whether it ends the connection.
 TrackedConnection::Tracked TrackedConnection::find_position(Side in, const tcp::Segment& segment) {
-  if (segment.flags.rst() || segment.flags.fin()) return Tracked::the_end;
+  if (segment.flags.rst() || segment.flags.fin()) return Tracked::ends_connection;
   if (segment.flags.syn() || !segment.flags.ack()) return Tracked::nothing;
   TrackedHost& from = host(in);
   TrackedHost& to = host(opposite(in));
@@ -69,7 +69,7 @@ TrackedConnection::Tracked TrackedConnection::find_position(Side in, const tcp::
   if (!from.seen) from.edge = segment.ack;
   record(in, segment);
   from.acked = acked;
-  adrift = !(from.seen && to.seen && from.next == to.acked && to.next == from.acked);
+  numbers_unknown = !(from.seen && to.seen && from.next == to.acked && to.next == from.acked);
   return Tracked::more;
 }
 
@@ -97,7 +97,7 @@ void TrackedConnection::record(Side in, const tcp::Segment& segment) {
 bool TrackedConnection::may_be_split(Side in, const tcp::Segment& segment) const {
   const TrackedHost& from = host(in);
   const TrackedHost& to = host(opposite(in));
-  if (adrift || !from.seen || !to.seen || from.unsettled || to.unsettled) return false;
+  if (numbers_unknown || !from.seen || !to.seen || from.unsettled || to.unsettled) return false;
   if (to.acked < from.unseen || from.acked < to.unseen) return false;
   if ((segment.flags.bits & ~tcp::Flags::psh_bit) != tcp::Flags::ack_bit || segment.sack_count != 0) return false;
   if (handshake.initiator_options.accurate_ecn && handshake.responder_options.accurate_ecn) return false;

@@ -38,14 +38,14 @@ struct TrackedConnection {
   std::array<TrackedHost, 2> hosts;  ///< state of both hosts, indexed by the Side of the host
   Side initiator = Side::radio;
   /// true while sequence numbers are unknown, because an earlier run of the program had split the connection
-  bool adrift = false;
+  bool numbers_unknown = false;
 
   /// Result of tracking a segment of a connection.
   enum class Tracked : std::uint8_t {
     /// the segment's numbers do not match this connection: it is forged, reordered or from an older connection
     nothing,
-    more,    ///< the segment belongs to this connection, which is still open
-    the_end  ///< the segment is a FIN or RST, which ends this connection
+    more,            ///< the segment belongs to this connection, which is still open
+    ends_connection  ///< the segment is a FIN or RST, which ends this connection
   };
   /// Updates the state with a segment that is forwarded. Returns whether the segment belongs to the connection, and
   /// whether it ends the connection.

@@ -19,13 +19,13 @@ struct FlowShare {
 
   /// True if a rate controller determines the window advertised to the server, and the UE has not acknowledged all data
   /// yet.
-  bool moving : 1 = false;
+  bool transferring : 1 = false;
 
   /// True if the next Node-B report must update the window advertised to the server, because that window is closed or
   /// changes only with reports.
   bool window_closed : 1 = false;
 
-  /// true if the flow is short: it is open and has sent less than SmvsMode::short_flow bytes
+  /// true if the flow is short: it is open and has sent less than SmvsSettings::short_flow bytes
   bool short_flow : 1 = false;
 
   static constexpr std::uint32_t max_exposed = (1U << 29) - 1;  ///< largest value of `exposed`
@@ -40,14 +40,15 @@ struct BearerLoad {
   std::uint32_t backlogged_flows = 0;  ///< number of flows with data to the UE that is not sent yet
   /// Number of flows that hold data for the UE, and for which a rate controller determines the window advertised to the
   /// server.
-  std::uint32_t moving_flows = 0;
-  std::uint32_t long_moving_flows = 0;    ///< number of flows in moving_flows that are not short, such as downloads
+  std::uint32_t transferring_flows = 0;
+  /// Number of flows in transferring_flows that are not short, such as downloads.
+  std::uint32_t long_transferring_flows = 0;
   std::uint32_t short_flows = 0;          ///< number of short flows
   std::uint32_t closed_window_flows = 0;  ///< flows with FlowShare::window_closed
 
   /// Sets three values of the flow in `share`, and updates the bearer's sums: the unsent bytes, the bytes held and
-  /// advertised, and `moving`. The other values stay unchanged.
-  void update(FlowShare& share, std::uint32_t unsent, std::uint32_t held_and_advertised, bool is_moving) {
+  /// advertised, and `transferring`. The other values stay unchanged.
+  void update(FlowShare& share, std::uint32_t unsent, std::uint32_t held_and_advertised, bool is_transferring) {
     reserved += Bytes(held_and_advertised) - Bytes(share.reserved);
     share.reserved = held_and_advertised;
     if (unsent != share.backlog) {
@@ -55,17 +56,17 @@ struct BearerLoad {
       backlogged_flows += (unsent != 0 ? 1U : 0U) - (share.backlog != 0 ? 1U : 0U);
       share.backlog = unsent;
     }
-    if (is_moving != share.moving) [[unlikely]]
-      set_moving(share, is_moving);
+    if (is_transferring != share.transferring) [[unlikely]]
+      set_transferring(share, is_transferring);
   }
 
-  /// Sets FlowShare::moving (controlled window, unacknowledged data) of a flow to `is_moving` and updates the bearer's
-  /// sums. Requires that FlowShare::moving has the opposite value.
-  void set_moving(FlowShare& share, bool is_moving) {
-    const std::uint32_t change = is_moving ? 1U : UINT32_MAX;
-    moving_flows += change;
-    long_moving_flows += share.short_flow ? 0U : change;
-    share.moving = is_moving;
+  /// Sets FlowShare::transferring (controlled window, unacknowledged data) of a flow to `is_transferring` and updates
+  /// the bearer's sums. Requires that FlowShare::transferring has the opposite value.
+  void set_transferring(FlowShare& share, bool is_transferring) {
+    const std::uint32_t change = is_transferring ? 1U : UINT32_MAX;
+    transferring_flows += change;
+    long_transferring_flows += share.short_flow ? 0U : change;
+    share.transferring = is_transferring;
   }
 
   /// Adds `change` to the bytes that the flow holds and has advertised, and to the bearer's sum. All other values stay
@@ -83,10 +84,10 @@ struct BearerLoad {
     reserved += Bytes(after.reserved) - Bytes(before.reserved);
     exposed += Bytes(after.exposed) - Bytes(before.exposed);
     backlogged_flows += (after.backlog != 0 ? 1U : 0U) - (before.backlog != 0 ? 1U : 0U);
-    moving_flows += (after.moving ? 1U : 0U) - (before.moving ? 1U : 0U);
+    transferring_flows += (after.transferring ? 1U : 0U) - (before.transferring ? 1U : 0U);
     closed_window_flows += (after.window_closed ? 1U : 0U) - (before.window_closed ? 1U : 0U);
-    long_moving_flows +=
-        (after.moving && !after.short_flow ? 1U : 0U) - (before.moving && !before.short_flow ? 1U : 0U);
+    long_transferring_flows +=
+        (after.transferring && !after.short_flow ? 1U : 0U) - (before.transferring && !before.short_flow ? 1U : 0U);
     short_flows += (after.short_flow ? 1U : 0U) - (before.short_flow ? 1U : 0U);
   }
 };

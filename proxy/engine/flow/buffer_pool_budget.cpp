@@ -56,14 +56,14 @@ BufferPoolBudget::BufferPoolBudget(const ShardLimits& limits, const packet::Pack
 bool BufferPoolBudget::look(Instant now) {
   if (!is_due(now)) return false;
   next_look_ = now + usual_period;
-  if (const std::uint16_t epoch = epoch_of(now); epoch != epoch_) let_age(epoch);
+  if (const std::uint16_t epoch = epoch_of(now); epoch != epoch_) expire_reservations(epoch);
   const std::int64_t available = pool_.available();
   used_ = std::max(1 - static_cast<double>(available) / left_by_ports_, 0.0);
   spare_ = (available - pool_reserve_) / sharers_;
   return true;
 }
 
-void BufferPoolBudget::let_age(std::uint16_t epoch) {
+void BufferPoolBudget::expire_reservations(std::uint16_t epoch) {
   const auto passed = static_cast<std::uint16_t>(epoch - epoch_);
   for (std::size_t i = 0; i < std::min<std::size_t>(passed, epochs); ++i) {
     std::int64_t& oldest = by_epoch_[static_cast<std::uint16_t>(epoch_ + 1 + i) % epochs];

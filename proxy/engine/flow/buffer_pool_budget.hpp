@@ -119,7 +119,7 @@ class BufferPoolBudget {
   [[gnu::noinline]] void update_reservation(Reservation& reservation, std::uint32_t bytes);
   /// Advances to the epoch (period of 0.27 s) with this number. Expires the window reservations of the epochs that are
   /// then more than two seconds old.
-  void let_age(std::uint16_t epoch);
+  void expire_reservations(std::uint16_t epoch);
 
   const packet::PacketPool& pool_;
   std::uint32_t sharers_;        ///< number of shards that share the pool

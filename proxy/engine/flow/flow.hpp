@@ -82,11 +82,11 @@ struct Leg {
   bool has_sent_data : 1 = false;  ///< true if the host has sent data
 
   /// true if the path MTU is below the minimum segment size; DF is then not set, so that routers can fragment
-  bool routers_cut : 1 = false;
+  bool allows_fragmentation : 1 = false;
 
   /// True if the window advertised to the host is the whole default buffer quota. In that case neither a rate
   /// controller nor a measured demand determines it (see ReceiveWindowControl).
-  bool at_limit : 1 = false;
+  bool limited_by_quota : 1 = false;
   /// true if the other host has acknowledged data since the buffer quota was last computed
   bool space_added : 1 = false;
   Reservation reservation;  ///< reservation in the buffer budget for the window advertised to the host

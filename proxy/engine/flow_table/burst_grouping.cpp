@@ -43,7 +43,7 @@ void arrange(std::span<packet::Packet> burst, ParsedBurst& known, Order& order) 
 }  // namespace
 
 void BurstGrouping::group(std::span<packet::Packet> burst, ParsedBurst& known, const ConnectionTable& connections,
-                          CrossTraffic cross_traffic) {
+                          CrossTrafficHandling cross_traffic) {
   assert(burst.size() <= ParsedBurst::most);
   std::array<ConnectionId, ParsedBurst::most> ids;
   std::array<std::uint8_t, ParsedBurst::most> places;    // index of each group's key
@@ -67,7 +67,7 @@ void BurstGrouping::group(std::span<packet::Packet> burst, ParsedBurst& known, c
     }
     members[group] |= 1U << i;
     const bool is_cross_traffic = segment ? !connections.is_flow(id) : known.results[i] == packet::ParseResult::udp;
-    if (is_cross_traffic ? cross_traffic == CrossTraffic::limited : !segment) open = groups;
+    if (is_cross_traffic ? cross_traffic == CrossTrafficHandling::limited : !segment) open = groups;
   }
   Order order;
   std::size_t count = 0;

@@ -17,7 +17,7 @@ namespace sluice::proxy {
 class BurstGrouping {
  public:
   /// Selects how packets of cross traffic (datagrams, and segments without a connection) limit the grouping.
-  enum class CrossTraffic : std::uint8_t {
+  enum class CrossTrafficHandling : std::uint8_t {
     /// Cross traffic (packets of no split connection) is forwarded at once, so segments may be moved before it.
     passed,
     /// A rate controller may limit cross traffic (packets of no split connection), so no segment is moved before it.
@@ -42,7 +42,7 @@ class BurstGrouping {
   /// Groups the packets of `burst` and their entries in `known` by flow. The first segment of each flow determines the
   /// place of the flow's segments.
   [[gnu::noinline]] void group(std::span<packet::Packet> burst, ParsedBurst& known, const ConnectionTable& connections,
-                               CrossTraffic cross_traffic);
+                               CrossTrafficHandling cross_traffic);
 
  private:
   static constexpr std::size_t slots = 256;

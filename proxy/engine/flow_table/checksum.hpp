@@ -10,14 +10,14 @@ namespace sluice::proxy {
 /// True if a segment that arrived on `in` may be accepted with this checksum state. An unfinished checksum is accepted
 /// only if the port is configured to accept such checksums. In addition `shown` must be true: the host's SYN had an
 /// unfinished checksum too. Otherwise the value may be in a damaged segment by chance. If the device vouches for the
-/// data (ChecksumState::vouched), `shown` does not matter.
+/// data (ChecksumState::partial_verified), `shown` does not matter.
 [[nodiscard]] inline bool is_acceptable(const ShardConfig& config, Side in, packet::ChecksumState state, bool shown) {
   switch (state) {
     case packet::ChecksumState::good:
       return true;
     case packet::ChecksumState::partial:
       return shown && config.accepts_partial_checksums(in);
-    case packet::ChecksumState::vouched:
+    case packet::ChecksumState::partial_verified:
       return config.accepts_partial_checksums(in);
     case packet::ChecksumState::bad:
       break;
@@ -61,7 +61,7 @@ namespace sluice::proxy {
 /// True if the sender's kernel left the checksum of the segment unfinished for an offload.
 [[nodiscard]] inline bool is_unfinished(const packet::Packet& packet, const packet::Parsed& parsed) {
   const packet::ChecksumState state = packet::verify_tcp_checksum(packet, parsed);
-  return state == packet::ChecksumState::partial || state == packet::ChecksumState::vouched;
+  return state == packet::ChecksumState::partial || state == packet::ChecksumState::partial_verified;
 }
 
 }  // namespace sluice::proxy

@@ -41,9 +41,9 @@ class FlowStats {
   void sample_queue(Bearer& bearer, Instant now);
   /// Counts one flow by its state, and samples its round-trip and queueing times.
   void count(Registry& registry, const Flow& flow);
-  /// Records the smoothed RTT to the UE and the time that its data waits in the proxy. `ordinary` is true if the UE is
-  /// in the control group, which no rate controller limits.
-  void take_times(const Flow& flow, bool ordinary);
+  /// Records the smoothed RTT to the UE and the time that its data waits in the proxy. `in_control_group` is true if
+  /// the UE is in the control group, which no rate controller limits.
+  void take_times(const Flow& flow, bool in_control_group);
 
   Times& times_;
   GroupStatistics queues_{};

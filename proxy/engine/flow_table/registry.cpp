@@ -5,7 +5,7 @@
 
 #include <cassert>
 
-#include "control/decision_log/law_trace.hpp"
+#include "control/decision_log/decision_log.hpp"
 
 namespace sluice::proxy {
 namespace {
@@ -26,8 +26,8 @@ flow::ShortKey short_entry_key(const IpAddress& ue) {
 
 /// Interval between two steps of the scan that frees send histories of silent UEs. A step scans 16 entries. With many
 /// entries, a history is freed some seconds after its UE has become silent.
-constexpr Duration rest_spacing = std::chrono::milliseconds(1);
-constexpr std::uint32_t rest_looks = 16;
+constexpr Duration history_scan_period = std::chrono::milliseconds(1);
+constexpr std::uint32_t histories_per_scan = 16;
 
 /// Returns the UE's bearer for an active policy, or no_flow if there is none. `entry` is any bearer of the UE. A UE has
 /// at most one bearer for each policy, and usually only one.
@@ -76,7 +76,7 @@ void Registry::close(FlowId id, Instant now) {
   Bearer& bearer = bearers_[flow.bearer];
   leave(bearer, id);
   record_change(flow.bearer);
-  rest_if_unused(flow.bearer, now);
+  close_if_unused(flow.bearer, now);
   connections_.erase_flow(id);
   timers_.forget_flow(id);
   flows_.erase(id);
@@ -84,10 +84,10 @@ void Registry::close(FlowId id, Instant now) {
 
 void Registry::drop_end_to_end(BearerId id, Instant now) {
   --bearers_[id].end_to_end_count;
-  rest_if_unused(id, now);
+  close_if_unused(id, now);
 }
 
-void Registry::rest_if_unused(BearerId id, Instant now) {
+void Registry::close_if_unused(BearerId id, Instant now) {
   Bearer& bearer = bearers_[id];
   if (bearer.in_use()) return;
   if (!bearer.used() && !bearer.has_cross_traffic_queue()) {
@@ -149,7 +149,7 @@ BearerId Registry::bearer_of(const IpAddress& of, PolicyIndex policy, Instant no
   bearer.policy = policy;
   bearer.generation = policies_.generation();
   bearer.empty_since = now;
-  if (trace_ != nullptr && queue_of(trace_->wanted().ue) == ue) bearer.trace = trace_;
+  if (trace_ != nullptr && queue_of(trace_->selection().ue) == ue) bearer.trace = trace_;
   record_change(id);
   if (entry == flow::no_flow) return id;
   bearer.inherit(bearers_[entry], now);
@@ -176,17 +176,17 @@ void Registry::close_bearer(BearerId id) {
   bearers_.erase(id);
 }
 
-void Registry::look_for_silent(Instant now) {
-  next_rest_ = now + rest_spacing;
+void Registry::scan_histories(Instant now) {
+  next_history_scan_ = now + history_scan_period;
   flow::Slab<RecentSends>& pool = pools_.recent_sends;
-  for (std::uint32_t i = 0; i < rest_looks; ++i) {
-    if (rest_next_ >= pool.reach()) rest_next_ = 0;
-    if (pool.contains(rest_next_)) bearers_[pool[rest_next_].bearer].sent().release_idle(now, pool);
-    ++rest_next_;
+  for (std::uint32_t i = 0; i < histories_per_scan; ++i) {
+    if (history_cursor_ >= pool.high_watermark()) history_cursor_ = 0;
+    if (pool.contains(history_cursor_)) bearers_[pool[history_cursor_].bearer].sent().release_idle(now, pool);
+    ++history_cursor_;
   }
 }
 
-void Registry::trace(control::LawTrace* trace) {
+void Registry::trace(control::DecisionLog* trace) {
   if (trace_ != nullptr) set_trace(nullptr);
   trace_ = trace;
   if (trace_ != nullptr) set_trace(trace_);
@@ -194,8 +194,8 @@ void Registry::trace(control::LawTrace* trace) {
 
 /// Makes all bearers of the UE that `trace` names write their controllers' inputs and decisions to this log. With null,
 /// ends the recording.
-void Registry::set_trace(control::LawTrace* trace) {
-  const BearerId first = find_bearer(trace_->wanted().ue);
+void Registry::set_trace(control::DecisionLog* trace) {
+  const BearerId first = find_bearer(trace_->selection().ue);
   if (first == flow::no_flow) return;
   Bearer* each = &bearers_[first];
   do {

@@ -83,7 +83,7 @@ class Registry {
   /// if seven eighths of limits.max_bearers are used. The rest is for UEs with connections.
   BearerId bearer_without_connection(const IpAddress& ue, PolicyIndex policy, Instant now);
   /// Sets the decision log, which names the UE whose controllers are recorded. With null, ends the recording.
-  void trace(control::LawTrace* trace);
+  void trace(control::DecisionLog* trace);
   /// Moves the flow to another bearer.
   void move(FlowId id, BearerId to);
   /// Decrements the bearer's number of end-to-end connections, because one has ended. A bearer without connections is
@@ -91,11 +91,11 @@ class Registry {
   void drop_end_to_end(BearerId id, Instant now);
   /// Scans some send histories once per millisecond, and frees those of UEs of which no packet can be in flight to the
   /// Node-B any more.
-  void let_rest(Instant now) {
-    if (now >= next_rest_) look_for_silent(now);
+  void release_idle_histories(Instant now) {
+    if (now >= next_history_scan_) scan_histories(now);
   }
-  /// True if no timer has expired and let_rest() has nothing to do.
-  [[nodiscard]] bool is_at_rest(Instant now) const { return timers_.is_quiet(now) && now < next_rest_; }
+  /// True if no timer has expired and release_idle_histories() has nothing to do.
+  [[nodiscard]] bool is_at_rest(Instant now) const { return timers_.is_quiet(now) && now < next_history_scan_; }
   /// Destroys a bearer that has no connections.
   void close_bearer(BearerId id);
 
@@ -155,7 +155,7 @@ class Registry {
 
  private:
   /// Scans the next send histories, and frees those of UEs of which no packet can be in flight to the Node-B any more.
-  [[gnu::noinline]] void look_for_silent(Instant now);
+  [[gnu::noinline]] void scan_histories(Instant now);
   /// Returns one bearer of a UE, from which the UE's other bearers can be reached; no_flow if there is none. `ue` is
   /// the address under which the bearers are stored.
   [[nodiscard]] BearerId entry_of(const IpAddress& ue) const;
@@ -164,16 +164,16 @@ class Registry {
   [[nodiscard]] const IpAddress& queue_of(const IpAddress& ue) const;
   /// Makes all bearers of the UE that `trace` names write their controllers' inputs and decisions to this log. With
   /// null, ends the recording.
-  void set_trace(control::LawTrace* trace);
+  void set_trace(control::DecisionLog* trace);
   /// Closes a bearer that has no connections: at once, or after the idle timeout if it has measurements.
-  void rest_if_unused(BearerId id, Instant now);
+  void close_if_unused(BearerId id, Instant now);
   /// Adds the flow to the circular list of the bearer's flows.
   void join(Bearer& bearer, FlowId id);
   /// Removes the flow from the circular list of the bearer's flows.
   void leave(Bearer& bearer, FlowId id);
 
   const ShardConfig& config_;
-  control::LawTrace* trace_ = nullptr;
+  control::DecisionLog* trace_ = nullptr;
   RecoveryStates recovery_states_;
   ActivePolicies policies_;
   flow::Slab<Flow> flows_;
@@ -185,8 +185,8 @@ class Registry {
   flow::IdSet cross_traffic_woken_;
   Timers timers_;
   bool any_cross_traffic_woken_ = false;
-  Instant next_rest_{};          ///< time at which the next scan of send histories is due
-  std::uint32_t rest_next_ = 0;  ///< index of the bearer at which the scan of send histories continues
+  Instant next_history_scan_{};       ///< time at which the next scan of send histories is due
+  std::uint32_t history_cursor_ = 0;  ///< index of the bearer at which the scan of send histories continues
 };
 
 }  // namespace sluice::proxy

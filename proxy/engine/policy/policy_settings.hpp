@@ -111,7 +111,7 @@ enum class UplinkAnswers : std::uint8_t {
 };
 
 /// Settings of mode smvs: of the sliding-mode controller, and of the ACK-based controller that can replace it.
-struct SmvsMode {
+struct SmvsSettings {
   ControllerLocation law = ControllerLocation::nodeb;
   control::SmvsParameters parameters;
   control::SecondLoopParameters receive_window;
@@ -155,9 +155,9 @@ struct PolicySettings {
   Mode observed = Mode::smvs;  ///< mode whose controller runs, without effect on the traffic, if `mode` is observe
   /// Settings of mode smvs. Other modes with a controller also use its path delay, its receive-window settings and its
   /// fallback settings.
-  SmvsMode smvs;
-  control::LawParameters laws;  ///< parameters of the per-flow window controllers
-  Rate scone_rate;              ///< rate that SCONE packets to UEs advise at most; zero: they are not changed
+  SmvsSettings smvs;
+  control::FlowControllerParameters laws;  ///< parameters of the per-flow window controllers
+  Rate scone_rate;  ///< rate that SCONE packets to UEs advise at most; zero: they are not changed
 
   /// True in mode observe, in which a controller computes decisions that are not applied.
   [[nodiscard]] bool observes() const { return mode == Mode::observe; }

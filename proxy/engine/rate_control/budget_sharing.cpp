@@ -98,7 +98,7 @@ inline void BudgetSharing::follow_waits(Share& share, bool waits, const Flow& fl
 /// window. Returns Bytes::max() if the radio link is the bottleneck.
 inline Bytes BudgetSharing::budget_elsewhere(const Share& share, const Flow& flow, const Bearer& bearer,
                                              const AckController& controller) {
-  if (bearer.load.moving_flows <= 1) [[likely]]
+  if (bearer.load.transferring_flows <= 1) [[likely]]
     return Bytes::max();
   return budget_beside_others(share, flow, controller);
 }

@@ -19,7 +19,7 @@ class Bearer;
 /// Bytes that one flow may send at once while other flows of its UE wait for the window that they have in common.
 inline constexpr Bytes turn{2 * 1500};
 /// Minimum share of a UE's window for all short flows together while other flows wait too. A flow is short if it has
-/// sent less than SmvsMode::short_flow.
+/// sent less than SmvsSettings::short_flow.
 inline constexpr double short_flow_share = 0.8;
 
 /// Returns the part of `window` for one of the `waiting` flows, of which `short_flows` are short (have sent less than

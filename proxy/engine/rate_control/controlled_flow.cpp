@@ -5,13 +5,14 @@
 
 #include <algorithm>
 
-#include "control/decision_log/law_trace.hpp"
+#include "control/decision_log/decision_log.hpp"
 
 namespace sluice::proxy {
 
-using LawCalls = control::TracedLaw<control::FlowController>;
+using FlowControllerCalls = control::RecordedController<control::FlowController>;
 
-ControlledFlow::ControlledFlow(const Bearer& bearer, const flow::FlowKey& whose, const control::LawStart& start)
+ControlledFlow::ControlledFlow(const Bearer& bearer, const flow::FlowKey& whose,
+                               const control::FlowControllerStart& start)
     : law_(*flow_controller_of(bearer.settings().law()), bearer.settings().laws, start),
       whose_(whose),
       marks_(bearer.sent().total()),
@@ -20,7 +21,7 @@ ControlledFlow::ControlledFlow(const Bearer& bearer, const flow::FlowKey& whose,
 template <typename Call, typename... Arguments>
 auto ControlledFlow::ask(const Bearer& bearer, const Arguments&... arguments) {
   const auto identify = [&] {
-    return control::LawIdentity<control::FlowControllerOrigin>{
+    return control::ControllerIdentity<control::FlowControllerOrigin>{
         {whose_.ue, whose_.ue_port, whose_.server, whose_.server_port},
         {law_.which(), law_.segment(), bearer.settings().laws}};
   };
@@ -28,11 +29,11 @@ auto ControlledFlow::ask(const Bearer& bearer, const Arguments&... arguments) {
 }
 
 void ControlledFlow::on_released(const Bearer& bearer, Bytes ack, Bytes window) {
-  ask<LawCalls::OnReleased>(bearer, ack, window);
+  ask<FlowControllerCalls::OnReleased>(bearer, ack, window);
 }
 
 void ControlledFlow::seed(const Bearer& bearer, Bytes window, const control::QueueView& queue) {
-  ask<LawCalls::Seed>(bearer, window, queue);
+  ask<FlowControllerCalls::Seed>(bearer, window, queue);
 }
 
 void ControlledFlow::leave(Bearer& bearer) {
@@ -45,7 +46,7 @@ void ControlledFlow::on_sent(const Bearer& bearer, Bytes end) {
   if (end <= sent_) return;
   sent_ = end;
   marks_.sent(bearer.sent().total(), end);
-  ask<LawCalls::OnData>(bearer, end);
+  ask<FlowControllerCalls::OnData>(bearer, end);
 }
 
 void ControlledFlow::carried(Bytes payload, Bytes packet) {
@@ -84,17 +85,17 @@ control::FlowView ControlledFlow::view(Bearer& bearer) {
 control::AckRelease ControlledFlow::on_ack(Bearer& bearer, const control::AckView& ack) {
   bearer.queue().seen(ack.now, mark_, ack.newly);
   acked_ = std::max(acked_, ack.ack);
-  return ask<LawCalls::OnAck>(bearer, ack, queue(bearer, ack.now), view(bearer));
+  return ask<FlowControllerCalls::OnAck>(bearer, ack, queue(bearer, ack.now), view(bearer));
 }
 
 control::AckRelease ControlledFlow::on_report(Bearer& bearer, Instant now) {
   if (reports_ == bearer.queue().reports()) return {Bytes{}, 0};
   reports_ = bearer.queue().reports();
-  return ask<LawCalls::OnQueue>(bearer, queue(bearer, now), view(bearer));
+  return ask<FlowControllerCalls::OnQueue>(bearer, queue(bearer, now), view(bearer));
 }
 
 Bytes ControlledFlow::window(Bearer& bearer, Bytes ack, Instant now) {
-  return ask<LawCalls::Window>(bearer, ack, queue(bearer, now), view(bearer));
+  return ask<FlowControllerCalls::Window>(bearer, ack, queue(bearer, now), view(bearer));
 }
 
 void ControlledFlow::measured(Duration round_trip) {

@@ -22,7 +22,7 @@ class ControlledFlow {
  public:
   /// Creates the controller of the connection `whose` with the values in `start`. The next byte to be sent has position
   /// 0. Positions are bytes of the stream, or IP bytes sent for a split connection.
-  ControlledFlow(const Bearer& bearer, const flow::FlowKey& whose, const control::LawStart& start);
+  ControlledFlow(const Bearer& bearer, const flow::FlowKey& whose, const control::FlowControllerStart& start);
 
   /// Records that the first `end` bytes were sent to the UE: of the stream, or IP bytes for a split connection.
   /// bearer.sent() must already include it.

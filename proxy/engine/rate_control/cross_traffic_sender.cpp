@@ -177,7 +177,7 @@ bool CrossTrafficSender::offer(RxPacket& rx, Bearer& bearer, Counter reason) {
   if (cross.queue.bytes_of(about) >= max_queued_of(bearer, about.keep)) {
     shard_.counters.add(Counter::drop_queue_full);
     if (shares_clocked_fifo(cross, about.slot)) cross.clock->on_dropped();
-    if (cross.queue.head_is_kept(about)) {
+    if (cross.queue.must_keep_head(about)) {
       rx.packet.reset();
       return true;
     }
@@ -238,7 +238,7 @@ void CrossTrafficSender::serve(Bearer& bearer, Occasion occasion, Instant now) {
   }
   const bool is_ack_based = bearer.rate_control().is_ack_based();
   if (is_ack_based) {
-    age_without_acks(bearer, now);
+    expire_without_acks(bearer, now);
   } else if (bearer.rate_control().uses_ack_feedback()) {
     forget_flight(bearer);
   }
@@ -297,7 +297,7 @@ bool CrossTrafficSender::may_overdraw(const Bearer& bearer, Bytes bytes, Instant
 /// Counts cross traffic (packets of no split connection) as delivered one round trip after it was sent. Does nothing
 /// while a connection has bytes in flight, because the ACKs of these bytes will show the delivery. Counting bytes as
 /// delivered makes space in the window, so cross traffic continues at the last measured rate without ACKs.
-void CrossTrafficSender::age_without_acks(Bearer& bearer, Instant now) {
+void CrossTrafficSender::expire_without_acks(Bearer& bearer, Instant now) {
   AckController& controller = bearer.ack_controller();
   CrossTrafficQueue& cross = bearer.cross_traffic_queue();
   if (cross.awaits_acks(controller.flight())) return;
@@ -390,7 +390,7 @@ BearerId CrossTrafficSender::find_download(const RxPacket& rx, BearerId id) {
   if (id == flow::no_flow) return id;
   Bearer& bearer = shard_.registry.bearer(id);
   const bool is_sole = &bearer.sibling() == &bearer;
-  if (!is_sole || bearer.ordinary() || !counts_answers(bearer.settings()) || bearer.has_cross_traffic_queue() ||
+  if (!is_sole || bearer.in_control_group() || !counts_answers(bearer.settings()) || bearer.has_cross_traffic_queue() ||
       !bearer.rate_control().is_ack_based() || is_limited(bearer, rx.now) || shard_.budget.is_low())
     return id;
   CrossTrafficQueue& cross = bearer.make_cross_traffic_queue();
@@ -492,7 +492,7 @@ Instant CrossTrafficSender::deadline(const Bearer& bearer) {
   const AckController& controller = bearer.ack_controller();
   if (cross.clock) {
     const Instant ends = std::min(cross.clock->deadline(), cross.ack_at + max_clock_silence);
-    // While ACKs are expected, age_without_acks() removes no sent bytes, so their due time would stay in the past.
+    // While ACKs are expected, expire_without_acks() removes no sent bytes, so their due time would stay in the past.
     const bool others_wait = cross.is_holding() && cross.queue.any_ready() && cross.sent.total() > Bytes{} &&
                              !cross.awaits_acks(controller.flight());
     return others_wait ? std::min(ends, cross.sent.oldest() + controller.law().srtt()) : ends;

@@ -80,7 +80,7 @@ class CrossTrafficSender {
   [[nodiscard]] static Bytes window_left(const Bearer& bearer, const SharedWindow& shared);
   [[nodiscard]] static Bytes grant_left(const Bearer& bearer, Occasion occasion, Instant now);
   [[nodiscard]] static bool may_overdraw(const Bearer& bearer, Bytes bytes, Instant now);
-  static void age_without_acks(Bearer& bearer, Instant now);
+  static void expire_without_acks(Bearer& bearer, Instant now);
   [[nodiscard]] bool transmit(FlowQueue::Popped&& popped, Instant now);
   void count_passed(FlowQueue::Popped& popped, Instant now);
   /// Sends a packet that the fair queue has released.

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "control/decision_log/law_trace.hpp"
+#include "control/decision_log/decision_log.hpp"
 #include "dataplane/units/by_value.hpp"
 #include "proxy/engine/rate_control/radio_view.hpp"
 #include "proxy/engine/relay/relay.hpp"
@@ -13,13 +13,13 @@
 namespace sluice::proxy {
 namespace {
 
-using LoopCalls = control::TracedLaw<control::ReceiveWindowLoop>;
-using SlidingCalls = control::TracedLaw<control::Smvs>;
+using LoopCalls = control::RecordedController<control::ReceiveWindowLoop>;
+using SlidingCalls = control::RecordedController<control::Smvs>;
 
 /// Returns the identity of a connection's controller for the decision log.
 template <typename Parameters>
-control::LawIdentity<Parameters> identity_of(const flow::FlowKey& key, const Parameters& parameters) {
-  return {control::LawOwner{key.ue, key.ue_port, key.server, key.server_port}, parameters};
+control::ControllerIdentity<Parameters> identity_of(const flow::FlowKey& key, const Parameters& parameters) {
+  return {control::ControllerOwner{key.ue, key.ue_port, key.server, key.server_port}, parameters};
 }
 
 /// True if the window for the host behind `from` must be updated. Before the host has sent data, the window from the
@@ -62,20 +62,20 @@ void record_window_closed(Flow& flow, Bearer& bearer, bool window_closed) {
 
 /// Time that unsent data for the UE must last at least so that the server gets no minimum window. The server then loses
 /// no throughput by a pause, after which it restarts with ten segments.
-constexpr Duration plenty = std::chrono::seconds(1);
+constexpr Duration ample_backlog_time = std::chrono::seconds(1);
 
 /// Factor by which the measured share of cross traffic in the delivered bytes is multiplied. The data between server
 /// and proxy is reduced by the product. The factor is below 1, because senders of cross traffic react to drops and then
 /// send less than on average.
 constexpr double kept_beside_cross_traffic = 0.8;
 
-/// True if the unsent data for the UE lasts longer than `plenty` at the flow's part of the link's rate. The server then
-/// gets no minimum window. A pause of the server costs nothing in this case, while two segments per interval could
-/// exceed the rate of a slow link.
-bool holds_plenty(const Flow& flow, const Bearer& bearer) {
-  const Bytes held = flow.leg(Side::radio).endpoint.unsent() * std::max(bearer.load.moving_flows, 1U);
+/// True if the unsent data for the UE lasts longer than `ample_backlog_time` at the flow's part of the link's rate. The
+/// server then gets no minimum window. A pause of the server costs nothing in this case, while two segments per
+/// interval could exceed the rate of a slow link.
+bool has_ample_backlog(const Flow& flow, const Bearer& bearer) {
+  const Bytes held = flow.leg(Side::radio).endpoint.unsent() * std::max(bearer.load.transferring_flows, 1U);
   const Rate rate = bearer.mean_rate();
-  return rate > Rate() && rate.time_for(held) > plenty;
+  return rate > Rate() && rate.time_for(held) > ample_backlog_time;
 }
 
 }  // namespace
@@ -87,10 +87,10 @@ Bytes ReceiveWindowControl::first(const Bearer& bearer, Side from) const {
   return rate_controlled ? std::min(most, settings.smvs.receive_window.initial) : most;
 }
 
-inline void ReceiveWindowControl::open_window_without_law(Flow& flow, Side in, Bytes limit, Bytes held) const {
+inline void ReceiveWindowControl::open_uncontrolled_window(Flow& flow, Side in, Bytes limit, Bytes held) const {
   const Bytes most = advertise_to(flow, in, limit);
   Leg& leg = flow.leg(in);
-  leg.at_limit = most == limit && !buffer_quota_.follows_demand(flow, in);
+  leg.limited_by_quota = most == limit && !buffer_quota_.follows_demand(flow, in);
   leg.space_added = false;
   ack_limit_.open_window(flow, in, most - held);
 }
@@ -99,7 +99,7 @@ void ReceiveWindowControl::update_of_ue(Flow& flow, const Bearer& bearer, Instan
   if (!window_matters(flow, Side::radio)) return;
   const Bytes held = relay::held_towards(flow, Side::core);
   const Bytes limit = buffer_quota_.limit(flow, bearer, Side::radio, held, now);
-  open_window_without_law(flow, Side::radio, limit, held);
+  open_uncontrolled_window(flow, Side::radio, limit, held);
 }
 
 void ReceiveWindowControl::update_of_server(Flow& flow, Bearer& bearer, Instant now) {
@@ -107,7 +107,7 @@ void ReceiveWindowControl::update_of_server(Flow& flow, Bearer& bearer, Instant 
   const Bytes held = relay::held_towards(flow, Side::radio);
   const Bytes limit = buffer_quota_.limit(flow, bearer, Side::core, held, now);
   if (!bearer.rate_control().is_rate_controlled()) {
-    open_window_without_law(flow, Side::core, limit, held);
+    open_uncontrolled_window(flow, Side::core, limit, held);
     record_window_closed(flow, bearer, false);
     return;
   }
@@ -141,7 +141,7 @@ Bytes ReceiveWindowControl::grant_min_window(const Flow& flow, const Bearer& bea
                                              Instant now) {
   const Bytes few = few_segments(flow);
   if (room < few) {
-    if (now - loop.open_at < closed_for || !gets_min_window(flow, bearer, now) || holds_plenty(flow, bearer))
+    if (now - loop.open_at < closed_for || !gets_min_window(flow, bearer, now) || has_ample_backlog(flow, bearer))
       return room;
     room = std::min(most, few);
   }
@@ -159,7 +159,7 @@ ReceiveWindowControl::Loop* ReceiveWindowControl::make_loop(Flow& flow, const Be
   flow.window_loop = loops_.emplace(control::ReceiveWindowLoop(parameters));
   if (flow.window_loop == no_id) return nullptr;
   Loop& loop = loops_[flow.window_loop];
-  if (parameters.law == control::SecondLoopLaw::sliding_mode)
+  if (parameters.law == control::SecondLoopController::sliding_mode)
     loop.sliding = sliding_.emplace(control::sliding_mode(parameters));
   return &loop;
 }
@@ -170,7 +170,7 @@ Bytes ReceiveWindowControl::balance_window(const Flow& flow, const Bearer& beare
   const tcp::Endpoint& server = flow.leg(Side::core).endpoint;
   const Bytes advertised = advertised_to_server(flow);
   RadioView radio = radio_view_of(bearer);
-  const std::uint32_t sharing = std::max(bearer.load.moving_flows, 1U);
+  const std::uint32_t sharing = std::max(bearer.load.transferring_flows, 1U);
   if (sharing > 1 || bearer.has_cross_traffic_queue()) [[unlikely]] {
     const double part = (1 - kept_beside_cross_traffic * bearer.cross_traffic_share()) / sharing;
     radio = {control::OnWire(radio.error.amount() / sharing), control::OnWire(radio.mean.amount() * part),

@@ -42,7 +42,7 @@ class ReceiveWindowControl {
   /// True if data from the server may change the window that the proxy advertises to it. Requires that the ACK-based
   /// controller runs.
   [[nodiscard]] static bool data_opens_if_ack_based(const Flow& flow, const Bearer& bearer) {
-    return flow.share.window_closed || !flow.share.moving || bearer.load.moving_flows != 1;
+    return flow.share.window_closed || !flow.share.transferring || bearer.load.transferring_flows != 1;
   }
   /// True if the window advertised to the server is used up, and the proxy may open it by two segments from time to
   /// time. Otherwise the server cannot send for its retransmission timeout, restarts with ten segments (RFC 5681
@@ -111,7 +111,7 @@ class ReceiveWindowControl {
 
   /// Opens the window advertised to the host behind `in` as far as memory allows, because no controller limits it.
   /// `held` is the number of bytes from that host that the proxy holds; `limit` is the quota of these bytes.
-  void open_window_without_law(Flow& flow, Side in, Bytes limit, Bytes held) const;
+  void open_uncontrolled_window(Flow& flow, Side in, Bytes limit, Bytes held) const;
   /// Returns the connection's second control loop, which computes the window advertised to the server. Creates it once
   /// the server's data has reached half of the first window; returns null before. `held` is the number of bytes for the
   /// UE that the proxy holds.

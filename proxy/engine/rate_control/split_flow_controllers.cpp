@@ -9,7 +9,7 @@ namespace sluice::proxy {
 ControlledFlow* SplitFlowControllers::controller_of(Flow& flow, Bearer& bearer) {
   if (flow.controller == no_id) {
     const Leg& radio = flow.leg(Side::radio);
-    const control::LawStart start{radio.endpoint.min_rtt(), segment_on_wire(radio)};
+    const control::FlowControllerStart start{radio.endpoint.min_rtt(), segment_on_wire(radio)};
     flow.controller = controllers_.emplace(bearer, registry_.key_of(flow), start);
     if (flow.controller == no_id) return nullptr;  // cannot happen: there is a place for every flow
     controllers_[flow.controller].on_sent(bearer, flight_on_wire(radio));

@@ -9,18 +9,18 @@ namespace sluice::proxy::relay {
 namespace {
 
 /// True if the endpoint is in state CLOSED.
-bool gone(const tcp::Endpoint& endpoint) {
+bool is_closed(const tcp::Endpoint& endpoint) {
   return endpoint.state() == tcp::State::closed;
 }
 
 /// True if the endpoint was closed by a reset, a timeout or an abort instead of FINs.
 bool broken(const tcp::Endpoint& endpoint) {
-  return gone(endpoint) && endpoint.close_reason() != tcp::CloseReason::finished;
+  return is_closed(endpoint) && endpoint.close_reason() != tcp::CloseReason::finished;
 }
 
 /// Moves payload that leg `from` has received to the send queue of leg `to`. Drops it if that leg is closed.
 void move_payload(Leg& from, Leg& to) {
-  const bool deliverable = !gone(to.endpoint);
+  const bool deliverable = !is_closed(to.endpoint);
   while (packet::Packet payload = from.endpoint.read()) {
     if (deliverable) to.endpoint.write(std::move(payload));
   }
@@ -35,7 +35,7 @@ tcp::SeqNum answered_for(const tcp::Endpoint& endpoint) {
 /// Forwards a reset that leg `from` has received to the host of leg `to`, after the bytes that the proxy has
 /// acknowledged. Bytes that it has not acknowledged are dropped, as they would be without the proxy.
 void pass_reset(const Leg& from, Leg& to) {
-  if (!to.reset_pending && broken(from.endpoint) && !gone(to.endpoint)) to.reset_pending = true;
+  if (!to.reset_pending && broken(from.endpoint) && !is_closed(to.endpoint)) to.reset_pending = true;
   if (!to.reset_pending) return;
   if (answered_for(from.endpoint) <= to.endpoint.snd_una()) {
     to.endpoint.abort();
@@ -53,7 +53,7 @@ void pass(Leg& from, Leg& to) {
 /// Forwards a FIN or reset that arrived on leg `from` to leg `to`.
 void pass_end(Leg& from, Leg& to) {
   if (from.endpoint.peer_finished()) to.endpoint.finish();
-  if (gone(from.endpoint) || to.reset_pending) pass_reset(from, to);
+  if (is_closed(from.endpoint) || to.reset_pending) pass_reset(from, to);
 }
 
 }  // namespace
@@ -73,13 +73,13 @@ std::uint32_t exposed_to(const Flow& flow, Side in) {
 }
 
 Duration stall_time(const Flow& flow, Side out, Instant now) {
-  if (gone(flow.leg(out).endpoint) || held_towards(flow, out).count() == 0) return {};
+  if (is_closed(flow.leg(out).endpoint) || held_towards(flow, out).count() == 0) return {};
   const std::uint16_t since = flow.leg(out).progress;
   return tcp::tick::ms268_duration(static_cast<std::uint16_t>(tcp::tick::ms268(now) - since));
 }
 
 bool owes(const Flow& flow) {
-  return exposed_to(flow, Side::radio) != 0 || exposed_to(flow, Side::core) != 0 || has_news_of_end(flow) ||
+  return exposed_to(flow, Side::radio) != 0 || exposed_to(flow, Side::core) != 0 || has_unrelayed_end(flow) ||
          flow.leg(Side::radio).reset_pending || flow.leg(Side::core).reset_pending;
 }
 
@@ -104,7 +104,7 @@ void pass_keepalives(Flow& flow) {
     if (!asking.endpoint.take_keepalive()) continue;
     Leg& asked = flow.leg(opposite(side));
     // Data held for the other host probes it already, and a host that does not take it is detected as gone.
-    asking.keepalive_passed = held_towards(flow, opposite(side)).count() == 0 && !gone(asked.endpoint);
+    asking.keepalive_passed = held_towards(flow, opposite(side)).count() == 0 && !is_closed(asked.endpoint);
     if (asking.keepalive_passed) {
       asked.endpoint.send_keepalive();
     } else {
@@ -113,9 +113,9 @@ void pass_keepalives(Flow& flow) {
   }
 }
 
-bool has_news_of_end(const Flow& flow) {
+bool has_unrelayed_end(const Flow& flow) {
   const auto unreported = [](const Leg& from, const Leg& to) {
-    return broken(from.endpoint) && !gone(to.endpoint) && !to.reset_pending;
+    return broken(from.endpoint) && !is_closed(to.endpoint) && !to.reset_pending;
   };
   return unreported(flow.leg(Side::radio), flow.leg(Side::core)) ||
          unreported(flow.leg(Side::core), flow.leg(Side::radio));
@@ -140,11 +140,13 @@ ResetReason reset_reason(const Flow& flow) {
 }
 
 bool finished(const Flow& flow) {
-  return gone(flow.leg(Side::radio).endpoint) && gone(flow.leg(Side::core).endpoint);
+  return is_closed(flow.leg(Side::radio).endpoint) && is_closed(flow.leg(Side::core).endpoint);
 }
 
 bool both_legs_closed(const Flow& flow) {
-  const auto over = [](const Leg& leg) { return gone(leg.endpoint) || leg.endpoint.state() == tcp::State::time_wait; };
+  const auto over = [](const Leg& leg) {
+    return is_closed(leg.endpoint) || leg.endpoint.state() == tcp::State::time_wait;
+  };
   return over(flow.leg(Side::radio)) && over(flow.leg(Side::core));
 }
 

@@ -76,7 +76,7 @@ void pass_keepalives(Flow& flow);
 void pass_ends(Flow& flow);
 
 /// True if one leg has ended abnormally and the other leg has not been reset yet. pass_ends() then resets it.
-[[nodiscard]] bool has_news_of_end(const Flow& flow);
+[[nodiscard]] bool has_unrelayed_end(const Flow& flow);
 
 /// Advertises a window of `room` bytes after RCV.NXT to the host behind `in`. Never moves the right edge to the left.
 /// `updates` selects how large a change must be to be sent in a separate ACK.

@@ -53,7 +53,7 @@ void UndeliveredAckLimit::allow(Flow& flow, Bearer& bearer) const {
 }
 
 void ExposureSample::take(const flow::Slab<Flow>& flows, std::uint32_t most) {
-  const std::uint32_t end = flows.reach();
+  const std::uint32_t end = flows.high_watermark();
   for (std::uint32_t i = 0; i < std::min(most, end); ++i) {
     const FlowId id = next_ < end ? next_ : 0;
     next_ = id + 1;

@@ -131,9 +131,9 @@ void Classifier::receive_chunk(Side in, std::span<packet::Packet> burst, Instant
 
 /// Returns how cross traffic (packets of no split connection) that arrived on `in` limits the grouping of a burst's
 /// segments by flow.
-inline BurstGrouping::CrossTraffic Classifier::cross_traffic(Side in) const {
-  return in == Side::core && parts_.forwarder.counts_radio() ? BurstGrouping::CrossTraffic::limited
-                                                             : BurstGrouping::CrossTraffic::passed;
+inline BurstGrouping::CrossTrafficHandling Classifier::cross_traffic(Side in) const {
+  return in == Side::core && parts_.forwarder.counts_radio() ? BurstGrouping::CrossTrafficHandling::limited
+                                                             : BurstGrouping::CrossTrafficHandling::passed;
 }
 
 void Classifier::prefetch_end_to_end() const {

@@ -45,7 +45,7 @@ class Classifier {
   [[gnu::flatten, gnu::noinline]] void look_up_one(Side in, const packet::Packet& packet);
   template <typename Key>
   void find_one(const Key& key);
-  [[nodiscard]] BurstGrouping::CrossTraffic cross_traffic(Side in) const;
+  [[nodiscard]] BurstGrouping::CrossTrafficHandling cross_traffic(Side in) const;
   void prefetch_end_to_end() const;
   /// Sends cross traffic (packets of no split connection) that has waited for an ACK. Then processes the events of the
   /// flows for which the burst caused work. Cross traffic is first, because its packets need no further processing.

@@ -131,7 +131,7 @@ void describe_bearers(Registry& registry, std::vector<BearerInfo>& out, std::siz
     info.flows = bearer.flow_count + bearer.end_to_end_count;
     info.mode = to_string(bearer.settings().mode).data();
     info.policy = bearer.policy;
-    info.ordinary = bearer.ordinary();
+    info.in_control_group = bearer.in_control_group();
     info.controller = bearer.rate_control().controller();
     const SplitTotals split = describe_split(registry, bearer, info);
     info.unsent = bearer.load.backlog;
@@ -169,7 +169,7 @@ StayingFlows count_staying(Registry& registry) {
         flow.release_reason == ReleaseReason::none ? HandbackBlocker::none : handback::find_blocker(flow);
     ++staying.by_blocker[static_cast<std::size_t>(blocker)];
     ++staying.total;
-    if (handback::breaks_without_us(flow)) ++staying.broken_by_a_stop;
+    if (handback::would_break_on_stop(flow)) ++staying.broken_by_a_stop;
   });
   return staying;
 }

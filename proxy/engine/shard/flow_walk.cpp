@@ -13,7 +13,7 @@ constexpr std::uint32_t flows_at_once = 128;
 
 void FlowWalk::step(Instant now) {
   flow::Slab<Flow>& flows = shard_.registry.flows();
-  const std::uint32_t end = std::min(next_ + flows_at_once, flows.reach());
+  const std::uint32_t end = std::min(next_ + flows_at_once, flows.high_watermark());
   for (; next_ < end; ++next_) {
     if (!flows.contains(next_)) continue;
     if (!ends_) {
@@ -22,7 +22,7 @@ void FlowWalk::step(Instant now) {
       again_ = true;
     }
   }
-  if (next_ < flows.reach()) return;
+  if (next_ < flows.high_watermark()) return;
   active_ = std::exchange(again_, false);
   next_ = 0;
 }

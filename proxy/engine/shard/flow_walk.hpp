@@ -19,7 +19,7 @@ class FlowWalk {
   /// the hosts) for `reason`. With ReleaseReason::none it cancels such requests.
   void begin(ReleaseReason reason) { begin(reason, false); }
   /// Starts a scan that ends every flow (SplitFlows::end_now()).
-  void begin_to_end() { begin(ReleaseReason::released_drain, true); }
+  void begin_end_all() { begin(ReleaseReason::released_drain, true); }
   /// True while a scan is in progress.
   [[nodiscard]] bool active() const { return active_; }
   /// Visits the next flows of the scan.

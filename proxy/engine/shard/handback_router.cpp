@@ -22,9 +22,9 @@ void HandbackRouter::pass_during_handback(RxPacket& rx, FlowId id) {
   if (!accept_checksum(shard_.config, shard_.counters, in, checksum, flow.handshake)) return;
   tcp::Endpoint& own = flow.leg(in).endpoint;
   const handback::Verdict verdict = handback::judge(flow, in, rx.segment(), edges_of(flow, in));
-  if (verdict.is_valid || verdict.feed) flow.last_activity = rx.now;
+  if (verdict.is_valid || verdict.is_for_proxy) flow.last_activity = rx.now;
   const bool of_own_data = own.held() != Bytes{};
-  if (verdict.feed) {
+  if (verdict.is_for_proxy) {
     packet::Packet payload;
     if (verdict.whole && rx.segment().payload_len != 0) {
       packet::strip_to_payload(rx.packet, rx.parsed);
@@ -92,7 +92,7 @@ handback::Edges HandbackRouter::edges_of(const Flow& flow, Side in) const {
 /// Until that host has counted as many, the ACE field of its forwarded segments is rewritten to the value that the
 /// proxy sent before. While the receiver of this segment is such a host, marks the segment's payload CE, so that its
 /// count rises. A FIN or RST ends both, because the hosts do not use the counts any more.
-void HandbackRouter::join_marks(RxPacket& rx, const Flow& flow, const handback::Verdict& verdict, Passing how) {
+void HandbackRouter::join_marks(RxPacket& rx, const Flow& flow, const handback::Verdict& verdict, SegmentContext how) {
   tcp::AccurateEcn* const from = flow.leg(rx.in).endpoint.accurate_ecn();
   tcp::AccurateEcn* const to = flow.leg(opposite(rx.in)).endpoint.accurate_ecn();
   if (from == nullptr || to == nullptr) return;
@@ -128,14 +128,14 @@ bool HandbackRouter::track_if_released(RxPacket& rx) {
         rx.in == connection.initiator && !segment.flags.ack() && segment.seq == connection.handshake.initiator_isn;
     if (!own && handshakes_.on_conflicting_syn(rx)) return true;
   } else if (sound = is_sound(released.connection(id), rx); sound && rx.result == packet::ParseResult::tcp) {
-    const bool may_split = handshakes_.accepts_new() && released.wanted(id, rx.now);
+    const bool may_split = handshakes_.accepts_new() && released.may_split_again(id, rx.now);
     TrackedConnection& connection = released.connection(id);
     if (may_split && connection.may_be_split(rx.in, segment) && split_released(id, rx)) {
       flows_.receive(rx, shard_.registry.connections().find(rx.key()));
       return true;
     }
     if (segment.payload_len != 0) released.record_data(id, rx.now);
-    if (connection.track(rx.in, segment) == TrackedConnection::Tracked::the_end) released.forget(id);
+    if (connection.track(rx.in, segment) == TrackedConnection::Tracked::ends_connection) released.forget(id);
   }
   forwarder_.forward(rx, reason, sound ? Forwarder::Checksum::finish : Forwarder::Checksum::keep);
   return true;
@@ -146,7 +146,8 @@ bool HandbackRouter::track_if_released(RxPacket& rx) {
 /// accepted and recorded until its sequence numbers are known.
 bool HandbackRouter::is_sound(TrackedConnection& connection, const RxPacket& rx) const {
   Handshake& shown = connection.handshake;
-  if (connection.adrift && shard_.config.accepts_partial_checksums(rx.in) && is_unfinished(rx.packet, rx.parsed))
+  if (connection.numbers_unknown && shard_.config.accepts_partial_checksums(rx.in) &&
+      is_unfinished(rx.packet, rx.parsed))
     shown.record_checksum(rx.in, true, true);
   return !is_damaged(shard_.config, rx.in, rx.packet, rx.parsed, shown.leaves_unfinished(rx.in));
 }

@@ -35,7 +35,7 @@ class HandbackRouter {
 
  private:
   /// Properties of a segment that is forwarded while its connection is handed back to its hosts, for join_marks().
-  struct Passing {
+  struct SegmentContext {
     bool of_own_data = false;  ///< true if the proxy held data for the segment's sender before the segment arrived
     /// true if the segment has a complete TCP checksum, which must be updated if the header is changed
     bool summed = false;
@@ -43,7 +43,7 @@ class HandbackRouter {
   void record_passed(Flow& flow, Side in, const tcp::Segment& segment) const;
   void record_unread(Flow& flow, Side in, const tcp::Segment& segment, Instant now);
   [[nodiscard]] handback::Edges edges_of(const Flow& flow, Side in) const;
-  void join_marks(RxPacket& rx, const Flow& flow, const handback::Verdict& verdict, Passing how);
+  void join_marks(RxPacket& rx, const Flow& flow, const handback::Verdict& verdict, SegmentContext how);
   /// Processes a segment of a released connection, which was handed back to its hosts before. Returns false if the
   /// segment belongs to no released connection.
   [[nodiscard, gnu::cold, gnu::noinline]] bool track_if_released(RxPacket& rx);

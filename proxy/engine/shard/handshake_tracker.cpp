@@ -39,7 +39,8 @@ Counter reason_to_give_up(const RxPacket& rx, const Flow& flow, handshake::Step 
 /// Returns the counter for the reason why a connection is not split after this answer to its SYN.
 Counter counter_of(AnswerToSyn answer) {
   if (answer == AnswerToSyn::refuses) return Counter::forward_reset_handshake;
-  return answer == AnswerToSyn::crosses ? Counter::forward_simultaneous_open : Counter::forward_handshake_unseen;
+  return answer == AnswerToSyn::simultaneous_open ? Counter::forward_simultaneous_open
+                                                  : Counter::forward_handshake_unseen;
 }
 
 /// True if the sender's kernel left the segment's checksum unfinished for an offload, and the port accepts such
@@ -53,7 +54,7 @@ bool shows_unfinished(const RxPacket& rx, const ShardConfig& config) {
 /// completes the checksums of all segments.
 void record_checksum(const RxPacket& rx, Flow& flow, handshake::Step step, bool unanswered, const ShardConfig& config) {
   using enum handshake::Step;
-  if (step != go_on && step != answered && step != complete) return;
+  if (step != continues && step != answered && step != complete) return;
   flow.handshake.record_checksum(rx.in, shows_unfinished(rx, config), step == answered && unanswered);
 }
 
@@ -323,7 +324,7 @@ void HandshakeTracker::follow(RxPacket& rx, FlowId id) {
     case handshake::Step::unrelated:
       if (rx.segment().flags.syn() && on_conflicting_syn(rx)) return;
       break;
-    case handshake::Step::go_on:
+    case handshake::Step::continues:
       flow.last_activity = rx.now;
       break;
     case handshake::Step::answered:

@@ -16,14 +16,14 @@ constexpr Duration no_progress = std::chrono::seconds(5);
 
 }  // namespace
 
-void MemoryRelief::look_anew(Instant now) {
-  if (!flows_.buffer_quota().look(now) || now - shed_ < period) return;
+void MemoryRelief::read_free_buffers(Instant now) {
+  if (!flows_.buffer_quota().look(now) || now - last_relief_at_ < period) return;
   if (shard_.budget.used() > shard_.config.limits.release_flows_at && !flow_walk_.active()) {
-    shed_ = now;
+    last_relief_at_ = now;
     flow_walk_.begin(ReleaseReason::released_memory);
   }
   if (shard_.budget.is_low() && !walk_.active) {
-    shed_ = now;
+    last_relief_at_ = now;
     begin();
   }
 }
@@ -35,11 +35,11 @@ void MemoryRelief::begin() {
 
 void MemoryRelief::step(Instant now) {
   flow::Slab<Flow>& flows = shard_.registry.flows();
-  const std::uint32_t end = std::min(walk_.next + flows_per_step, flows.reach());
+  const std::uint32_t end = std::min(walk_.next + flows_per_step, flows.high_watermark());
   for (; walk_.next < end && shard_.budget.is_low(); ++walk_.next) {
     if (flows.contains(walk_.next) && flows[walk_.next].terminated()) reclaim_from(flows[walk_.next], walk_.next, now);
   }
-  walk_.active = walk_.next < flows.reach() && shard_.budget.is_low();
+  walk_.active = walk_.next < flows.high_watermark() && shard_.budget.is_low();
   if (!shard_.budget.is_low()) walk_ = {};
 }
 

@@ -17,7 +17,7 @@ class MemoryRelief {
   /// Reads the number of free packet buffers if that is due. If few are free, starts to free some: by a scan over all
   /// flows, or by handing connections that hold no bytes back to their hosts.
   void look(Instant now) {
-    if (shard_.budget.is_due(now)) look_anew(now);
+    if (shard_.budget.is_due(now)) read_free_buffers(now);
   }
   /// True while a scan over all flows is in progress.
   [[nodiscard]] bool active() const { return walk_.active; }
@@ -38,7 +38,7 @@ class MemoryRelief {
 
   /// Reads the number of free packet buffers. If few are free, starts a scan over all flows, or starts to hand
   /// connections that hold no bytes back to their hosts.
-  [[gnu::noinline]] void look_anew(Instant now);
+  [[gnu::noinline]] void read_free_buffers(Instant now);
   /// Starts a scan over all flows. From the previous scan it derives how many held bytes lead to a reset.
   void begin();
   /// Drops the flow's out-of-order data. Resets the flow if it is stalled and holds at least Walk::take_from bytes.
@@ -48,7 +48,7 @@ class MemoryRelief {
   SplitFlows& flows_;
   FlowWalk& flow_walk_;
   Walk walk_;
-  Instant shed_{};  ///< time at which an attempt to free packet buffers last started
+  Instant last_relief_at_{};  ///< time at which an attempt to free packet buffers last started
 };
 
 }  // namespace sluice::proxy

@@ -14,7 +14,7 @@ void PolicySwitch::apply(const Policies& policies, Instant now) {
   });
   registry.bearers().for_each([&](BearerId id, Bearer&) { bearers_.reschedule(id, now); });
   registry.flows().for_each(
-      [&](FlowId id, Flow& flow) { bearers_.steer(flow, id, registry.bearer(flow.bearer), now); });
+      [&](FlowId id, Flow& flow) { bearers_.apply_rate_control(flow, id, registry.bearer(flow.bearer), now); });
   shard_.counters.add(Counter::policies_applied);
   flows_.serve_pending(now);
   shard_.queue.flush(now);

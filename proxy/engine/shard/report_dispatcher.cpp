@@ -141,7 +141,7 @@ void ReportDispatcher::on_batch(std::span<const ReportArrival> reports, Instant 
 void ReportDispatcher::prefetch_flow(BearerId id) const {
   if (id == flow::no_flow || !shard_.registry.bearers().contains(id)) return;
   const Bearer& bearer = shard_.registry.bearer(id);
-  bearer.prefetch_law();
+  bearer.prefetch_controller_state();
   if (bearer.first_flow != no_id) flow::prefetch_all(shard_.registry.flow(bearer.first_flow));
 }
 
@@ -194,7 +194,7 @@ void ReportDispatcher::on_pause(Bearer& first, const ReportArrival& report) {
   Bearer* bearer = &first;
   do {
     bearer->on_omitted(*sender);
-    if (bearer->report_state() != nullptr) bearer->report_state()->on_named_again(*sender, report);
+    if (bearer->report_state() != nullptr) bearer->report_state()->on_reported_again(*sender, report);
     bearer = &bearer->sibling();
   } while (bearer != &first);
 }
@@ -221,7 +221,7 @@ bool ReportDispatcher::take(Bearer& bearer, const ReportArrival& report, Instant
   }
   if (bearer.rate_control().is_rate_controlled() != before) {
     shard_.counters.add(bearer.rate_control().is_rate_controlled() ? Counter::recoveries : Counter::fallbacks);
-    steer(bearer, now);
+    apply_rate_control(bearer, now);
   }
   if (bearer.has_cross_traffic_queue()) {
     CrossTrafficQueue& cross = bearer.cross_traffic_queue();
@@ -255,12 +255,12 @@ void ReportDispatcher::count_group(const Bearer& bearer, const ReportArrival& re
   const control::feedback::BearerReport& now = report.bearer;
   const ReportArrival& last = bearer.reports().last();
   const control::feedback::BearerReport& before = last.bearer;
-  GroupTotals& group = groups_[bearer.ordinary() ? 1 : 0];
+  GroupTotals& group = groups_[bearer.in_control_group() ? 1 : 0];
   ++group.reports;
   ++group.samples;
   const bool comparable = bearer.reports().any() && last.sender == report.sender;
   if (bearer.reports().any()) {
-    times_of(shard_.times, bearer.ordinary()).feedback_age.record(arrived - bearer.reports().omission_rx());
+    times_of(shard_.times, bearer.in_control_group()).feedback_age.record(arrived - bearer.reports().omission_rx());
   }
   if (comparable && now.transmitted >= before.transmitted) group.transmitted += now.transmitted - before.transmitted;
   if (comparable && now.dropped >= before.dropped) group.dropped += now.dropped - before.dropped;
@@ -286,7 +286,7 @@ void ReportDispatcher::on_due(BearerId id, Instant now) {
   if (bearer.on_deadline(now)) {
     if (bearer.rate_control().is_rate_controlled() != before) {
       shard_.counters.add(Counter::fallbacks);
-      steer(bearer, now);
+      apply_rate_control(bearer, now);
     }
     if (bearer.has_cross_traffic_queue()) cross_traffic_.serve(bearer, CrossTrafficSender::Occasion::report, now);
     serve(id, now);
@@ -305,11 +305,11 @@ void ReportDispatcher::reschedule(BearerId id, Instant now) {
       bearer, std::min({bearer.deadline(now), idle_deadline(bearer), CrossTrafficSender::deadline(bearer)}));
 }
 
-void ReportDispatcher::steer(Bearer& bearer, Instant now) {
-  for_each_flow(shard_.registry, bearer, [&](Flow& flow, FlowId id) { steer(flow, id, bearer, now); });
+void ReportDispatcher::apply_rate_control(Bearer& bearer, Instant now) {
+  for_each_flow(shard_.registry, bearer, [&](Flow& flow, FlowId id) { apply_rate_control(flow, id, bearer, now); });
 }
 
-void ReportDispatcher::steer(Flow& flow, FlowId id, Bearer& bearer, Instant now) {
+void ReportDispatcher::apply_rate_control(Flow& flow, FlowId id, Bearer& bearer, Instant now) {
   if (!flow.terminated()) return;
   tcp::Endpoint& endpoint = flow.leg(Side::radio).endpoint;
   const Bytes seed = bearer.seed_window(endpoint.srtt()) / std::max<std::uint32_t>(bearer.load.backlogged_flows, 1);

@@ -30,7 +30,7 @@ class ReportDispatcher {
   void on_due(BearerId id, Instant now);
   /// Applies the bearer's rate control mode to the flow, so that the mode selects what limits the flow's sending.
   /// Called after the flow has moved to the bearer, or after the bearer's mode has changed.
-  void steer(Flow& flow, FlowId id, Bearer& bearer, Instant now);
+  void apply_rate_control(Flow& flow, FlowId id, Bearer& bearer, Instant now);
   /// Sets the bearer's timer to its next deadline.
   void reschedule(BearerId id, Instant now);
   /// Appends one status for each UE, summed over its bearers, for messages to the Node-B. If `all` is false, includes
@@ -63,7 +63,7 @@ class ReportDispatcher {
   /// controllers never limit, or all other UEs.
   void count_group(const Bearer& bearer, const ReportArrival& report, Instant arrived);
   /// Applies the bearer's rate control mode, which selects what limits sending, to all its flows.
-  void steer(Bearer& bearer, Instant now);
+  void apply_rate_control(Bearer& bearer, Instant now);
   /// Makes the flows of the bearer send as many bytes as its controller allows them together.
   void serve(BearerId id, Instant now);
   /// Makes each flow of the bearer send one part of the bytes that the controller allows them together. With

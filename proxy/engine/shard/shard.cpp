@@ -65,7 +65,7 @@ struct Shard::Parts {
       cross_traffic.flush_all(now);
     flows.serve_pending(now);
     end_to_end.advance(now);
-    registry.let_rest(now);
+    registry.release_idle_histories(now);
     if (crashed_connections && now >= crashed_connections->next_deadline()) [[unlikely]]
       crashed_connections->advance(now, context);
     queue.flush(now);
@@ -156,7 +156,7 @@ void Shard::on_omissions(std::span<const OmissionNotice> omissions, Instant now)
   parts_->bearers.on_omissions(omissions, now);
 }
 
-void Shard::trace(control::LawTrace* trace) {
+void Shard::trace(control::DecisionLog* trace) {
   parts_->registry.trace(trace);
 }
 
@@ -200,20 +200,21 @@ void Shard::drain(bool on) {
 }
 
 bool Shard::split_again(const std::optional<IpAddress>& ue) {
-  return parts_->flows.handback().released().want(ue) || (ue && parts_->registry.find_bearer(*ue) != flow::no_flow);
+  return parts_->flows.handback().released().allow_split_again(ue) ||
+         (ue && parts_->registry.find_bearer(*ue) != flow::no_flow);
 }
 
 void Shard::abort_all() {
   parts_->handshakes.drain(true);
   parts_->cross_traffic.end();
-  parts_->flow_walk.begin_to_end();
+  parts_->flow_walk.begin_end_all();
 }
 
 bool Shard::draining() const {
   return parts_->handshakes.draining();
 }
 
-bool Shard::sweeping() const {
+bool Shard::scan_in_progress() const {
   return parts_->flow_walk.active();
 }
 

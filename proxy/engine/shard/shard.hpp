@@ -24,7 +24,7 @@
 #include "proxy/engine/flow_table/flow_stats.hpp"
 
 namespace sluice::control {
-class LawTrace;
+class DecisionLog;
 }
 
 namespace sluice::proxy {
@@ -110,12 +110,12 @@ class Shard {
   [[nodiscard]] bool draining() const;
   /// True while a scan over all flows is in progress that requests or cancels the handback of each flow to its hosts.
   /// advance() continues the scan.
-  [[nodiscard]] bool sweeping() const;
+  [[nodiscard]] bool scan_in_progress() const;
   /// Counts the connections that are still split, by what prevents their handback to the hosts. Visits every flow.
   [[nodiscard]] StayingFlows staying() const;
 
   /// Records the controllers' decisions for one UE, which `trace` selects. With null, ends the recording.
-  void trace(control::LawTrace* trace);
+  void trace(control::DecisionLog* trace);
   /// Adds samples of the ACK exposure (bytes acknowledged to one host and not by the other) of the next `most` flows to
   /// exposure().
   void sample_exposure(std::uint32_t most);

@@ -12,7 +12,8 @@ namespace {
 
 /// True if one more segment of the GRO run that begins with `first` can be forwarded too. The segment must be complete,
 /// and have a correct checksum and the same link headers as `first`.
-bool goes_on(const Leg& to, const packet::Parsed& first, const packet::Packet& packet, const packet::Parsed& parsed) {
+bool can_forward_with(const Leg& to, const packet::Parsed& first, const packet::Packet& packet,
+                      const packet::Parsed& parsed) {
   const bool can_cut_through =
       packet::have_same_headers(first, parsed)
           ? packet.size() == parsed.frame_length()
@@ -33,7 +34,7 @@ inline std::size_t SplitFlows::coalesce(const Leg& to, std::span<const packet::P
     room -= Bytes(parsed[count - 1].segment.payload_len);
     most -= Bytes(parsed[count - 1].ip_length);
     if (Bytes(parsed[count].segment.payload_len) > room || Bytes(parsed[count].ip_length) > most ||
-        !goes_on(to, parsed[0], packets[count], parsed[count]))
+        !can_forward_with(to, parsed[0], packets[count], parsed[count]))
       break;
     shard_.budget.on_taken();
   }
@@ -44,7 +45,7 @@ inline std::size_t SplitFlows::coalesce(const Leg& to, std::span<const packet::P
 /// need not process the flow. That requires that the UE has no other flow, and that neither the window advertised to
 /// the server nor the bearer's sums change. The flow's timer must be set, too. If an ACK to the server is due, only
 /// this ACK is scheduled.
-inline bool SplitFlows::rests_after_passing(const ServedFlow& served) {
+inline bool SplitFlows::is_idle_after_cut_through(const ServedFlow& served) {
   const auto& [flow, id, bearer, now] = served;
   budget_sharing_.record_passed(flow, id, bearer);
   if (!bearer.rate_control().is_ack_based() || bearer.load.backlogged_flows != 0) return false;
@@ -53,11 +54,11 @@ inline bool SplitFlows::rests_after_passing(const ServedFlow& served) {
   if ((flow.events != StreamEvents::none && flow.events != due_to(Side::core)) || UndeliveredAckLimit::waits(flow))
     return false;
   if (ReceiveWindowControl::data_opens_if_ack_based(flow, bearer)) [[unlikely]] {
-    if (!begins_to_move(served)) return false;
+    if (!begin_transfer(served)) return false;
   }
   const bool due = flow.events != StreamEvents::none || !flow.leg(Side::core).endpoint.nothing_to_emit(now);
   if (!due && !FlowTimers::is_armed_before(flow, FlowTimers::next_deadline(flow))) return false;
-  if (flow.share.short_flow && !short_flow::go_on(flow, bearer, now)) return false;
+  if (flow.share.short_flow && !short_flow::extend(flow, bearer, now)) return false;
   flow.last_activity = now;
   if (due) {
     pending_.schedule(flow, id, due_to(Side::core));
@@ -67,15 +68,15 @@ inline bool SplitFlows::rests_after_passing(const ServedFlow& served) {
 }
 
 /// Does what serve() would do after the first data to a UE that had acknowledged everything. Updates the window
-/// advertised to the server and the timer, and counts the flow in BearerLoad::moving_flows. Returns false without a
-/// change if the caller must schedule the flow for serve() instead. That is so if moving_flows already counts a flow of
-/// the bearer, if the window has no controller, or if that window is closed.
-bool SplitFlows::begins_to_move(const ServedFlow& served) {
+/// advertised to the server and the timer, and counts the flow in BearerLoad::transferring_flows. Returns false without
+/// a change if the caller must schedule the flow for serve() instead. That is so if transferring_flows already counts a
+/// flow of the bearer, if the window has no controller, or if that window is closed.
+bool SplitFlows::begin_transfer(const ServedFlow& served) {
   const auto& [flow, id, bearer, now] = served;
-  const bool alone = !flow.share.moving && bearer.load.moving_flows == 0;
+  const bool alone = !flow.share.transferring && bearer.load.transferring_flows == 0;
   if (!alone || flow.share.window_closed || flow.window_loop == no_id) return false;
   receive_windows_.update_of_server(flow, bearer, now);
-  bearer.load.set_moving(flow.share, true);
+  bearer.load.set_transferring(flow.share, true);
   flow_timers_.update(flow, id, now);
   return true;
 }
@@ -86,7 +87,7 @@ bool SplitFlows::begins_to_move(const ServedFlow& served) {
 /// segment would set the timer for a delayed ACK. It is set here too, so that timers with equal times expire in the
 /// same order in both cases.
 template <Side in>
-void SplitFlows::after_passing(const ServedFlow& served, bool first_waited) {
+void SplitFlows::finish_cut_through(const ServedFlow& served, bool first_waited) {
   const auto& [flow, id, bearer, now] = served;
   flow.last_activity = now;
   const bool follows_later = bearer.rate_control().is_rate_controlled() || UndeliveredAckLimit::waits(flow);
@@ -146,9 +147,9 @@ std::size_t SplitFlows::cut_through(Flow& flow, FlowId id, std::span<packet::Pac
   const ServedFlow served{flow, id, bearer, now};
   if (out == Side::radio) {
     count_to_radio(flow, bearer, output.cut_through_bytes(), now);
-    if (bearer.rate_control().uses_ack_feedback() && rests_after_passing(served)) return count;
+    if (bearer.rate_control().uses_ack_feedback() && is_idle_after_cut_through(served)) return count;
   }
-  after_passing<in>(served, count > 1 && first_waits);
+  finish_cut_through<in>(served, count > 1 && first_waits);
   return count;
 }
 

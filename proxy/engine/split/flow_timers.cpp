@@ -21,16 +21,16 @@ Instant FlowTimers::min_window_at(const Flow& flow, Instant now) const {
 /// True if a flow whose timer has expired early, before any TCP timer of a leg, has nothing to do. That is so if both
 /// legs are open without loss or reordering, because unacknowledged data then has a TCP timer. In addition, no release
 /// may be requested, and elapsed time alone must not open a window.
-bool FlowTimers::may_be_put_off(const Flow& flow, Instant now) const {
+bool FlowTimers::can_be_postponed(const Flow& flow, Instant now) const {
   return relay::on_fast_path(flow) && flow.release_reason == ReleaseReason::none &&
-         !time_alone_matters(flow, registry_.bearer(flow.bearer), now);
+         !depends_on_time(flow, registry_.bearer(flow.bearer), now);
 }
 
 /// True if elapsed time alone may open a window. Under Node-B reports, elapsed time changes the window advertised to
 /// the server and the number of bytes that the flow may send. Under the ACK-based controller only three cases depend on
 /// time: a flow of the UE has unsent data, the window advertised to the server is (nearly) closed, or the link's rate
 /// is not known yet.
-bool FlowTimers::time_alone_matters(const Flow& flow, const Bearer& bearer, Instant now) {
+bool FlowTimers::depends_on_time(const Flow& flow, const Bearer& bearer, Instant now) {
   if (!bearer.rate_control().is_rate_controlled()) return false;
   return !bearer.rate_control().is_ack_based() || bearer.load.backlogged_flows != 0 || flow.share.window_closed ||
          ReceiveWindowControl::gets_min_window(flow, bearer, now) || bearer.mean_rate() <= Rate();

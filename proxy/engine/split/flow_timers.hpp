@@ -41,7 +41,7 @@ class FlowTimers {
   }
   /// True if a flow whose timer has expired early, before any TCP timer of a leg, has nothing to do. The timer is then
   /// only set again. A timer expires early if the deadline has moved since the timer was set.
-  [[nodiscard]] bool may_be_put_off(const Flow& flow, Instant now) const;
+  [[nodiscard]] bool can_be_postponed(const Flow& flow, Instant now) const;
 
  private:
   /// Returns when a timer for the deadline `due` must expire: at `due`, or at the idle timeout if that is earlier. An
@@ -51,7 +51,7 @@ class FlowTimers {
   /// Returns `never` if it must not.
   [[nodiscard, gnu::noinline]] Instant min_window_at(const Flow& flow, Instant now) const;
   /// True if the windows of the flow may change by elapsed time alone.
-  [[nodiscard]] static bool time_alone_matters(const Flow& flow, const Bearer& bearer, Instant now);
+  [[nodiscard]] static bool depends_on_time(const Flow& flow, const Bearer& bearer, Instant now);
 
   Registry& registry_;
   const ShardTimeouts& timeouts_;

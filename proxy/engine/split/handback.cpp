@@ -38,7 +38,7 @@ void Handback::begin_handback(Flow& flow, Instant now) {
     // Unsent data drains only if the server stops. While something else blocks, a closed window could stay closed for
     // ever, because the UE may be waiting for the server.
     const bool drains = to_successor && blocker == HandbackBlocker::none;
-    handback::advertise_no_more(flow, buffer_quota_.default_quota(), drains ? Bytes{} : buffer_quota_.default_quota());
+    handback::lower_windows(flow, buffer_quota_.default_quota(), drains ? Bytes{} : buffer_quota_.default_quota());
   } else if (to_successor) {
     handback::begin_with_successor(flow);
     flow.successor =

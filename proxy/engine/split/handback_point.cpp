@@ -152,7 +152,7 @@ bool delivered(const Flow& flow) {
   });
 }
 
-bool breaks_without_us(const Flow& flow) {
+bool would_break_on_stop(const Flow& flow) {
   if (relay::both_legs_closed(flow)) return false;
   const auto owed = [&](Side side) {
     return relay::is_broken(flow, side) || flow.leg(side).reset_pending || relay::exposed_to(flow, side) != 0;
@@ -171,7 +171,7 @@ HandbackBlocker find_blocker(const Flow& flow) {
                                 : HandbackBlocker::none;
   if (radio.endpoint.reassembling() || core.endpoint.reassembling()) return HandbackBlocker::reordering;
   if (windows_hold(flow)) return HandbackBlocker::none;
-  return breaks_without_us(flow) ? HandbackBlocker::delivering : HandbackBlocker::window;
+  return would_break_on_stop(flow) ? HandbackBlocker::delivering : HandbackBlocker::window;
 }
 
 bool at_rest(const Flow& flow) {
@@ -180,7 +180,7 @@ bool at_rest(const Flow& flow) {
          delivered(flow);
 }
 
-void advertise_no_more(Flow& flow, Bytes from_ue, Bytes from_server) {
+void lower_windows(Flow& flow, Bytes from_ue, Bytes from_server) {
   for (const Side side : both_sides) {
     const Bytes most = side == Side::radio ? from_ue : from_server;
     const Bytes granted(relay::granted_edge(flow, opposite(side)) - flow.leg(side).endpoint.rcv_nxt());
@@ -245,9 +245,9 @@ bool is_plausible(const Flow& flow, Side in, const tcp::Segment& segment, const 
   const tcp::Endpoint& own = flow.leg(in).endpoint;
   const tcp::SeqNum advertised = tcp::later(relay::granted_edge(flow, in), edges.to_other);
   if (segment.ack + max_behind < own.snd_una()) return false;
-  if (segment.ack > tcp::later(advertised, own.snd_nxt()) + beyond_the_edge) return false;
+  if (segment.ack > tcp::later(advertised, own.snd_nxt()) + max_beyond_edge) return false;
   return segment.seq + max_behind >= own.rcv_nxt() &&
-         segment.seq <= tcp::later(edges.to_sender, own.rcv_nxt()) + beyond_the_edge;
+         segment.seq <= tcp::later(edges.to_sender, own.rcv_nxt()) + max_beyond_edge;
 }
 
 }  // namespace
@@ -258,11 +258,11 @@ Verdict judge(const Flow& flow, Side in, const tcp::Segment& segment, const Edge
   verdict.ours = segment;
   if (segment.flags.rst()) {
     // Without data behind the handback point the RST is as exact for the leg as for the host, else the host decides.
-    verdict.feed = own.accepts_reset_at(segment.seq);
-    verdict.forward = !verdict.feed;
+    verdict.is_for_proxy = own.accepts_reset_at(segment.seq);
+    verdict.forward = !verdict.is_for_proxy;
     if (verdict.forward && segment.seq == own.next_acknowledgement()) {
       // A host that has lost its state answers a retransmission of the proxy with the number that it acknowledged.
-      verdict.feed = true;
+      verdict.is_for_proxy = true;
       verdict.ours.seq = own.rcv_nxt();
     }
     return verdict;
@@ -271,11 +271,11 @@ Verdict judge(const Flow& flow, Side in, const tcp::Segment& segment, const Edge
   if (segment.flags.syn() || !segment.flags.ack() || !is_plausible(flow, in, segment, edges)) {
     verdict.forward = true;  // the host decides
   } else if (brings && segment.seq + segment.length() <= own.rcv_nxt()) {
-    verdict.feed = verdict.whole = true;  // the proxy's ACK was lost
+    verdict.is_for_proxy = verdict.whole = true;  // the proxy's ACK was lost
   } else {
     const tcp::SeqNum all_of_ours = flow.leg(opposite(in)).endpoint.rcv_nxt();
     verdict.forward = brings || segment.ack >= all_of_ours;
-    verdict.feed = !brings || segment.ack > own.snd_una();  // a data segment is no duplicate ACK
+    verdict.is_for_proxy = !brings || segment.ack > own.snd_una();  // a data segment is no duplicate ACK
     verdict.is_valid = true;
     verdict.ours = acknowledgement_of(segment, own);
   }

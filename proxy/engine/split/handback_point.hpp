@@ -25,7 +25,7 @@ namespace sluice::proxy::handback {
 
 /// True if a stop of the proxy would break the connection. That is so if a byte or FIN was acknowledged to one host and
 /// not by the other, or if a RST is pending. Other held bytes are not lost, because their sender would retransmit them.
-[[nodiscard]] bool breaks_without_us(const Flow& flow);
+[[nodiscard]] bool would_break_on_stop(const Flow& flow);
 
 /// Returns what prevents the start of the flow's handback to its hosts, or its completion if it has started.
 [[nodiscard]] HandbackBlocker find_blocker(const Flow& flow);
@@ -33,7 +33,7 @@ namespace sluice::proxy::handback {
 /// Lowers the windows that the proxy advertises, because the hosts are to continue without the proxy. No host is
 /// advertised more than the other host's window. In addition, no window lets the proxy hold more than `from_ue` bytes
 /// for the server, or `from_server` bytes for the UE.
-void advertise_no_more(Flow& flow, Bytes from_ue, Bytes from_server);
+void lower_windows(Flow& flow, Bytes from_ue, Bytes from_server);
 
 /// Sets the handback points, the sequence numbers up to which the proxy delivers data, and enters
 /// FlowPhase::handing_back. All received payload must have been moved to the other leg. Each leg must be open in at
@@ -76,7 +76,8 @@ tcp::SeqNum make_room(Flow& flow, Bytes most);
 /// Decision about a segment of a connection that is being handed back to its hosts.
 struct Verdict {
   bool forward = false;  ///< true if the segment is forwarded unchanged
-  bool feed = false;     ///< true if the proxy's leg must process the part of the segment that Verdict::ours contains
+  /// True if the proxy's leg must process the part of the segment that Verdict::ours contains.
+  bool is_for_proxy = false;
 
   /// true if the payload must be passed to the leg too, because it retransmits acknowledged bytes
   bool whole = false;

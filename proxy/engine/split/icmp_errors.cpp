@@ -45,7 +45,7 @@ void receive(const ShardContext& shard, SplitFlows& flows, const RxPacket& rx) {
   const std::uint32_t payload = mtu > headers ? mtu - headers : 0;
   // If even the smallest segments exceed the MTU, DF is cleared so that routers fragment (RFC 1191 section 3).
   if (payload < tcp::Endpoint::min_payload) {
-    leg.routers_cut = true;
+    leg.allows_fragmentation = true;
     leg.headers.dont_fragment = false;
   }
   if (!leg.endpoint.path_carries(error->seq, Bytes(payload), rx.now)) return;

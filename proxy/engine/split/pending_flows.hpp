@@ -12,7 +12,7 @@ namespace sluice::proxy {
 class PendingFlows {
  public:
   /// Reserves entries for `max_flows` flows, and for some that are closed and replaced within one burst.
-  explicit PendingFlows(std::uint32_t max_flows) { flows_.reserve(max_flows + closed_in_a_burst); }
+  explicit PendingFlows(std::uint32_t max_flows) { flows_.reserve(max_flows + max_closed_per_burst); }
 
   /// True if any flow has events that must be processed before the burst ends.
   [[nodiscard]] bool any() const { return !flows_.empty(); }
@@ -44,7 +44,7 @@ class PendingFlows {
 
  private:
   /// Maximum number of entries of closed flows that one burst can leave in the list.
-  static constexpr std::uint32_t closed_in_a_burst = 32;
+  static constexpr std::uint32_t max_closed_per_burst = 32;
 
   /// True if the flow of a list entry is still scheduled. If the id was reused for another flow, that flow has its own
   /// entry.

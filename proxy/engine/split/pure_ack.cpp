@@ -7,14 +7,14 @@
 namespace sluice::proxy {
 
 /// Opens the window advertised to the server, as the ACK-based controller allows, if this is the UE's only connection.
-/// If the UE has acknowledged everything, removes the flow from BearerLoad::moving_flows. Returns false if the caller
-/// must schedule the flow for serve() instead.
+/// If the UE has acknowledged everything, removes the flow from BearerLoad::transferring_flows. Returns false if the
+/// caller must schedule the flow for serve() instead.
 bool SplitFlows::controller_has_opened_window(Flow& flow, Bearer& bearer, Instant now) {
   if (bearer.flow_count != 1 || &bearer.sibling() != &bearer || UndeliveredAckLimit::waits(flow)) return false;
-  if (!flow.share.moving) return false;
-  if (flow.share.short_flow && !short_flow::go_on(flow, bearer, now)) return false;
+  if (!flow.share.transferring) return false;
+  if (flow.share.short_flow && !short_flow::extend(flow, bearer, now)) return false;
   receive_windows_.update_of_server(flow, bearer, now);
-  if (flow.leg(Side::radio).endpoint.held() == Bytes{}) bearer.load.set_moving(flow.share, false);
+  if (flow.leg(Side::radio).endpoint.held() == Bytes{}) bearer.load.set_transferring(flow.share, false);
   return true;
 }
 
@@ -29,7 +29,7 @@ inline bool SplitFlows::has_opened_window(const ServedFlow& served, std::uint32_
     return false;
   if (!sender.endpoint.on_fast_path() || !flow.leg(in).endpoint.nothing_to_emit(now)) return false;
   if (in == Side::radio && bearer.rate_control().is_ack_based()) return controller_has_opened_window(flow, bearer, now);
-  sender.space_added = sender.at_limit && flow.window_loop == no_id && is_plain(flow, bearer) &&
+  sender.space_added = sender.limited_by_quota && flow.window_loop == no_id && is_plain(flow, bearer) &&
                        sender.endpoint.add_receive_space(acked);
   return sender.space_added;
 }

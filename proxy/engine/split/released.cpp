@@ -55,11 +55,11 @@ std::uint32_t Released::add(const RecoveredConnection& connection, const RunGap&
   const std::uint32_t id = place(connection.key, forgotten);
   if (id == none) return forgotten;
   ReleasedFlow& released = flows_[id];
-  released.wanted = true;
+  released.may_split_again = true;
   released.recovered = true;
   gap_begin_ = gap.begin;
   record_data(id, gap.end);
-  released.connection.adrift = true;
+  released.connection.numbers_unknown = true;
   released.connection.initiator = connection.initiator;
   released.connection.headers = connection.headers;
   const auto offer_of = [&](Side side) { return connection.offers.at(static_cast<std::size_t>(side)); };
@@ -82,7 +82,8 @@ std::uint32_t Released::add(const flow::FlowKey& key, const Flow& flow, Instant 
   TrackedConnection& connection = released.connection;
   connection.handshake = flow.handshake;
   connection.initiator = flow.initiator;
-  released.wanted = flow.release_reason != ReleaseReason::released_command;  // an operator's release is permanent
+  released.may_split_again =
+      flow.release_reason != ReleaseReason::released_command;  // an operator's release is permanent
   released.unsplittable_seen = flow.unsplittable_seen;
   released.reason = flow.release_reason;
   if (flow.release_reason == ReleaseReason::released_unsplittable)
@@ -143,11 +144,11 @@ void Released::describe(std::vector<FlowInfo>& out, std::size_t limit) {
   });
 }
 
-bool Released::want(const std::optional<IpAddress>& ue) {
+bool Released::allow_split_again(const std::optional<IpAddress>& ue) {
   bool found = false;
   flows_.for_each([&](std::uint32_t, ReleasedFlow& flow) {
     if (ue && flow.key.ue != *ue) return;
-    found = flow.wanted = true;
+    found = flow.may_split_again = true;
     flow.not_before = {};
   });
   return found;

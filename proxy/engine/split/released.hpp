@@ -21,8 +21,8 @@ struct ReleasedFlow {
   /// serial number of the connection; an EvictionQueue entry with another one is about an earlier connection with this
   /// id
   std::uint32_t ticket = 0;
-  bool recovered = false;  ///< true if an earlier run of the program had split the connection
-  bool wanted = false;     ///< true if the connection may be split again as soon as the time not_before has come
+  bool recovered = false;        ///< true if an earlier run of the program had split the connection
+  bool may_split_again = false;  ///< true if the connection may be split again as soon as the time not_before has come
   std::uint8_t unsplittable_seen = 0;  ///< number of handbacks to the hosts because of segments that a split does not
                                        ///< support
   ReleaseReason reason = ReleaseReason::released_earlier_run;
@@ -66,14 +66,14 @@ class Released {
   void forget(std::uint32_t id);
   /// Allows connections that were handed back to their hosts to be split again: those of one UE, or of all UEs. Returns
   /// true if there is at least one such connection. Scans the whole table.
-  bool want(const std::optional<IpAddress>& ue);
+  bool allow_split_again(const std::optional<IpAddress>& ue);
   /// True if a connection of the UE is in the table. Scans the whole table.
   [[nodiscard]] bool has(const IpAddress& ue);
 
   [[nodiscard]] TrackedConnection& connection(std::uint32_t id) { return flows_[id].connection; }
   /// True if the connection may be split again at time `now`.
-  [[nodiscard]] bool wanted(std::uint32_t id, Instant now) const {
-    return flows_[id].wanted && now >= flows_[id].not_before;
+  [[nodiscard]] bool may_split_again(std::uint32_t id, Instant now) const {
+    return flows_[id].may_split_again && now >= flows_[id].not_before;
   }
   /// Returns how often the connection was handed back to its hosts because of segments that a split does not support.
   [[nodiscard]] std::uint8_t unsplittable_seen(std::uint32_t id) const { return flows_[id].unsplittable_seen; }

@@ -18,13 +18,14 @@ bool outdated(const Leg& leg, const packet::Packet& packet, const packet::Parsed
   if (!packet::same_link(known, packet) || known.ttl != parsed.ttl || ((known.tos ^ parsed.tos) & dscp_mask) != 0)
     return true;
   if (parsed.segment.payload_len == 0) return false;
-  return (known.dont_fragment != parsed.dont_fragment && !leg.routers_cut) || known.flow_label != parsed.flow_label;
+  return (known.dont_fragment != parsed.dont_fragment && !leg.allows_fragmentation) ||
+         known.flow_label != parsed.flow_label;
 }
 
 }  // namespace
 
 /// Returns the bearer of the flow if the bearer's controller gets ACKs of the UE as input, else null.
-inline Bearer* SplitFlows::bearer_fed_by_acks(const Flow& flow) const {
+inline Bearer* SplitFlows::ack_controlled_bearer(const Flow& flow) const {
   Bearer& bearer = shard_.registry.bearer(flow.bearer);
   return bearer.rate_control().uses_ack_feedback() ? &bearer : nullptr;
 }
@@ -46,7 +47,7 @@ inline bool SplitFlows::deliver_segment(packet::Packet& packet, const packet::Pa
   if (brings && other.endpoint.snd_una() == own.endpoint.rcv_nxt()) relay::record_progress(flow, opposite(in), now);
   bool accepted = false;
   tcp::AckSample ack_sample;
-  Bearer* const fed = in == Side::radio ? bearer_fed_by_acks(flow) : nullptr;
+  Bearer* const fed = in == Side::radio ? ack_controlled_bearer(flow) : nullptr;
   tcp::AckSample* const sample = fed != nullptr ? &ack_sample : nullptr;
   if (segment.payload_len != 0) {
     events = data_to(opposite(in));
@@ -98,7 +99,7 @@ void SplitFlows::deliver_rerouted(packet::Packet& packet, const packet::Parsed& 
   packet::HeaderTemplate& known = flow.leg(opposite(in)).headers;
   const packet::HeaderTemplate before = known;
   known = packet::learn(packet, parsed);
-  if (leg.routers_cut) known.dont_fragment = false;
+  if (leg.allows_fragmentation) known.dont_fragment = false;
   if (parsed.segment.payload_len == 0) {
     known.dont_fragment = before.dont_fragment;
     known.flow_label = before.flow_label;
@@ -116,7 +117,7 @@ inline std::size_t SplitFlows::deliver_train(std::span<packet::Packet> packets, 
   Leg& own = flow.leg(in);
   Leg& other = flow.leg(opposite(in));
   if (!contains(flow.events, data_to(opposite(in))) || own.endpoint.unread() == Bytes{}) return 0;
-  if (!own.endpoint.takes_next(parsed[0].segment) || !own.has_sent_data || other.keepalive_passed) return 0;
+  if (!own.endpoint.is_plain_next_segment(parsed[0].segment) || !own.has_sent_data || other.keepalive_passed) return 0;
   Bytes room = own.endpoint.advertised();
   std::size_t count = 0;
   for (; count < packets.size() && !shard_.budget.is_low(); ++count) {

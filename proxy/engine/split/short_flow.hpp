@@ -16,7 +16,7 @@ void begin(Flow& flow, Bearer& bearer, Instant now);
 
 /// Extends the priority of short flows, because this short flow is active. Returns false if the flow is no longer
 /// short, because it has sent smvs.short_flow bytes. The caller must then call end().
-[[nodiscard]] inline bool go_on(const Flow& flow, Bearer& bearer, Instant now) {
+[[nodiscard]] inline bool extend(const Flow& flow, Bearer& bearer, Instant now) {
   if (!bearer.is_short(flow.sent_to_radio)) return false;
   bearer.expect_short_flow(now);
   return true;
@@ -26,7 +26,7 @@ void begin(Flow& flow, Bearer& bearer, Instant now);
 /// is true if its hosts have closed the connection, or if it is being handed back to them. The flow then counts no
 /// longer as short.
 inline void follow(Flow& flow, Bearer& bearer, bool over, Instant now) {
-  if (over || !go_on(flow, bearer, now)) end(flow, bearer, now);
+  if (over || !extend(flow, bearer, now)) end(flow, bearer, now);
 }
 
 }  // namespace sluice::proxy::short_flow

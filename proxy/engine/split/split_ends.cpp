@@ -82,8 +82,8 @@ void SplitFlows::count_end(const Flow& flow, FlowId id) {
   if (timed_out || reset) return;
   // The completion time ends with the last segment of the hosts, because TIME-WAIT is the proxy's own delay.
   const auto ticks = static_cast<std::int32_t>(tcp::tick::ms(flow.last_activity) - begun_[id]);
-  const bool ordinary = shard_.registry.bearer(flow.bearer).ordinary();
-  times_of(shard_.times, ordinary)
+  const bool in_control_group = shard_.registry.bearer(flow.bearer).in_control_group();
+  times_of(shard_.times, in_control_group)
       .flow_completion.record(tcp::tick::ms_duration(static_cast<std::uint32_t>(std::max(ticks, 0))));
 }
 

@@ -247,12 +247,12 @@ void SplitFlows::emit_with_ends(const ServedFlow& served) {
   if (UndeliveredAckLimit::waits(flow)) ack_limit_.allow(flow, bearer);
   keep_journal(flow, id);
   emit(flow, bearer, now);
-  if (relay::has_news_of_end(flow)) [[unlikely]]
-    pass_news_of_end(served);
+  if (relay::has_unrelayed_end(flow)) [[unlikely]]
+    relay_abnormal_end(served);
   update_accounting(flow, bearer, StreamEvents::all);
 }
 
-void SplitFlows::pass_news_of_end(const ServedFlow& served) {
+void SplitFlows::relay_abnormal_end(const ServedFlow& served) {
   const auto& [flow, id, bearer, now] = served;
   relay::pump(flow);
   relay::pass_ends(flow);
@@ -268,9 +268,9 @@ void SplitFlows::use_budget(Bearer& bearer, Instant now) {
 /// events since the last update.
 void SplitFlows::update_accounting(Flow& flow, Bearer& bearer, StreamEvents events) {
   const tcp::Endpoint& radio = flow.leg(Side::radio).endpoint;
-  const bool moving = flow.window_loop != no_id && radio.held() > Bytes{};
+  const bool transferring = flow.window_loop != no_id && radio.held() > Bytes{};
   bearer.load.update(flow.share, static_cast<std::uint32_t>(radio.unsent().count()), buffer_quota_.record(flow, events),
-                     moving);
+                     transferring);
 }
 
 void SplitFlows::release_idle(Flow& flow, FlowId id, Instant now) {
@@ -300,7 +300,7 @@ void SplitFlows::on_due(FlowId id, Instant now) {
     release_idle(flow, id, now);
     return;
   }
-  if (const Instant due = FlowTimers::next_deadline(flow); due > now && flow_timers_.may_be_put_off(flow, now)) {
+  if (const Instant due = FlowTimers::next_deadline(flow); due > now && flow_timers_.can_be_postponed(flow, now)) {
     flow_timers_.arm(flow, id, due, now);
     return;
   }

@@ -142,7 +142,7 @@ class SplitFlows {
     Flow& flow = shard_.registry.flow(id);
     return flow.phase == FlowPhase::split && !known.parsed[at].segment.flags.syn() ? &flow : nullptr;
   }
-  [[nodiscard]] Bearer* bearer_fed_by_acks(const Flow& flow) const;
+  [[nodiscard]] Bearer* ack_controlled_bearer(const Flow& flow) const;
   template <Side in>
   bool deliver_segment(packet::Packet& packet, const packet::Parsed& parsed, Flow& flow, FlowId id, Instant now);
   template <Side in>
@@ -185,10 +185,10 @@ class SplitFlows {
                           std::span<const packet::Parsed> parsed, Instant now);
   std::size_t coalesce(const Leg& to, std::span<const packet::Packet> packets, std::span<const packet::Parsed> parsed,
                        Bytes room, Bytes most);
-  bool rests_after_passing(const ServedFlow& served);
-  [[gnu::flatten, gnu::noinline]] bool begins_to_move(const ServedFlow& served);
+  bool is_idle_after_cut_through(const ServedFlow& served);
+  [[gnu::flatten, gnu::noinline]] bool begin_transfer(const ServedFlow& served);
   template <Side in>
-  void after_passing(const ServedFlow& served, bool first_waited);
+  void finish_cut_through(const ServedFlow& served, bool first_waited);
 
   // --- transmission on both legs (transmit.cpp), with the accounting that follows. Flows that share the ACK-based
   // window use what another one leaves, in turn and short flows first.
@@ -263,7 +263,7 @@ class SplitFlows {
   /// Sends on both legs. Then forwards an abnormal end of a leg that the sending may have caused.
   void emit_with_ends(const ServedFlow& served);
   /// Forwards the abnormal end (reset or timeout) of one leg to the other leg, which sends a RST.
-  [[gnu::noinline]] void pass_news_of_end(const ServedFlow& served);
+  [[gnu::noinline]] void relay_abnormal_end(const ServedFlow& served);
   /// Updates the flow's values in the sums of its bearer and its reservations in the buffer budget. `events` are the
   /// events since the last update.
   void update_accounting(Flow& flow, Bearer& bearer, StreamEvents events);

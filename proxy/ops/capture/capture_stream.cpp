@@ -64,7 +64,7 @@ void CaptureStream::finish() {
 }
 
 bool CaptureStream::take(std::string& out, std::size_t most) {
-  if (!std::exchange(introduced_, true)) pcapng::begin(out, parts_.program, parts_.devices, snap_length_);
+  if (!std::exchange(header_written_, true)) pcapng::begin(out, parts_.program, parts_.devices, snap_length_);
   const Instant now = parts_.clock.now();
   if (deadline_ && now >= *deadline_) finish();
   // Checked before the last drain, so that no frame can arrive after it.

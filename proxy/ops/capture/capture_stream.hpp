@@ -62,7 +62,7 @@ class CaptureStream final : public admin::ByteStream {
   std::int64_t to_wall_;
   std::optional<Instant> deadline_;
   std::optional<Instant> ended_;  ///< time at which the end of the capture was requested; not set before
-  bool introduced_ = false;
+  bool header_written_ = false;
 };
 
 }  // namespace sluice::capture

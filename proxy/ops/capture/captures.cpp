@@ -24,7 +24,7 @@ admin::Answer Captures::begin(const std::vector<std::string>& words) {
   if (const auto* const problem = std::get_if<std::string>(&parsed)) return admin::Answer::failure(*problem);
   if (running_.size() >= max_captures)
     return admin::Answer::failure(std::to_string(max_captures) + " captures run already, which is the maximum");
-  tidy();
+  free_unused();
   if (std::any_of(sets_.begin(), sets_.end(), [](const auto& sets) { return sets.size() > max_sets; }))
     return admin::Answer::failure("a poll thread still uses an earlier capture; try again");
   const Request& request = std::get<Request>(parsed);
@@ -42,7 +42,7 @@ admin::Answer Captures::begin(const std::vector<std::string>& words) {
   answer.stream = std::make_shared<CaptureStream>(
       CaptureStream::Parts{program_.name, program_.devices, program_.clock, [this, id] { end(id); },
                            [this] {
-                             tidy();
+                             free_unused();
                              return shards_have(generation_);
                            }},
       std::move(taps), request.duration);
@@ -70,10 +70,10 @@ void Captures::notify_shards() {
     program_.shards[i]->offer(*sets_[i].back());
   }
   program_.wake();
-  tidy();
+  free_unused();
 }
 
-void Captures::tidy() {
+void Captures::free_unused() {
   for (std::size_t i = 0; i < sets_.size(); ++i) {
     const std::uint64_t taken = program_.shards[i]->taken();
     std::erase_if(sets_[i], [taken](const auto& set) { return set->generation() < taken; });

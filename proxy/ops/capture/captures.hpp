@@ -42,7 +42,7 @@ class Captures {
   [[nodiscard]] const Clock& time_source() const { return program_.clock; }
   [[nodiscard]] std::size_t running() const { return running_.size(); }
   /// Frees sets of taps (rings for frames) that no shard uses any more. Must be called about once a second.
-  void tidy();
+  void free_unused();
 
  private:
   /// Taps of one capture: the rings to which the shards write its frames, indexed by shard.

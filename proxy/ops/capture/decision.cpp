@@ -45,14 +45,14 @@ std::optional<Decision> decision_between(const proxy::Counters& before, const pr
 }
 
 std::string_view action_of(Decision decision) {
-  if (is_own(decision)) return "sent";
+  if (is_from_proxy(decision)) return "sent";
   const Action* const action = action_with_prefix(proxy::counter_text(decision).name);
   return action != nullptr ? action->name : "optimised";
 }
 
 std::string_view reason_of(Decision decision) {
   if (decision == sent_own) return "own";
-  if (is_own(decision)) return to_string(reset_reason(decision));
+  if (is_from_proxy(decision)) return to_string(reset_reason(decision));
   const std::string_view counter = proxy::counter_text(decision).name;
   const Action* const action = action_with_prefix(counter);
   return action != nullptr ? counter.substr(action->prefix.size()) : "split";

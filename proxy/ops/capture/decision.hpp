@@ -27,7 +27,7 @@ static_assert(proxy::counter_count + proxy::reset_reason_count <= sent_own);
 }
 /// True if the decision (outcome of a frame) stands for a frame that the proxy has generated, or had withheld and sends
 /// later. Every other decision is the index of the counter that counts the frame as received.
-[[nodiscard]] constexpr bool is_own(Decision decision) {
+[[nodiscard]] constexpr bool is_from_proxy(Decision decision) {
   return decision > sent_own - proxy::reset_reason_count;
 }
 
@@ -39,7 +39,7 @@ static_assert(proxy::counter_count + proxy::reset_reason_count <= sent_own);
 }
 
 /// True if a frame with this decision (outcome) is forwarded, either unchanged or with rewritten fields.
-[[nodiscard]] constexpr bool goes_on(Decision decision) {
+[[nodiscard]] constexpr bool is_forwarded(Decision decision) {
   return decision < proxy::counter_count && proxy::counter_text(decision).name.starts_with("forward_");
 }
 

@@ -48,7 +48,7 @@ class Slot {
   /// `seen` was read.
   bool move(Status seen, State next) { return status_.compare_exchange_strong(seen, with(seen, next)); }
   /// Sets the state that follows State::replacing.
-  void settle(State next) { status_ = with(status_, next); }
+  void set_result(State next) { status_ = with(status_, next); }
 
   void take(void* begin, std::size_t size) {
     begin_ = reinterpret_cast<std::uintptr_t>(begin);
@@ -114,14 +114,14 @@ struct sigaction previous {};
 
 /// Replaces missing memory of a mapping, so that the store that failed can be repeated. Ends the program if the kernel
 /// provides no memory.
-void mend(Slot& slot, Slot::Status seen) {
+void replace_missing_memory(Slot& slot, Slot::Status seen) {
   constexpr int pause_ms = 1;
   switch (Slot::state_of(seen)) {
     case State::whole:
     case State::lost:
       if (!slot.move(seen, State::replacing)) return;
-      if (slot.replace() || slot.replace_at_once()) return slot.settle(State::replaced);
-      slot.settle(State::failed);
+      if (slot.replace() || slot.replace_at_once()) return slot.set_result(State::replaced);
+      slot.set_result(State::failed);
       end_program();
     case State::replacing:  // the pause lets the other thread work, whatever the priorities of both
       poll(nullptr, 0, pause_ms);
@@ -150,7 +150,7 @@ void handle(int number, siginfo_t* information, void* context) {
     const Slot::Status seen = slot.status();
     if (!is_fault || !slot.covers(address, seen)) continue;
     if (is_broken && Slot::state_of(seen) == State::replaced) break;
-    mend(slot, seen);
+    replace_missing_memory(slot, seen);
     errno = error;
     return;
   }
@@ -210,7 +210,7 @@ bool FileMapping::is_lost() const {
   const bool is_short = fstat(descriptor_, &status) != 0 || static_cast<std::uint64_t>(status.st_size) < size_;
   if (state == State::whole && !is_short) return false;
   // The rest of the file is no longer written to, because it could be extended again with other contents.
-  if (slot.move(seen, State::replacing)) slot.settle(slot.replace() ? State::replaced : State::lost);
+  if (slot.move(seen, State::replacing)) slot.set_result(slot.replace() ? State::replaced : State::lost);
   return true;
 }
 

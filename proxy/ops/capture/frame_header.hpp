@@ -30,12 +30,12 @@ struct FrameHeader {
 /// Counts of frames with one side and direction during a capture.
 struct WireCounts {
   std::uint64_t seen = 0;
-  std::uint64_t wanted = 0;
+  std::uint64_t selected = 0;
   std::uint64_t lost = 0;  ///< number of selected frames that were lost because the ring was full
 
   WireCounts& operator+=(const WireCounts& other) {
     seen += other.seen;
-    wanted += other.wanted;
+    selected += other.selected;
     lost += other.lost;
     return *this;
   }

@@ -23,7 +23,7 @@ bool FrameTap::takes(const Frame& frame) {
 void FrameTap::put(const FrameHeader& frame, std::span<const std::uint8_t> beginning) {
   if (!filter_.decisions.contains(frame.decision)) return;
   Count& count = counts_[frame.wire];
-  add_one(count.wanted);
+  add_one(count.selected);
   FrameHeader header = frame;
   header.captured = static_cast<std::uint16_t>(beginning.size());
   std::array<std::uint8_t, sizeof header> bytes;
@@ -43,7 +43,7 @@ void FrameTap::take(std::vector<std::uint8_t>& out, std::size_t most) {
 std::array<WireCounts, wire_count> FrameTap::counts() const {
   std::array<WireCounts, wire_count> copy;
   std::transform(counts_.begin(), counts_.end(), copy.begin(), [](const Count& count) {
-    return WireCounts{count.seen.load(std::memory_order_relaxed), count.wanted.load(std::memory_order_relaxed),
+    return WireCounts{count.seen.load(std::memory_order_relaxed), count.selected.load(std::memory_order_relaxed),
                       count.lost.load(std::memory_order_relaxed)};
   });
   return copy;

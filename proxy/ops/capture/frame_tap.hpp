@@ -39,7 +39,7 @@ class FrameTap final : public FrameSink {
  private:
   struct Count {
     std::atomic<std::uint64_t> seen{0};
-    std::atomic<std::uint64_t> wanted{0};
+    std::atomic<std::uint64_t> selected{0};
     std::atomic<std::uint64_t> lost{0};
   };
   /// Increments a counter by a load and a store, because only the shard writes it.

@@ -143,7 +143,7 @@ void add_statistics(std::string& out, std::size_t wire, const WireCounts& counts
   block.add_time_option(isb_endtime, end);
   block.add_option(isb_ifrecv, counts.seen);
   block.add_option(isb_ifdrop, counts.lost);
-  block.add_option(isb_filteraccept, counts.wanted);
+  block.add_option(isb_filteraccept, counts.selected);
   block.end_options();
 }
 

@@ -104,7 +104,7 @@ constexpr Written word(bpf_u_int32 number) {
 /// Passes the set of words that are surely written after instruction `at` to the instructions that may follow it. The
 /// set of an instruction that several others can precede becomes the intersection of their sets. Following instructions
 /// have higher indices.
-void hand_on(std::span<const bpf_insn> instructions, std::size_t at, std::span<Written> written) {
+void propagate(std::span<const bpf_insn> instructions, std::size_t at, std::span<Written> written) {
   const bpf_insn& instruction = instructions[at];
   const auto next = [&](std::size_t jump) {
     if (jump < instructions.size() - at - 1) written[at + 1 + jump] &= written[at];
@@ -127,7 +127,7 @@ bool reads_only_what_it_wrote(std::span<const bpf_insn> instructions) {
     const bool reads = instruction.code == (BPF_LD | BPF_MEM) || instruction.code == (BPF_LDX | BPF_MEM);
     if (reads && (written.at(at) & word(instruction.k)) == 0) return false;
     if (instruction.code == BPF_ST || instruction.code == BPF_STX) written.at(at) |= word(instruction.k);
-    hand_on(instructions, at, written);
+    propagate(instructions, at, written);
   }
   return true;
 }

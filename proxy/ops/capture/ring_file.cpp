@@ -76,7 +76,7 @@ std::unique_ptr<RingHeader> header_of(const RingPlan& plan) {
   set_text(header->program, plan.program);
   for (std::size_t side = 0; side < plan.devices.size(); ++side) set_text(header->devices[side], plan.devices[side]);
   for (std::size_t decision = 0; decision < header->comments.size(); ++decision) {
-    if (is_own(static_cast<Decision>(decision)) || (decision < proxy::counter_count && is_decision(decision)))
+    if (is_from_proxy(static_cast<Decision>(decision)) || (decision < proxy::counter_count && is_decision(decision)))
       set_text(header->comments[decision], comment_of(static_cast<Decision>(decision)));
   }
   return header;

@@ -26,7 +26,7 @@ FrameHeader header_of(const Frame& frame, Decision decision) {
 
 ShardTaps::ShardTaps(std::uint64_t generation, std::vector<std::shared_ptr<FrameSink>> taps)
     : generation_(generation), taps_(std::move(taps)) {
-  if (!taps_.empty()) passing_.reserve(largest_burst);
+  if (!taps_.empty()) pending_frames_.reserve(largest_burst);
   if (!taps_.empty()) bytes_.reserve(longest_frame);
 }
 
@@ -56,35 +56,36 @@ void ShardTaps::received(const proxy::RxPacket& rx, const proxy::Counters& count
 
 /// Writes the current frame to the taps (rings) of the captures that select it. Called after the frame was processed
 /// and its outcome was counted.
-void ShardTaps::settle() {
+void ShardTaps::write_decided() {
   if (!current_) return;
   const std::optional<Decision> decision = decision_between(before_, *current_->counters);
   if (!decision) return;
   current_->header.decision = *decision;
   put(current_->shares, current_->header, bytes_);
-  if (goes_on(*decision) && passing_.size() < largest_burst) passing_.push_back({current_->buffer, *decision});
+  if (is_forwarded(*decision) && pending_frames_.size() < largest_burst)
+    pending_frames_.push_back({current_->buffer, *decision});
   current_.reset();
 }
 
 void ShardTaps::on_done() {
-  settle();
+  write_decided();
   current_.reset();
 }
 
 /// Returns the decision (outcome) of the received frame in `buffer`. Removes the frame from the list of frames that may
 /// still be sent, because the buffer may soon contain another frame.
 Decision ShardTaps::take_decision(const rte_mbuf* buffer) {
-  const auto at =
-      std::find_if(passing_.begin(), passing_.end(), [buffer](const Passing& each) { return each.buffer == buffer; });
-  if (at == passing_.end()) return sent_own;
+  const auto at = std::find_if(pending_frames_.begin(), pending_frames_.end(),
+                               [buffer](const PendingFrame& each) { return each.buffer == buffer; });
+  if (at == pending_frames_.end()) return sent_own;
   const Decision decision = at->decision;
-  *at = passing_.back();
-  passing_.pop_back();
+  *at = pending_frames_.back();
+  pending_frames_.pop_back();
   return decision;
 }
 
 void ShardTaps::sent(proxy::Side out, std::span<const packet::Packet> burst, Instant now) {
-  settle();
+  write_decided();
   for (const packet::Packet& packet : burst) {
     packet::Parsed parsed;
     const packet::ParseResult result = packet::parse(packet, parsed);

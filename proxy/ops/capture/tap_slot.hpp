@@ -14,7 +14,7 @@ class TapSlot {
   /// Called by the control thread. Makes the shard pass its frames to the set `taps` of rings instead of the earlier
   /// one. The newest set must outlive the shard's thread. Earlier sets must exist until taken() returns a later
   /// generation number.
-  void offer(ShardTaps& taps) { wanted_.store(&taps, std::memory_order_release); }
+  void offer(ShardTaps& taps) { offered_.store(&taps, std::memory_order_release); }
   /// Called by the control thread. Returns the generation number of the set of taps (rings for frames) that the shard
   /// uses; 0 if it uses none yet. The shard no longer accesses earlier sets.
   [[nodiscard]] std::uint64_t taken() const { return taken_.load(std::memory_order_acquire); }
@@ -22,20 +22,20 @@ class TapSlot {
   /// Called by the shard between two bursts, when it uses no set of taps (rings for frames). Returns the set that it
   /// must use from now on, or null if the offered set has no taps.
   [[nodiscard]] ShardTaps* current() {
-    ShardTaps* const wanted = wanted_.load(std::memory_order_acquire);
-    if (wanted != in_use_) [[unlikely]] {
-      in_use_ = wanted;
-      looking_ = wanted->empty() ? nullptr : wanted;
-      taken_.store(wanted->generation(), std::memory_order_release);
+    ShardTaps* const offered = offered_.load(std::memory_order_acquire);
+    if (offered != in_use_) [[unlikely]] {
+      in_use_ = offered;
+      current_ = offered->empty() ? nullptr : offered;
+      taken_.store(offered->generation(), std::memory_order_release);
     }
-    return looking_;
+    return current_;
   }
 
  private:
-  std::atomic<ShardTaps*> wanted_{nullptr};
+  std::atomic<ShardTaps*> offered_{nullptr};
   std::atomic<std::uint64_t> taken_{0};
   ShardTaps* in_use_ = nullptr;   // accessed by the shard only
-  ShardTaps* looking_ = nullptr;  // accessed by the shard only; null if the set has no taps
+  ShardTaps* current_ = nullptr;  // accessed by the shard only; null if the set has no taps
 };
 
 }  // namespace sluice::capture

@@ -11,8 +11,8 @@ constexpr std::string_view whose =
     "trace: name a UE by its address as in `bearers`, or a connection by address:port as in `flows`";
 
 /// Parses "10.0.0.2", "10.0.0.2:4000", "2001:db8::2" or "[2001:db8::2]:4000". Returns nothing for other texts.
-std::optional<control::LawTrace::Wanted> read_wanted(std::string_view text) {
-  if (const auto whole = IpAddress::parse(text)) return control::LawTrace::Wanted{*whole, {}};
+std::optional<control::DecisionLog::Selection> read_selection(std::string_view text) {
+  if (const auto whole = IpAddress::parse(text)) return control::DecisionLog::Selection{*whole, {}};
   const std::size_t colon = text.rfind(':');
   if (colon == std::string_view::npos) return std::nullopt;
   std::string_view host = text.substr(0, colon);
@@ -21,7 +21,7 @@ std::optional<control::LawTrace::Wanted> read_wanted(std::string_view text) {
   const auto address = IpAddress::parse(host);
   const auto port = config::parse_whole<std::uint16_t>(std::string(text.substr(colon + 1)));
   if (!address || address->is_v4() == brackets || !port || *port == 0) return std::nullopt;
-  return control::LawTrace::Wanted{*address, *port};
+  return control::DecisionLog::Selection{*address, *port};
 }
 
 std::string take_seconds(Request& request, const std::string& word) {
@@ -39,9 +39,9 @@ std::string take_lines(Request& request, const std::string& word) {
 }  // namespace
 
 std::variant<Request, std::string> Request::parse(const std::vector<std::string>& words) {
-  const auto wanted = words.empty() ? std::nullopt : read_wanted(words.front());
-  if (!wanted) return std::string(whose);
-  Request request{*wanted};
+  const auto selection = words.empty() ? std::nullopt : read_selection(words.front());
+  if (!selection) return std::string(whose);
+  Request request{*selection};
   for (std::size_t i = 1; i < words.size(); i += 2) {
     const bool seconds = words[i] == "--seconds";
     if (!seconds && words[i] != "--lines") return "trace has no argument " + words[i].substr(0, 40);

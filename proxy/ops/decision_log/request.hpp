@@ -6,14 +6,14 @@
 #include <variant>
 #include <vector>
 
-#include "control/decision_log/law_trace.hpp"
+#include "control/decision_log/decision_log.hpp"
 #include "dataplane/units/time.hpp"
 
 namespace sluice::tracing {
 
 /// Options of a decision log (inputs and decisions of one UE's controllers) that a client requests.
 struct Request {
-  control::LawTrace::Wanted wanted;
+  control::DecisionLog::Selection selection;
   /// duration of the recording; if not set, the recording runs until the client ends it
   std::optional<Duration> duration{};
   std::optional<std::uint64_t> lines{};  ///< maximum number of lines; if not set, it is not limited

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "control/decision_log/law_trace.hpp"
+#include "control/decision_log/decision_log.hpp"
 
 namespace sluice::tracing {
 
@@ -30,11 +30,11 @@ class TraceRing final : public control::LineSink {
 
 /// Decision log of one shard's controllers, and the ring to which it writes lines.
 struct ShardTrace {
-  ShardTrace(std::size_t room, const control::LawTrace::Wanted& wanted, control::LawTrace::Numbers numbers)
-      : ring(room), trace(ring, wanted, numbers) {}
+  ShardTrace(std::size_t room, const control::DecisionLog::Selection& selection, control::DecisionLog::Numbers numbers)
+      : ring(room), trace(ring, selection, numbers) {}
 
   TraceRing ring;
-  control::LawTrace trace;
+  control::DecisionLog trace;
 };
 
 }  // namespace sluice::tracing

@@ -2,7 +2,7 @@
 
 #include <atomic>
 
-#include "control/decision_log/law_trace.hpp"
+#include "control/decision_log/decision_log.hpp"
 
 namespace sluice::tracing {
 
@@ -12,32 +12,32 @@ class TraceSlot {
  public:
   /// Called by the control thread. Makes the shard record the inputs and decisions of its controllers in `trace`, or in
   /// no log if null. The log must exist until uses() returns false for it.
-  void offer(control::LawTrace* trace) { wanted_.store(trace); }
+  void offer(control::DecisionLog* trace) { offered_.store(trace); }
   /// Called by the control thread. True if the shard uses this decision log, or could start to use it at any time.
-  [[nodiscard]] bool uses(const control::LawTrace& trace) const {
-    return wanted_.load() == &trace || taken_.load() == &trace;
+  [[nodiscard]] bool uses(const control::DecisionLog& trace) const {
+    return offered_.load() == &trace || taken_.load() == &trace;
   }
 
   /// Called by the shard. True if the control thread has offered another decision log than `from`, the log that the
   /// shard currently uses.
-  [[nodiscard]] bool differs(const control::LawTrace* from) const {
-    return wanted_.load(std::memory_order_acquire) != from;
+  [[nodiscard]] bool differs(const control::DecisionLog* from) const {
+    return offered_.load(std::memory_order_acquire) != from;
   }
   /// Called by the shard while it uses no decision log. Returns the log that it must use from now on. The shard first
   /// publishes which log it takes, and then checks that this log is still offered. The control thread first withdraws a
   /// log, and then checks that no shard has taken it. Therefore it never frees a log in use.
-  [[nodiscard]] control::LawTrace* take() {
-    control::LawTrace* trace = nullptr;
+  [[nodiscard]] control::DecisionLog* take() {
+    control::DecisionLog* trace = nullptr;
     do {
-      trace = wanted_.load();
+      trace = offered_.load();
       taken_.store(trace);
-    } while (wanted_.load() != trace);
+    } while (offered_.load() != trace);
     return trace;
   }
 
  private:
-  std::atomic<control::LawTrace*> wanted_{nullptr};
-  std::atomic<control::LawTrace*> taken_{nullptr};
+  std::atomic<control::DecisionLog*> offered_{nullptr};
+  std::atomic<control::DecisionLog*> taken_{nullptr};
 };
 
 }  // namespace sluice::tracing

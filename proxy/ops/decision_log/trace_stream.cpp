@@ -40,7 +40,7 @@ void TraceStream::finish() {
 }
 
 bool TraceStream::take(std::string& out, std::size_t most) {
-  if (!std::exchange(introduced_, true)) begin(out);
+  if (!std::exchange(header_written_, true)) begin(out);
   const Instant now = parts_.now();
   if (deadline_ && now >= *deadline_) finish();
   // Checked before the last read, so that no line can arrive after it.
@@ -74,10 +74,10 @@ bool TraceStream::drained() const {
 void TraceStream::begin(std::string& out) const {
   admin::Json line{{"sluice_trace", format},
                    {"program", parts_.program},
-                   {"ue", request_.wanted.ue.to_string()},
+                   {"ue", request_.selection.ue.to_string()},
                    {"at", nanoseconds_of(parts_.now())},
                    {"since_1970", parts_.wall()}};
-  if (request_.wanted.ue_port) line["ue_port"] = *request_.wanted.ue_port;
+  if (request_.selection.ue_port) line["ue_port"] = *request_.selection.ue_port;
   out += line.dump() + "\n";
 }
 

@@ -54,7 +54,7 @@ class TraceStream final : public admin::ByteStream {
   std::optional<Instant> deadline_;
   std::optional<Instant> ended_;  ///< time at which the end of the recording was requested; not set before
   std::uint64_t lines_ = 0;
-  bool introduced_ = false;
+  bool header_written_ = false;
 };
 
 }  // namespace sluice::tracing

@@ -15,12 +15,13 @@ admin::Answer Traces::begin(const std::vector<std::string>& words) {
   const auto shards = static_cast<std::uint32_t>(program_.shards.size());
   std::vector<std::shared_ptr<ShardTrace>> traces;
   for (std::uint32_t i = 0; i < shards; ++i)
-    traces.push_back(std::make_shared<ShardTrace>(room, request.wanted, control::LawTrace::Numbers{i + 1, shards}));
+    traces.push_back(
+        std::make_shared<ShardTrace>(room, request.selection, control::DecisionLog::Numbers{i + 1, shards}));
   newest_ = std::move(traces);
   running_ = true;
   for (std::size_t i = 0; i < newest_.size(); ++i) program_.shards[i]->offer(&newest_[i]->trace);
   program_.wake();
-  const std::string ue = request.wanted.ue.to_string();
+  const std::string ue = request.selection.ue.to_string();
   spdlog::info("trace of {} begins", ue);
   admin::Answer answer = admin::Answer::success({{"trace", ue}});
   answer.stream = std::make_shared<TraceStream>(
@@ -33,10 +34,10 @@ void Traces::end() {
   for (TraceSlot* const slot : program_.shards) slot->offer(nullptr);
   program_.wake();
   running_ = false;
-  spdlog::info("trace of {} ends", newest_.front()->trace.wanted().ue.to_string());
+  spdlog::info("trace of {} ends", newest_.front()->trace.selection().ue.to_string());
 }
 
-void Traces::tidy() {
+void Traces::free_unused() {
   if (!running_ && !in_use()) newest_.clear();
 }
 

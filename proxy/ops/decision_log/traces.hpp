@@ -38,7 +38,7 @@ class Traces {
   [[nodiscard]] admin::Answer begin(const std::vector<std::string>& words);
   [[nodiscard]] bool running() const { return running_; }
   /// Frees the last decision log if no shard uses it any more. Must be called about once a second.
-  void tidy();
+  void free_unused();
 
  private:
   void end();

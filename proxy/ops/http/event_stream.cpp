@@ -97,7 +97,7 @@ class EventStream::Client : public std::enable_shared_from_this<Client> {
       return;
     }
     writing_ = std::move(text);
-    late_.expires_after(stream_->limits_.patience);
+    late_.expires_after(stream_->limits_.timeout);
     late_.async_wait([self = shared_from_this()](const error_code& error) {
       if (!error) self->leave();
     });
@@ -148,11 +148,11 @@ EventStream::~EventStream() {
   for (const auto& client : clients_) client->close();
 }
 
-bool EventStream::has_place_for(const boost::asio::ip::address& address) const {
-  return clients_.size() < limits_.clients || victim_for(address) != clients_.end();
+bool EventStream::can_accept(const boost::asio::ip::address& address) const {
+  return clients_.size() < limits_.clients || replaceable_by(address) != clients_.end();
 }
 
-EventStream::Clients::const_iterator EventStream::victim_for(const boost::asio::ip::address& address) const {
+EventStream::Clients::const_iterator EventStream::replaceable_by(const boost::asio::ip::address& address) const {
   std::map<boost::asio::ip::address, std::size_t> places;
   for (const auto& client : clients_) ++places[client->address()];
   const auto may_keep = [&](const std::shared_ptr<Client>& client) {
@@ -173,7 +173,7 @@ void EventStream::add(tcp::socket socket) {
   const boost::asio::ip::address address = socket.remote_endpoint(gone).address();
   if (gone) return;
   if (clients_.size() >= limits_.clients) {
-    const auto victim = victim_for(address);
+    const auto victim = replaceable_by(address);
     if (victim == clients_.end()) return;
     (*victim)->close();
     clients_.erase(victim);

@@ -15,8 +15,8 @@ namespace sluice::http {
 /// Limits of the memory and time that clients of an event stream may use.
 struct EventLimits {
   std::size_t clients = 8;
-  std::chrono::milliseconds patience{5'000};  ///< maximum time in which a client must receive an event
-  int send_buffer = 64 << 10;                 ///< size in bytes of the kernel's send buffer for each client
+  std::chrono::milliseconds timeout{5'000};  ///< maximum time in which a client must receive an event
+  int send_buffer = 64 << 10;                ///< size in bytes of the kernel's send buffer for each client
 
   /// number of consecutive unread events from which on a new client may replace this client
   std::uint64_t unread = 4;
@@ -24,7 +24,7 @@ struct EventLimits {
 
 /// Sends server-sent events to several clients. An event is serialized only once. While an event is being sent to a
 /// client, only the newest later event waits. A slow client therefore costs two events and one kernel buffer. A client
-/// that needs longer than EventLimits::patience for an event is disconnected.
+/// that needs longer than EventLimits::timeout for an event is disconnected.
 ///
 /// If the maximum number of clients is reached, a new client replaces the one with the most unread events. That client
 /// must have at least EventLimits::unread of them, or its address must be another one that has more than half of the
@@ -41,7 +41,7 @@ class EventStream {
   [[nodiscard]] bool empty() const { return clients_.empty(); }
   /// True if a client with this address would be accepted: there are fewer clients than the maximum, or one of them can
   /// be replaced.
-  [[nodiscard]] bool has_place_for(const boost::asio::ip::address& address) const;
+  [[nodiscard]] bool can_accept(const boost::asio::ip::address& address) const;
   /// Adds a connection whose response is the stream of events. Closes the connection if the client cannot be accepted.
   void add(boost::asio::ip::tcp::socket socket);
   /// Sends an event with `data` to all clients. `data` must not contain line ends.
@@ -51,7 +51,7 @@ class EventStream {
   class Client;
   using Clients = std::set<std::shared_ptr<Client>>;
   /// Returns the client to be replaced by a new client with this address, or end() if none may be replaced.
-  [[nodiscard]] Clients::const_iterator victim_for(const boost::asio::ip::address& address) const;
+  [[nodiscard]] Clients::const_iterator replaceable_by(const boost::asio::ip::address& address) const;
 
   boost::asio::io_context& context_;
   EventLimits limits_;

@@ -52,7 +52,7 @@ std::optional<http::Response> Guard::refuse_stranger(const http::Request& reques
   if (!beyond_loopback_ && !request.from_loopback) {
     return http::plain(forbidden, "the page is only for clients on this machine\n");
   }
-  if (!knows_host(request.host))
+  if (!is_allowed_host(request.host))
     return http::plain(misdirected, "this host has no such name; page.names lists further ones\n");
   return std::nullopt;
 }
@@ -70,7 +70,7 @@ std::optional<http::Response> Guard::refuse(const http::Request& request) const 
 
 /// True if the host is an IP address, localhost or a configured name. IP addresses are allowed, because DNS rebinding
 /// needs a name.
-bool Guard::knows_host(std::string_view host) const {
+bool Guard::is_allowed_host(std::string_view host) const {
   const std::optional<http::Authority> authority = http::read_authority(host);
   if (!authority) return false;
   const std::string& name = authority->host;

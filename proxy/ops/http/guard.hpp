@@ -36,7 +36,7 @@ class Guard {
  private:
   using Digest = std::array<unsigned char, 32>;
   [[nodiscard]] static Digest digest_of(std::string_view text);
-  [[nodiscard]] bool knows_host(std::string_view host) const;
+  [[nodiscard]] bool is_allowed_host(std::string_view host) const;
   [[nodiscard]] bool has_token(std::string_view authorization) const;
 
   Digest token_;

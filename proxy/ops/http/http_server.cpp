@@ -104,11 +104,11 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
         buffer_(2 * server.limits_.header_bytes + server.limits_.body_bytes) {}
 
   void read() {
-    turn_ = ++server_->turns_;
+    last_progress_ = ++server_->progress_count_;
     parser_.emplace();
     parser_->header_limit(static_cast<std::uint32_t>(server_->limits_.header_bytes));
     parser_->body_limit(server_->limits_.body_bytes);
-    stream_.expires_after(server_->limits_.patience);
+    stream_.expires_after(server_->limits_.timeout);
     read_behind_empty_lines(max_empty_lines);
   }
 
@@ -120,7 +120,7 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
   [[nodiscard]] const boost::asio::ip::address& client() const { return client_; }
   /// Returns the sequence number of the last progress of this connection; a smaller number means earlier progress. A
   /// connection makes progress when it starts to wait for a request, or when a part of a response was written.
-  [[nodiscard]] std::uint64_t turn() const { return turn_; }
+  [[nodiscard]] std::uint64_t last_progress() const { return last_progress_; }
 
  private:
   void leave() {
@@ -179,7 +179,7 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
     response_.prepare_payload();
     if (headers_only) response_.body().clear();
     serializer_.emplace(response_);
-    stream_.expires_after(server_->limits_.patience);
+    stream_.expires_after(server_->limits_.timeout);
     write_on(keep_alive);
   }
 
@@ -191,14 +191,14 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
                              const bool is_whole = self->serializer_->is_done();
                              if (error || (is_whole && !keep_alive)) return self->leave();
                              if (is_whole) return self->read();
-                             self->turn_ = ++self->server_->turns_;
+                             self->last_progress_ = ++self->server_->progress_count_;
                              self->write_on(keep_alive);
                            });
   }
 
   HttpServer* server_;  ///< server to which this connection belongs; null once the connection is closed
   boost::asio::ip::address client_;
-  std::uint64_t turn_ = 0;
+  std::uint64_t last_progress_ = 0;
   beast::tcp_stream stream_;
   beast::flat_buffer buffer_;
   std::optional<wire::request_parser<wire::string_body>> parser_;
@@ -250,7 +250,7 @@ void HttpServer::make_room() {
   for (const auto& connection : connections_) ++places[connection->client()];
   const auto rank = [&](const std::shared_ptr<Connection>& connection) {
     return std::pair(limits_.connections - std::min(places[connection->client()], limits_.connections),
-                     connection->turn());
+                     connection->last_progress());
   };
   const auto victim = std::ranges::min_element(connections_, {}, rank);
   if (victim == connections_.end()) return;

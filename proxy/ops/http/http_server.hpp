@@ -21,9 +21,9 @@ namespace sluice::http {
 struct HttpLimits {
   /// maximum number of connections; a further one replaces a connection of the client address that has the most
   std::size_t connections = 16;
-  std::size_t header_bytes = 4096;             ///< maximum header length of a request in bytes
-  std::size_t body_bytes = 256;                ///< maximum body length of a request in bytes
-  std::chrono::milliseconds patience{10'000};  ///< maximum time to receive a request, and also to send its response
+  std::size_t header_bytes = 4096;            ///< maximum header length of a request in bytes
+  std::size_t body_bytes = 256;               ///< maximum body length of a request in bytes
+  std::chrono::milliseconds timeout{10'000};  ///< maximum time to receive a request, and also to send its response
 };
 
 /// HTTP server that passes requests to a handler. Thread: that of the io_context.
@@ -59,7 +59,8 @@ class HttpServer {
   boost::asio::ip::tcp::acceptor acceptor_;
   boost::asio::steady_timer pause_;
   std::set<std::shared_ptr<Connection>> connections_;
-  std::uint64_t turns_ = 0;  ///< number of times that any connection has made progress; see Connection::turn()
+  /// Number of times that any connection has made progress; see Connection::last_progress().
+  std::uint64_t progress_count_ = 0;
 };
 
 /// Returns the URL of a local address, such as "http://127.0.0.1:9838/" or "http://[::1]:9838/".

@@ -103,9 +103,9 @@ http::Response LivePage::show_history(const http::Request& request) const {
 
 http::HttpServer::Reply LivePage::watch(const http::Request& request) {
   if (request.method != "GET") return only("GET");
-  if (!events_.has_place_for(request.client)) return http::plain(unavailable, "too many clients have the page open\n");
+  if (!events_.can_accept(request.client)) return http::plain(unavailable, "too many clients have the page open\n");
   // The first event follows once the stream has taken over the client.
-  if (!std::exchange(looking_, true)) min_window_check(std::chrono::milliseconds(0));
+  if (!std::exchange(is_collecting_, true)) schedule_look(std::chrono::milliseconds(0));
   return &events_;
 }
 
@@ -119,16 +119,16 @@ http::Response LivePage::switch_mode(const http::Request& request) const {
 
 void LivePage::look() {
   if (events_.empty()) {
-    looking_ = false;
+    is_collecting_ = false;
     return;
   }
   program_.look([this](const std::string& seen) {
     events_.send(seen);
-    min_window_check(look_period);
+    schedule_look(look_period);
   });
 }
 
-void LivePage::min_window_check(std::chrono::milliseconds delay) {
+void LivePage::schedule_look(std::chrono::milliseconds delay) {
   timer_.expires_after(delay);
   timer_.async_wait([this](const boost::system::error_code& error) {
     if (!error) look();

@@ -42,7 +42,7 @@ class LivePage {
   [[nodiscard]] http::Response switch_mode(const http::Request& request) const;
   /// Sends the current state of the program to all clients. Repeats this while there are clients.
   void look();
-  void min_window_check(std::chrono::milliseconds delay);
+  void schedule_look(std::chrono::milliseconds delay);
 
   Guard guard_;
   Program program_;
@@ -50,7 +50,7 @@ class LivePage {
   http::EventStream events_;
   boost::asio::steady_timer timer_;
   /// true while the state of the program is being collected, or while the next collection is scheduled
-  bool looking_ = false;
+  bool is_collecting_ = false;
 };
 
 }  // namespace sluice::page

@@ -14,7 +14,7 @@
 #include "emulator/net/delay_line.hpp"
 #include "emulator/net/impairment.hpp"
 #include "emulator/net/tap.hpp"
-#include "emulator/runtime/late_link.hpp"
+#include "emulator/runtime/deferred_element.hpp"
 #include "tests/support/eal.hpp"
 
 namespace sluice::emulator {
@@ -39,8 +39,8 @@ class Pair {
         server_(loop_, test::pool(), config(v6 ? server_v6 : server_v4), Random::stream(seed, "server"), down_),
         client_(loop_, test::pool(), config(v6 ? client_v6 : client_v4, ack_every), Random::stream(seed, "client"),
                 up_) {
-    to_client_.lead_to(client_);
-    to_server_.lead_to(server_);
+    to_client_.set_next(client_);
+    to_server_.set_next(server_);
     server_.listen(80,
                    [this](const packet::Addresses& ours) { return std::make_unique<PatternServer>(ours, counters_); });
   }
@@ -56,8 +56,8 @@ class Pair {
   }
 
   EventLoop loop_;
-  LateLink to_client_;
-  LateLink to_server_;
+  DeferredElement to_client_;
+  DeferredElement to_server_;
   DelayLine down_line_;
   DelayLine up_line_;
   Impairment down_;
@@ -100,7 +100,7 @@ constexpr std::uint32_t full = 1000;
 TEST(AckStretcher, AnAckCoversManySegmentsOrItsDelay) {
   AckStretcher acks(8, 40ms);
   const auto came = [&acks](std::uint32_t next, Duration at) {
-    return acks.came(tcp::SeqNum(next), full, Instant(at));
+    return acks.on_received(tcp::SeqNum(next), full, Instant(at));
   };
   const auto holds = [&acks](std::uint32_t ack) {
     tcp::Segment segment = acknowledgement(ack);
@@ -136,15 +136,15 @@ TEST(AckStretcher, AnAckIsBuiltWhenItIsSent) {
     segment.ts_echo = echo;
     return acks.holds(segment);
   };
-  EXPECT_FALSE(acks.came(tcp::SeqNum(4000), full, Instant(1ms)));
+  EXPECT_FALSE(acks.on_received(tcp::SeqNum(4000), full, Instant(1ms)));
   EXPECT_TRUE(made(2000, 1, 500));
   EXPECT_TRUE(made(4000, 3, 502));
-  EXPECT_TRUE(acks.came(tcp::SeqNum(8000), full, Instant(7ms)));
+  EXPECT_TRUE(acks.on_received(tcp::SeqNum(8000), full, Instant(7ms)));
   EXPECT_FALSE(made(8000, 7, 506));
   EXPECT_EQ(segment.ts_echo, 500U) << "of the first segment that it is for";
-  EXPECT_FALSE(acks.came(tcp::SeqNum(10'000), full, Instant(8ms)));
+  EXPECT_FALSE(acks.on_received(tcp::SeqNum(10'000), full, Instant(8ms)));
   EXPECT_TRUE(made(10'000, 8, 508));
-  EXPECT_TRUE(acks.came(tcp::SeqNum(10'000), full, Instant(48ms)));
+  EXPECT_TRUE(acks.on_received(tcp::SeqNum(10'000), full, Instant(48ms)));
   const auto taken = acks.take(48);
   ASSERT_TRUE(taken);
   EXPECT_EQ(taken->ts_value, 48U);
@@ -168,7 +168,7 @@ TEST(AckStretcher, HoldsOnlyPlainAcks) {
   AckStretcher usual(2, 40ms);
   segment = acknowledgement(0);
   EXPECT_FALSE(usual.holds(segment));
-  EXPECT_FALSE(usual.came(tcp::SeqNum(10), full, Instant(1ms)));
+  EXPECT_FALSE(usual.on_received(tcp::SeqNum(10), full, Instant(1ms)));
   segment = acknowledgement(10);
   EXPECT_FALSE(usual.holds(segment));
 }
@@ -233,8 +233,8 @@ TEST(Hosts, AStretchedAckIsBuiltWhenItIsSent) {
   StretchedAcks watch;
   Tap down([&](const packet::Packet& packet, Instant now) { watch.came(packet, now); }, pair.client_);
   Tap up([&](const packet::Packet& packet, Instant now) { watch.left(packet, now - 10ms); }, pair.server_);
-  pair.to_client_.lead_to(down);
-  pair.to_server_.lead_to(up);
+  pair.to_client_.set_next(down);
+  pair.to_server_.set_next(up);
   BulkClient client(pair.loop_, pair.client_, pair.bulk(false, 100 * 1448), pair.log_);
   pair.loop_.run_until(Instant(60s));
   EXPECT_TRUE(client.complete());
@@ -279,7 +279,7 @@ TEST(Hosts, NoPacketExceedsTheMtuOfTheSender) {
   Host client(pair.loop_, test::pool(), jumbo, Random(7), pair.up_);
   std::uint16_t longest = 0;
   Tap tap([&](const packet::Packet& packet, Instant) { longest = std::max(longest, packet.size()); }, client);
-  pair.to_client_.lead_to(tap);
+  pair.to_client_.set_next(tap);
   BulkClient download(pair.loop_, client, pair.bulk(false, 300'000), pair.log_);
   pair.loop_.run_until(Instant(60s));
   EXPECT_TRUE(download.complete());
@@ -385,7 +385,7 @@ TEST(Hosts, ASegmentForNoConnectionIsAnsweredWithAReset) {
   // The client loses its state; its successor at the same address does not know the connection.
   EventLoop loop;
   Host amnesiac(pair.loop_, test::pool(), Pair::config(client_v4), Random(9), pair.up_);
-  pair.to_client_.lead_to(amnesiac);
+  pair.to_client_.set_next(amnesiac);
   pair.loop_.run_until(Instant(2s));
   EXPECT_GT(amnesiac.counters().resets_sent, 0U);
   EXPECT_EQ(pair.server_.connections(), 0U);

@@ -15,7 +15,7 @@
 #include "emulator/hosts/pattern_server.hpp"
 #include "emulator/net/delay_line.hpp"
 #include "emulator/net/router.hpp"
-#include "emulator/runtime/late_link.hpp"
+#include "emulator/runtime/deferred_element.hpp"
 #include "tests/sim/nodeb/run_all.hpp"
 #include "tests/support/eal.hpp"
 
@@ -104,7 +104,7 @@ class TwoSenders {
         scalable_(make(2, tcp::CongestionAlgorithm::prague)),
         client_(loop_, ::sluice::test::pool(), config(ue, tcp::CongestionAlgorithm::cubic), Random::stream(1, "client"),
                 up_) {
-    to_client_.lead_to(client_);
+    to_client_.set_next(client_);
     to_servers_.add(server(1), *classic_);
     to_servers_.add(server(2), *scalable_);
     downloads_[0] = std::make_unique<BulkClient>(loop_, client_, BulkConfig{server(1)}, log_);
@@ -142,7 +142,7 @@ class TwoSenders {
   EventLoop loop_;
   ServerCounters counters_;
   FlowLog log_;
-  LateLink to_client_;
+  DeferredElement to_client_;
   Router to_servers_;
   QueueLine line_;
   DelayLine up_;

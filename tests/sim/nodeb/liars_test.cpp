@@ -15,7 +15,7 @@
 #include "emulator/net/delay_line.hpp"
 #include "emulator/net/event_loop.hpp"
 #include "emulator/net/router.hpp"
-#include "emulator/runtime/late_link.hpp"
+#include "emulator/runtime/deferred_element.hpp"
 #include "emulator/runtime/proxy_node.hpp"
 #include "tests/sim/nodeb/lies.hpp"
 #include "tests/support/eal.hpp"
@@ -28,7 +28,7 @@ using namespace std::chrono_literals;
 /// Leads to what is put in its place later.
 class Slot final : public Element {
  public:
-  void lead_to(std::unique_ptr<Lie> next) { next_ = std::move(next); }
+  void set_next(std::unique_ptr<Lie> next) { next_ = std::move(next); }
   void receive(packet::Packet packet, Instant now) override { next_->receive(std::move(packet), now); }
 
  private:
@@ -54,7 +54,7 @@ class SharedQueue {
   SharedQueue(proxy::Mode mode, proxy::Intercept intercept, std::uint64_t seed, const FirstUe& first)
       : config_(shard_config(mode, intercept, seed)), first_(first), seed_(seed) {
     proxy_.connect(sent_, to_server_);
-    into_server_.lead_to(server_);
+    into_server_.set_next(server_);
     for (std::size_t ue = 0; ue < ues_.size(); ++ue) router_.add(address(ue), *ues_.at(ue));
     server_.listen(80,
                    [this](const packet::Addresses& ours) { return std::make_unique<PatternServer>(ours, counters_); });
@@ -62,7 +62,7 @@ class SharedQueue {
 
   template <typename Kind>
   Outcome run() {
-    what_the_first_sends_.lead_to(std::make_unique<Kind>(Lie::Means{proxy_.radio_port(), sent_}));
+    what_the_first_sends_.set_next(std::make_unique<Kind>(Lie::Means{proxy_.radio_port(), sent_}));
     constexpr Duration begin = 20s;  // slow clocks are found by then
     constexpr Duration end = 50s;
     const std::vector<std::unique_ptr<BulkClient>> liars = downloads(end);
@@ -146,7 +146,7 @@ class SharedQueue {
   FlowLog log_;
   ProxyNode proxy_{loop_, ::sluice::test::pool(), config_, 1};
   Router router_;
-  LateLink into_server_;
+  DeferredElement into_server_;
   Slot what_the_first_sends_;
   DelayLine shared_{loop_, {10ms, Rate::bits_per_second(20e6), Bytes()}, router_};
   SentTap sent_{shared_, address(0)};

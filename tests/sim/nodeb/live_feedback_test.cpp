@@ -22,7 +22,7 @@ class ProxyEnd final : private feedback::RecordHandler {
   explicit ProxyEnd(boost::asio::io_context& context, std::uint64_t sender = 2, bool takes_all = false)
       : session_([sender, takes_all] {
           feedback::SessionConfig config;
-          config.takes = {takes_all, takes_all};
+          config.features = {takes_all, takes_all};
           config.sender = sender;
           config.keys = {{1, secret}};
           config.send_key = 1;

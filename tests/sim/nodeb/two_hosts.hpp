@@ -7,7 +7,7 @@
 #include "emulator/hosts/framed_stream.hpp"
 #include "emulator/hosts/pattern_server.hpp"
 #include "emulator/net/delay_line.hpp"
-#include "emulator/runtime/late_link.hpp"
+#include "emulator/runtime/deferred_element.hpp"
 #include "tests/support/eal.hpp"
 
 namespace sluice::emulator::test {
@@ -16,8 +16,8 @@ namespace sluice::emulator::test {
 class TwoHosts : public testing::Test {
  protected:
   TwoHosts() {
-    to_client_.lead_to(client_);
-    to_server_.lead_to(server_);
+    to_client_.set_next(client_);
+    to_server_.set_next(server_);
     server_.listen(80,
                    [this](const packet::Addresses& ours) { return std::make_unique<PatternServer>(ours, counters_); });
     server_.listen(443,
@@ -37,8 +37,8 @@ class TwoHosts : public testing::Test {
   }
 
   EventLoop loop_;
-  LateLink to_client_;
-  LateLink to_server_;
+  DeferredElement to_client_;
+  DeferredElement to_server_;
   DelayLine down_{loop_, {std::chrono::milliseconds(10), Rate::bits_per_second(20e6), Bytes(200'000)}, to_client_};
   DelayLine up_{loop_, {std::chrono::milliseconds(10), Rate(), Bytes()}, to_server_};
   ServerCounters counters_;

@@ -214,10 +214,10 @@ TEST_F(UsersTest, AServerStopsSendingToSilentPlayers) {
   server_.bind(3074, server);
   const packet::Addresses ours{client_.config().address, server_.config().address, 5000, 3074};
   client_.send_datagram(ours, GameHead{20'000, 200, 0, Instant{}}.encode(), Instant{});
-  loop_.run_until(Instant(GameServer::patience + 1s));
+  loop_.run_until(Instant(GameServer::player_timeout + 1s));
   const std::uint64_t sent = client_.counters().received;
-  EXPECT_NEAR(static_cast<double>(sent), to_seconds(GameServer::patience) * 50, 2);
-  loop_.run_until(Instant(GameServer::patience + 10s));
+  EXPECT_NEAR(static_cast<double>(sent), to_seconds(GameServer::player_timeout) * 50, 2);
+  loop_.run_until(Instant(GameServer::player_timeout + 10s));
   EXPECT_EQ(client_.counters().received, sent);
 }
 

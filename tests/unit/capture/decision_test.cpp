@@ -46,20 +46,20 @@ TEST(Decision, AResetOfTheProxyHasAReason) {
   constexpr Decision stalled = sent_reset(proxy::ResetReason::reset_stalled);
   EXPECT_EQ(comment_of(stalled), "action=sent reason=reset_stalled");
   EXPECT_EQ(reset_reason(stalled), proxy::ResetReason::reset_stalled);
-  EXPECT_FALSE(goes_on(stalled));
+  EXPECT_FALSE(is_forwarded(stalled));
   EXPECT_EQ(sent_reset(proxy::ResetReason::none), sent_own);
   EXPECT_EQ(reset_reason(handshake), proxy::ResetReason::none);
-  EXPECT_FALSE(is_own(static_cast<Decision>(proxy::counter_count - 1)));
+  EXPECT_FALSE(is_from_proxy(static_cast<Decision>(proxy::counter_count - 1)));
   EXPECT_TRUE(Decisions::named("reset_stalled")->contains(stalled));
   EXPECT_FALSE(Decisions::named("reset_stalled")->contains(sent_own));
   EXPECT_TRUE(Decisions::named("own")->contains(stalled)) << "resets are its own, too";
 }
 
 TEST(Decision, OnlyForwardedFramesGoOn) {
-  EXPECT_TRUE(goes_on(handshake));
-  EXPECT_FALSE(goes_on(static_cast<Decision>(Counter::optimised)));
-  EXPECT_FALSE(goes_on(static_cast<Decision>(Counter::drop_tcp_checksum)));
-  EXPECT_FALSE(goes_on(sent_own));
+  EXPECT_TRUE(is_forwarded(handshake));
+  EXPECT_FALSE(is_forwarded(static_cast<Decision>(Counter::optimised)));
+  EXPECT_FALSE(is_forwarded(static_cast<Decision>(Counter::drop_tcp_checksum)));
+  EXPECT_FALSE(is_forwarded(sent_own));
 }
 
 TEST(Decision, SetsAreNamedByReasonOrCounter) {

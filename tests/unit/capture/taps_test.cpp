@@ -258,7 +258,7 @@ TEST_F(CapturedShard, FramesThatFindNoRoomAreCounted) {
   for (const WireCounts& each : small->counts()) {
     seen += each.seen;
     lost += each.lost;
-    EXPECT_EQ(each.seen, each.wanted);
+    EXPECT_EQ(each.seen, each.selected);
   }
   EXPECT_EQ(seen, 6U);
   const std::size_t kept = take_all(*small).size();

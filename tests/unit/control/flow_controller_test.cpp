@@ -174,7 +174,7 @@ TEST(FlowControllers, AQueueThatNeverDrainsReducesTheNewWindow) {
 }
 
 TEST(FlowControllers, FlowsAreCountedLikeInTheirPaper) {
-  LawParameters parameters;
+  FlowControllerParameters parameters;
   parameters.gwa.decay = 0.8;
   parameters.fair_share.idle = 7s;
   EXPECT_EQ(counting(FlowControllerKind::gwa_rr, parameters).decay, 0.8);

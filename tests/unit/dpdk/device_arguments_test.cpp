@@ -31,7 +31,7 @@ TEST(DeviceArguments, DriversAreKnownByTheirNames) {
   EXPECT_TRUE(driver_traits("net_af_packet0,iface=x").kernel_interface);
   EXPECT_TRUE(driver_traits("net_af_xdp3,iface=x").kernel_interface);
   EXPECT_TRUE(driver_traits("net_ring0").hands_over_buffers);
-  EXPECT_TRUE(driver_traits("net_memif1").peer_may_leave);
+  EXPECT_TRUE(driver_traits("net_memif1").peer_may_disconnect);
   EXPECT_TRUE(driver_traits("net_tap0").software_offloads);
   EXPECT_FALSE(driver_traits("0000:03:00.0").kernel_interface);
   EXPECT_EQ(driver_traits("0000:03:00.0").prefix, "");

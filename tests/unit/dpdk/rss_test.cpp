@@ -216,8 +216,8 @@ TEST(RssSteering, ASleepingShardIsWokenForItsPackets) {
     const Instant before = now();
     send(*net.ues, datagram(ue(theirs), server(), "wake up"));
     EXPECT_TRUE(poll(steering.shard(0), Facing::radio).empty());
-    EXPECT_TRUE(steering.shard(0).helped());
-    EXPECT_FALSE(steering.shard(0).helped());
+    EXPECT_TRUE(steering.shard(0).exchanged_packets());
+    EXPECT_FALSE(steering.shard(0).exchanged_packets());
     while (arrived < i) std::this_thread::yield();
     waited += now() - before;
   }

@@ -67,7 +67,7 @@ TEST(SharedAir, AnUnusedTtiOffersTheMeanOfTheAttachedUes) {
 
 TEST(SharedAir, EarlierTtisAreNotRecountedWhenAUeLeaves) {
   SharedAir air;
-  air.settle(1600, 2);  // four unused TTIs of 100 and 300
+  air.add_unused_capacity(1600, 2);  // four unused TTIs of 100 and 300
   EXPECT_EQ(air.offered(1600, 1), 800U);
   EXPECT_EQ(air.offered(1600 + 2 * 100, 1), 800U + 200U);  // the second has a silent channel from now on
   EXPECT_EQ(air.offered(1700, 0), 800U);

@@ -151,7 +151,7 @@ TEST(DualPi2, AFullRadioQueueDropsAndForwardsTheRestAtHandover) {
   EXPECT_TRUE(queue.push(with_ecn(scalable), Bytes(1000), at_ms(0)));
   EXPECT_FALSE(queue.push(with_ecn(scalable), Bytes(1000), at_ms(0)));
   std::vector<int> handed_on;
-  queue.hand_on(at_ms(1), [&](const packet::Packet& packet, Bytes) { handed_on.push_back(ecn_field(packet)); });
+  queue.forward_all(at_ms(1), [&](const packet::Packet& packet, Bytes) { handed_on.push_back(ecn_field(packet)); });
   EXPECT_EQ(handed_on, (std::vector<int>{scalable, classic}));
   EXPECT_EQ(queue.counters().dropped_packets, 1U);
 }

@@ -166,7 +166,7 @@ TEST_F(ReporterTest, ADepartingUeIsReportedOnceMore) {
   per_tti_ = 0;
   Recorder elsewhere;
   cell.set_state(0, RadioState::handover);
-  cell.downlink(0).hand_on(elsewhere, loop.now());
+  cell.downlink(0).forward_all(elsewhere, loop.now());
   loop.run_until(at_ms(25));
   const BearerReport& leaving = sink_.batches.back().reports.at(0);
   EXPECT_EQ(leaving.state, RadioState::handover);
@@ -196,7 +196,7 @@ TEST_F(ReporterTest, CountersStartWhenAUeAttaches) {
   per_tti_ = 0;
   Recorder elsewhere;
   cell.set_state(0, RadioState::handover);
-  cell.downlink(0).hand_on(elsewhere, loop.now());
+  cell.downlink(0).forward_all(elsewhere, loop.now());
   cell.detach(0, loop.now());
   loop.run_until(at_ms(32));
   for (int i = 0; i < 5; ++i) cell.take_over(0, frame(the_ue, 1000), Bytes(1000), loop.now());

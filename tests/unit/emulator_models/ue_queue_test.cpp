@@ -71,7 +71,7 @@ TEST(BacklogSum, EqualsTheSumOfAllQueues) {
     } else {
       static_cast<void>(serve(queue, static_cast<std::int64_t>(random.below(4000)), ms + 0.5));
     }
-    if (random.chance(0.01)) queue.clear(at_ms(ms), NoMatter{});
+    if (random.chance(0.01)) queue.clear(at_ms(ms), IgnoreDropped{});
     Backlog expected;
     for (const UeQueue& each : queues) {
       expected.add(each.air_bytes(), each.frames_or_packets(), each.short_head());

@@ -173,7 +173,7 @@ TEST(ProtocolPage, TheStatusVectorOfGmacIsEncodedAndDecoded) {
 
 TEST(ProtocolPage, TheVectorOfAReportWithOmittedUesIsEncodedAndDecoded) {
   SessionConfig sender = config(Role::node_b, 1001, epoch);
-  sender.takes = {true, true};
+  sender.features = {true, true};
   Session node_b(sender);
   wind_on(node_b, 44);
   Recorder recorder;
@@ -188,7 +188,7 @@ TEST(ProtocolPage, TheVectorOfAReportWithOmittedUesIsEncodedAndDecoded) {
   ASSERT_EQ(proxy.receive(vector_of("report_changes"), collector, at), Failure::none);
   ASSERT_EQ(collector.messages.size(), 1U);
   EXPECT_EQ(collector.messages[0].refresh, 500ms);
-  EXPECT_TRUE(collector.messages[0].takes.changes && collector.messages[0].takes.large);
+  EXPECT_TRUE(collector.messages[0].features.changes && collector.messages[0].features.large);
   ASSERT_EQ(collector.reports.size(), 1U);
   EXPECT_EQ(tie(collector.reports[0].second), tie(report));
 }

@@ -34,7 +34,7 @@ TEST(SessionAbilities, LargeDatagramsAreSentOnlyIfAllPeersSupportThem) {
   Collector ignored;
   const auto receive = [&](std::uint64_t sender, bool takes_large, Instant now) {
     SessionConfig peer = config(Role::proxy, sender, static_cast<std::uint64_t>(now.time_since_epoch().count()));
-    peer.takes.large = takes_large;
+    peer.features.large = takes_large;
     Session(peer).send_statuses({}, 1s, 5ms, false, wire);
     ASSERT_EQ(node_b.receive(wire.sent.back(), ignored, {now, UINT64_MAX}), Failure::none);
   };

@@ -45,7 +45,7 @@ class Http : public testing::Test {
         context_, anywhere, "metrics.listen",
         [this](const Request& request) -> HttpServer::Reply {
           last_ = request;
-          if (request.path == "/events" && !events_->has_place_for(request.client)) return plain(503, "too many\n");
+          if (request.path == "/events" && !events_->can_accept(request.client)) return plain(503, "too many\n");
           if (request.path == "/events") return events_.get();
           if (request.path == "/long") return plain(200, std::string(long_answer, 'x'));
           return plain(request.path == "/health" ? 200 : 404, request.path == "/health" ? "ok\n" : "nothing\n");
@@ -198,7 +198,7 @@ TEST_F(Http, AcceptsAFoldedFieldAndAChunkedBody) {
 }
 
 TEST_F(Http, ClosesConnectionsThatSendNoRequestInTime) {
-  start({.patience = 20ms});
+  start({.timeout = 20ms});
   tcp::socket silent = connect();
   tcp::socket slow = connect();
   boost::asio::write(slow, boost::asio::buffer("GET /met", 8));
@@ -329,7 +329,7 @@ class EventStreamClients : public Http {
   }
   /// Sends small events, which `reader` reads.
   void send_until_a_place_is_free(tcp::socket& reader) {
-    while (!on_server([this] { return events_->has_place_for(client_address); })) {
+    while (!on_server([this] { return events_->can_accept(client_address); })) {
       send("small");
       EXPECT_EQ(event(reader), "data: small\n\n");
     }
@@ -362,7 +362,7 @@ TEST_F(EventStreamClients, TheNumberOfClientsIsBounded) {
   start({}, {.clients = 1});
   tcp::socket client = watch();
   EXPECT_THAT(answer_to("GET /events HTTP/1.0\r\n\r\n"), StartsWith("HTTP/1.1 503 "));
-  EXPECT_TRUE(on_server([this] { return !events_->has_place_for(client_address); }));
+  EXPECT_TRUE(on_server([this] { return !events_->can_accept(client_address); }));
 }
 
 /// Events are small, so unread ones would fit into the socket buffers for a long time.
@@ -384,7 +384,7 @@ TEST_F(EventStreamClients, AStalledClientIsReplacedBeforeASlowOne) {
   tcp::socket slow = watch_by_a_small_buffer();
   tcp::socket deaf = watch_by_a_small_buffer();
   std::string part(20'000, ' ');
-  while (!on_server([this] { return events_->has_place_for(client_address); })) {
+  while (!on_server([this] { return events_->can_accept(client_address); })) {
     send(std::string(100'000, 'x'));
     boost::asio::read(slow, boost::asio::buffer(part));
   }
@@ -407,7 +407,7 @@ TEST_F(EventStreamClients, AnAddressWithMostClientsLosesOneToAnother) {
 }
 
 TEST_F(EventStreamClients, AStalledClientIsDropped) {
-  start({}, {.patience = 20ms, .send_buffer = 4096});
+  start({}, {.timeout = 20ms, .send_buffer = 4096});
   tcp::socket client = connect();
   client.set_option(boost::asio::socket_base::receive_buffer_size(4096));
   boost::asio::write(client, boost::asio::buffer("GET /events HTTP/1.0\r\n\r\n", 24));

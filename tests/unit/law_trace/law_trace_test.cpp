@@ -1,10 +1,9 @@
 // Tests of the decision log: every controller's decisions are recorded and replayed with equal results.
-#include "control/decision_log/law_trace.hpp"
-
 #include <gmock/gmock.h>
 
 #include <random>
 
+#include "control/decision_log/decision_log.hpp"
 #include "tests/unit/law_trace/recorded.hpp"
 
 namespace sluice::control {
@@ -36,12 +35,12 @@ struct Driver;
 
 template <>
 struct Driver<DelayBasedController> {
-  using Laws = TracedLaw<DelayBasedController>;
+  using Laws = RecordedController<DelayBasedController>;
   static DelayBasedParameters origin() { return {}; }
   Bytes in_flight;
   Duration trip = 30ms;
 
-  void step(LawTrace* trace, DelayBasedController& law, const auto& identify, Dice& dice) {
+  void step(DecisionLog* trace, DelayBasedController& law, const auto& identify, Dice& dice) {
     if (dice.once_in(300)) trip = milliseconds(dice.between(10, 400));
     if (dice.once_in(200)) traced<Laws::TakeOver>(trace, law, identify, Bytes(dice.between(0, 200'000)));
     if (dice.once_in(100)) traced<Laws::OnReport>(trace, law, identify, dice.now(), Bytes(dice.between(0, 100'000)));
@@ -67,7 +66,7 @@ struct Driver<DelayBasedController> {
 
 template <Prediction prediction>
 struct SmvsDriver {
-  using Laws = TracedLaw<Smvs>;
+  using Laws = RecordedController<Smvs>;
   static SmvsParameters origin() {
     SmvsParameters parameters;
     parameters.prediction = prediction;
@@ -76,7 +75,7 @@ struct SmvsDriver {
   std::uint64_t arrived = 0;
   std::uint64_t served = 0;
 
-  void step(LawTrace* trace, Smvs& law, const auto& identify, Dice& dice) {
+  void step(DecisionLog* trace, Smvs& law, const auto& identify, Dice& dice) {
     if (dice.once_in(300)) traced<Laws::Restart>(trace, law, identify);
     if (dice.once_in(300)) traced<Laws::Seed>(trace, law, identify, Rate::bytes_per_second(2.5e5));
     SmvsObservation seen;
@@ -97,10 +96,10 @@ struct Driver<Smvs> : SmvsDriver<Prediction::measured> {};
 
 template <>
 struct Driver<ReceiveWindowLoop> {
-  using Laws = TracedLaw<ReceiveWindowLoop>;
+  using Laws = RecordedController<ReceiveWindowLoop>;
   static ReceiveWindowParameters origin() { return {}; }
 
-  void step(LawTrace* trace, ReceiveWindowLoop& law, const auto& identify, Dice& dice) {
+  void step(DecisionLog* trace, ReceiveWindowLoop& law, const auto& identify, Dice& dice) {
     ReceiveWindowObservation seen;
     seen.buffered = Bytes(dice.between(0, 100'000));
     seen.advertised = Bytes(dice.between(0, 65'535));
@@ -115,10 +114,10 @@ struct Driver<ReceiveWindowLoop> {
 
 template <>
 struct Driver<NodeBAllowance> {
-  using Laws = TracedLaw<NodeBAllowance>;
+  using Laws = RecordedController<NodeBAllowance>;
   static Laws::Origin origin() { return {}; }
 
-  void step(LawTrace* trace, NodeBAllowance& law, const auto& identify, Dice& dice) {
+  void step(DecisionLog* trace, NodeBAllowance& law, const auto& identify, Dice& dice) {
     AllowanceReport report;
     if (dice.once_in(2)) report.allowance = Bytes(dice.between(0, 100'000));
     report.mean_rate = Rate::bytes_per_second(static_cast<double>(dice.between(0, 2'000'000)) / 3);
@@ -129,7 +128,7 @@ struct Driver<NodeBAllowance> {
 
 template <>
 struct Driver<FlowController> {
-  using Laws = TracedLaw<FlowController>;
+  using Laws = RecordedController<FlowController>;
   Bytes sent;
   Bytes left;
   Bytes acked;
@@ -149,7 +148,7 @@ struct Driver<FlowController> {
   }
   FlowView flow() const { return {left, left + (sent - left) / 2, sent, 40ms}; }
 
-  void step(LawTrace* trace, FlowController& law, const auto& identify, Dice& dice) {
+  void step(DecisionLog* trace, FlowController& law, const auto& identify, Dice& dice) {
     if (dice.once_in(400)) traced<Laws::Seed>(trace, law, identify, Bytes(dice.between(0, 90'000)), queue(dice));
     sent += Bytes(dice.between(0, 3000));
     traced<Laws::OnData>(trace, law, identify, sent);
@@ -169,19 +168,20 @@ struct Driver<FlowController> {
   }
 };
 
-LawTrace::Wanted all_of_ue() {
+DecisionLog::Selection all_of_ue() {
   return {ue, {}};
 }
 
 /// Lets a law run for a while before anybody looks at it, and then traces it.
 template <typename Law>
-std::vector<std::string> traced_run(const typename TracedLaw<Law>::Origin& origin, unsigned seed, auto driver) {
-  Law law = TracedLaw<Law>::make(origin);
-  const auto identify = [&] { return LawIdentity<typename TracedLaw<Law>::Origin>{{ue}, origin}; };
+std::vector<std::string> traced_run(const typename RecordedController<Law>::Origin& origin, unsigned seed,
+                                    auto driver) {
+  Law law = RecordedController<Law>::make(origin);
+  const auto identify = [&] { return ControllerIdentity<typename RecordedController<Law>::Origin>{{ue}, origin}; };
   Dice dice(seed);
   for (std::int64_t i = dice.between(0, 2000); i > 0; --i) driver.step(nullptr, law, identify, dice);
   Recorded recorded;
-  LawTrace trace(recorded, all_of_ue());
+  DecisionLog trace(recorded, all_of_ue());
   for (int i = 0; i < 200; ++i) driver.step(&trace, law, identify, dice);
   return recorded.lines;
 }
@@ -189,7 +189,7 @@ std::vector<std::string> traced_run(const typename TracedLaw<Law>::Origin& origi
 constexpr unsigned runs = 20;
 
 template <typename Law>
-void expect_the_same_again(const typename TracedLaw<Law>::Origin& origin, auto driver) {
+void expect_the_same_again(const typename RecordedController<Law>::Origin& origin, auto driver) {
   for (unsigned seed = 0; seed < runs; ++seed) {
     const std::vector<std::string> lines = traced_run<Law>(origin, seed, driver);
     const ReplayTotals totals = replayed(lines);
@@ -201,12 +201,12 @@ void expect_the_same_again(const typename TracedLaw<Law>::Origin& origin, auto d
 }
 
 template <typename Law>
-std::uint64_t decided_otherwise(const typename TracedLaw<Law>::Origin& origin, auto driver, const char* name,
+std::uint64_t decided_otherwise(const typename RecordedController<Law>::Origin& origin, auto driver, const char* name,
                                 const char* value) {
   return replayed(traced_run<Law>(origin, 1, driver), {{name, value}}).differing;
 }
 
-TEST(LawTrace, AnAckBasedControllerIsReplayedFromItsFirstState) {
+TEST(DecisionLog, AnAckBasedControllerIsReplayedFromItsFirstState) {
   using Law = DelayBasedController;
   expect_the_same_again<Law>({}, Driver<Law>());
   EXPECT_GT(decided_otherwise<Law>({}, Driver<Law>(), "gain", "1.4"), 0U);
@@ -214,7 +214,7 @@ TEST(LawTrace, AnAckBasedControllerIsReplayedFromItsFirstState) {
   EXPECT_EQ(decided_otherwise<Law>({}, Driver<Law>(), "gain", "1.25"), 0U);
 }
 
-TEST(LawTrace, SmvsIsReplayedWithEitherPrediction) {
+TEST(DecisionLog, SmvsIsReplayedWithEitherPrediction) {
   using Measured = SmvsDriver<Prediction::measured>;
   using Commanded = SmvsDriver<Prediction::commanded>;
   expect_the_same_again<Smvs>(Measured::origin(), Measured());
@@ -223,16 +223,16 @@ TEST(LawTrace, SmvsIsReplayedWithEitherPrediction) {
   EXPECT_GT(decided_otherwise<Smvs>(Measured::origin(), Measured(), "reference", "30ms"), 0U);
 }
 
-TEST(LawTrace, AllowancesOfANodeBAreReplayed) {
+TEST(DecisionLog, AllowancesOfANodeBAreReplayed) {
   expect_the_same_again<NodeBAllowance>({}, Driver<NodeBAllowance>());
 }
 
-TEST(LawTrace, TheWindowForTheServerIsReplayed) {
+TEST(DecisionLog, TheWindowForTheServerIsReplayed) {
   expect_the_same_again<ReceiveWindowLoop>({}, Driver<ReceiveWindowLoop>());
   EXPECT_GT(decided_otherwise<ReceiveWindowLoop>({}, Driver<ReceiveWindowLoop>(), "reference", "90ms"), 0U);
 }
 
-TEST(LawTrace, EveryPerFlowWindowControllerIsReplayed) {
+TEST(DecisionLog, EveryPerFlowWindowControllerIsReplayed) {
   for (std::size_t i = 0; i < flow_controller_table.size(); ++i) {
     SCOPED_TRACE(flow_controller_table.at(i).word);
     FlowControllerOrigin origin;
@@ -241,7 +241,7 @@ TEST(LawTrace, EveryPerFlowWindowControllerIsReplayed) {
   }
 }
 
-TEST(LawTrace, AParameterOfAPerFlowWindowControllerCanBeChanged) {
+TEST(DecisionLog, AParameterOfAPerFlowWindowControllerCanBeChanged) {
   FlowControllerOrigin origin;
   origin.law = FlowControllerKind::clamp;
   EXPECT_GT(decided_otherwise<FlowController>(origin, Driver<FlowController>(), "clamp.gain", "2000"), 0U);
@@ -249,12 +249,12 @@ TEST(LawTrace, AParameterOfAPerFlowWindowControllerCanBeChanged) {
   EXPECT_GT(decided_otherwise<FlowController>(origin, Driver<FlowController>(), "fair_share.packet", "700"), 0U);
 }
 
-TEST(LawTrace, TracingDoesNotChangeDecisions) {
+TEST(DecisionLog, TracingDoesNotChangeDecisions) {
   DelayBasedController plain;
   DelayBasedController followed;
   Recorded recorded;
-  LawTrace trace(recorded, all_of_ue());
-  const auto identify = [] { return LawIdentity<DelayBasedParameters>{{ue}, {}}; };
+  DecisionLog trace(recorded, all_of_ue());
+  const auto identify = [] { return ControllerIdentity<DelayBasedParameters>{{ue}, {}}; };
   Dice for_plain(7);
   Dice for_followed(7);
   Driver<DelayBasedController> one;
@@ -266,13 +266,13 @@ TEST(LawTrace, TracingDoesNotChangeDecisions) {
   }
 }
 
-TEST(LawTrace, ResumesFromANewStateAfterLostLines) {
+TEST(DecisionLog, ResumesFromANewStateAfterLostLines) {
   DelayBasedController law;
   Recorded recorded;
   Dice rooms(3);
   recorded.takes = [&] { return !rooms.once_in(20); };
-  LawTrace trace(recorded, all_of_ue());
-  const auto identify = [] { return LawIdentity<DelayBasedParameters>{{ue}, {}}; };
+  DecisionLog trace(recorded, all_of_ue());
+  const auto identify = [] { return ControllerIdentity<DelayBasedParameters>{{ue}, {}}; };
   Dice dice(4);
   Driver<DelayBasedController> driver;
   for (int i = 0; i < 2000; ++i) driver.step(&trace, law, identify, dice);
@@ -285,20 +285,20 @@ TEST(LawTrace, ResumesFromANewStateAfterLostLines) {
   EXPECT_LE(totals.lost, trace.lost());
 }
 
-TEST(LawTrace, TracesConnectionsOfOnePortAndTheControllersOfTheUe) {
+TEST(DecisionLog, TracesConnectionsOfOnePortAndTheControllersOfTheUe) {
   Recorded recorded;
-  LawTrace trace(recorded, {ue, 4000});
+  DecisionLog trace(recorded, {ue, 4000});
   NodeBAllowance of_ue;
   NodeBAllowance wanted;
   NodeBAllowance of_another_port;
   NodeBAllowance of_another_ue;
   const IpAddress server = IpAddress::v4(192, 0, 2, 1);
-  const auto notify = [&](NodeBAllowance& law, const LawOwner& owner) {
-    using Laws = TracedLaw<NodeBAllowance>;
+  const auto notify = [&](NodeBAllowance& law, const ControllerOwner& owner) {
+    using Laws = RecordedController<NodeBAllowance>;
     traced<Laws::OnReport>(
         &trace, law,
         [&] {
-          return LawIdentity<Laws::Origin>{owner, {}};
+          return ControllerIdentity<Laws::Origin>{owner, {}};
         },
         AllowanceReport{Bytes(1), Rate(), 5ms});
   };
@@ -317,11 +317,11 @@ TEST(LawTrace, TracesConnectionsOfOnePortAndTheControllersOfTheUe) {
   EXPECT_EQ(replayed(recorded.lines).laws, 2U);
 }
 
-TEST(LawTrace, AControllerThatReplacesAnotherGetsANewNumber) {
+TEST(DecisionLog, AControllerThatReplacesAnotherGetsANewNumber) {
   Recorded recorded;
-  LawTrace trace(recorded, all_of_ue());
-  const auto identify = [] { return LawIdentity<DelayBasedParameters>{{ue}, {}}; };
-  using Laws = TracedLaw<DelayBasedController>;
+  DecisionLog trace(recorded, all_of_ue());
+  const auto identify = [] { return ControllerIdentity<DelayBasedParameters>{{ue}, {}}; };
+  using Laws = RecordedController<DelayBasedController>;
   DelayBasedController law;
   traced<Laws::TakeOver>(&trace, law, identify, Bytes(100'000));
   trace.left(&law);
@@ -334,27 +334,27 @@ TEST(LawTrace, AControllerThatReplacesAnotherGetsANewNumber) {
   EXPECT_EQ(totals.differing, 0U);
 }
 
-TEST(LawTrace, TracesABoundedNumberOfControllers) {
+TEST(DecisionLog, TracesABoundedNumberOfControllers) {
   Recorded recorded;
-  LawTrace trace(recorded, all_of_ue());
-  using Laws = TracedLaw<NodeBAllowance>;
-  std::vector<NodeBAllowance> laws(LawTrace::max_laws + 5);
-  const auto identify = [] { return LawIdentity<Laws::Origin>{{ue}, {}}; };
+  DecisionLog trace(recorded, all_of_ue());
+  using Laws = RecordedController<NodeBAllowance>;
+  std::vector<NodeBAllowance> laws(DecisionLog::max_controllers + 5);
+  const auto identify = [] { return ControllerIdentity<Laws::Origin>{{ue}, {}}; };
   for (NodeBAllowance& law : laws) traced<Laws::OnReport>(&trace, law, identify, AllowanceReport{});
-  EXPECT_EQ(recorded.lines.size(), 2 * LawTrace::max_laws);
+  EXPECT_EQ(recorded.lines.size(), 2 * DecisionLog::max_controllers);
   trace.left(&laws.front());
   traced<Laws::OnReport>(&trace, laws.back(), identify, AllowanceReport{});
-  EXPECT_EQ(recorded.lines.size(), 2 * LawTrace::max_laws + 3);
+  EXPECT_EQ(recorded.lines.size(), 2 * DecisionLog::max_controllers + 3);
 }
 
-TEST(LawTrace, ReportsATooLongStateOnce) {
+TEST(DecisionLog, ReportsATooLongStateOnce) {
   SmvsParameters parameters = SmvsDriver<Prediction::commanded>::origin();
   parameters.one_way_delay = 4s;  // of which the ring of commands holds four times as many steps
   Smvs law(parameters);
   Recorded recorded;
-  LawTrace trace(recorded, all_of_ue());
-  using Laws = TracedLaw<Smvs>;
-  const auto identify = [&] { return LawIdentity<SmvsParameters>{{ue}, parameters}; };
+  DecisionLog trace(recorded, all_of_ue());
+  using Laws = RecordedController<Smvs>;
+  const auto identify = [&] { return ControllerIdentity<SmvsParameters>{{ue}, parameters}; };
   for (int i = 0; i < 3; ++i) traced<Laws::Restart>(&trace, law, identify);
   ASSERT_EQ(recorded.lines.size(), 1U);
   EXPECT_EQ(recorded.lines.front(), R"({"at":0,"of":1,"law":"smvs","event":"state_too_long"})");

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "control/decision_log/law_trace.hpp"
+#include "control/decision_log/decision_log.hpp"
 #include "control/decision_log/replay.hpp"
 
 namespace sluice::control {

@@ -13,9 +13,9 @@ using testing::HasSubstr;
 
 const std::string state_of_smvs = [] {
   Recorded recorded;
-  LawTrace trace(recorded, {ue, {}});
+  DecisionLog trace(recorded, {ue, {}});
   Smvs law{SmvsParameters()};
-  traced<TracedLaw<Smvs>::Restart>(&trace, law, [] { return LawIdentity<SmvsParameters>{{ue}, {}}; });
+  traced<RecordedController<Smvs>::Restart>(&trace, law, [] { return ControllerIdentity<SmvsParameters>{{ue}, {}}; });
   return recorded.lines.front();
 }();
 

@@ -60,8 +60,8 @@ class SummedAcks {
 
  private:
   control::Recorded lines_;
-  control::LawTrace log_{lines_, {control::ue, {}}};
-  control::LawTrace* trace_ = &log_;
+  control::DecisionLog log_{lines_, {control::ue, {}}};
+  control::DecisionLog* trace_ = &log_;
   Duration interval_;
   Duration base_;
 

@@ -10,13 +10,13 @@
 namespace sluice::proxy {
 namespace {
 
-FlowShare share(std::uint32_t backlog, std::uint32_t reserved, std::uint32_t exposed, bool moving, bool window_closed,
-                bool short_flow = false) {
+FlowShare share(std::uint32_t backlog, std::uint32_t reserved, std::uint32_t exposed, bool transferring,
+                bool window_closed, bool short_flow = false) {
   FlowShare share;
   share.backlog = backlog;
   share.reserved = reserved;
   share.exposed = exposed & FlowShare::max_exposed;
-  share.moving = moving;
+  share.transferring = transferring;
   share.window_closed = window_closed;
   share.short_flow = short_flow;
   return share;
@@ -30,14 +30,14 @@ TEST(BearerLoad, AddingAndRemovingAFlowChangesNothing) {
   EXPECT_EQ(load.reserved, 70'000_B);
   EXPECT_EQ(load.exposed, 500_B);
   EXPECT_EQ(load.backlogged_flows, 1U);
-  EXPECT_EQ(load.moving_flows, 1U);
+  EXPECT_EQ(load.transferring_flows, 1U);
   EXPECT_EQ(load.closed_window_flows, 1U);
   load.change(flow, {});
   EXPECT_EQ(load.backlog, 0_B);
   EXPECT_EQ(load.reserved, 0_B);
   EXPECT_EQ(load.exposed, 0_B);
   EXPECT_EQ(load.backlogged_flows, 0U);
-  EXPECT_EQ(load.moving_flows, 0U);
+  EXPECT_EQ(load.transferring_flows, 0U);
   EXPECT_EQ(load.closed_window_flows, 0U);
 }
 
@@ -56,14 +56,14 @@ TEST(BearerLoad, AMovingFlowIsADownloadOnceItIsNoLongerShort) {
   load.change({}, flow);
   load.update(flow, 1000, 1000, true);
   EXPECT_EQ(load.short_flows, 1U);
-  EXPECT_EQ(load.long_moving_flows, 0U);
+  EXPECT_EQ(load.long_transferring_flows, 0U);
   FlowShare older = flow;
   older.short_flow = false;
   load.change(flow, older);
   EXPECT_EQ(load.short_flows, 0U);
-  EXPECT_EQ(load.long_moving_flows, 1U);
+  EXPECT_EQ(load.long_transferring_flows, 1U);
   load.update(older, 0, 0, false);
-  EXPECT_EQ(load.long_moving_flows, 0U);
+  EXPECT_EQ(load.long_transferring_flows, 0U);
 }
 
 TEST(BearerLoad, EqualsTheSumOverItsFlows) {
@@ -84,7 +84,7 @@ TEST(BearerLoad, EqualsTheSumOverItsFlows) {
   Bytes reserved;
   Bytes exposed;
   std::uint32_t backlogged = 0;
-  std::uint32_t moving = 0;
+  std::uint32_t transferring = 0;
   std::uint32_t window_closed = 0;
   std::uint32_t long_moving = 0;
   std::uint32_t short_flows = 0;
@@ -93,18 +93,18 @@ TEST(BearerLoad, EqualsTheSumOverItsFlows) {
     reserved += Bytes(flow.reserved);
     exposed += Bytes(flow.exposed);
     backlogged += flow.backlog != 0 ? 1U : 0U;
-    moving += flow.moving ? 1U : 0U;
+    transferring += flow.transferring ? 1U : 0U;
     window_closed += flow.window_closed ? 1U : 0U;
-    long_moving += flow.moving && !flow.short_flow ? 1U : 0U;
+    long_moving += flow.transferring && !flow.short_flow ? 1U : 0U;
     short_flows += flow.short_flow ? 1U : 0U;
   }
   EXPECT_EQ(load.backlog, backlog);
   EXPECT_EQ(load.reserved, reserved);
   EXPECT_EQ(load.exposed, exposed);
   EXPECT_EQ(load.backlogged_flows, backlogged);
-  EXPECT_EQ(load.moving_flows, moving);
+  EXPECT_EQ(load.transferring_flows, transferring);
   EXPECT_EQ(load.closed_window_flows, window_closed);
-  EXPECT_EQ(load.long_moving_flows, long_moving);
+  EXPECT_EQ(load.long_transferring_flows, long_moving);
   EXPECT_EQ(load.short_flows, short_flows);
 }
 

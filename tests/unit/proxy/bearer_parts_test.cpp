@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "proxy/engine/base/circular_list_hook.hpp"
-#include "proxy/engine/bearer/allowance_law.hpp"
+#include "proxy/engine/bearer/allowance_controller.hpp"
 #include "proxy/engine/bearer/bearer.hpp"
 #include "proxy/engine/bearer/radio_queue.hpp"
 #include "proxy/engine/bearer/report_sequencer.hpp"
@@ -147,9 +147,9 @@ PolicySettings smvs_at(ControllerLocation place) {
   return settings;
 }
 
-TEST(AllowanceLaw, AtTheNodeBTheAllowanceIsThatOfTheReport) {
+TEST(AllowanceController, AtTheNodeBTheAllowanceIsThatOfTheReport) {
   const PolicySettings settings = smvs_at(ControllerLocation::nodeb);
-  AllowanceLaw law(settings);
+  AllowanceController law(settings);
   ReportArrival brings = report(1, 7);
   brings.bearer.allowance = Bytes(12'345);
   EXPECT_EQ(law.on_report(brings, {}, 25ms), Bytes(12'345));
@@ -162,9 +162,9 @@ TEST(AllowanceLaw, AtTheNodeBTheAllowanceIsThatOfTheReport) {
   EXPECT_EQ(law.applied_sequence(), 0U) << "another Node-B counts anew";
 }
 
-TEST(AllowanceLaw, AtTheProxyTheControllerComputesTheAllowanceAndTheRate) {
+TEST(AllowanceController, AtTheProxyTheControllerComputesTheAllowanceAndTheRate) {
   const PolicySettings settings = smvs_at(ControllerLocation::proxy);
-  AllowanceLaw law(settings);
+  AllowanceController law(settings);
   const Rate reported = Rate::bytes_per_second(3e6);
   EXPECT_EQ(law.mean_rate(reported), reported) << "before its first step";
   ReportArrival measured = report(1, 1);
@@ -175,9 +175,9 @@ TEST(AllowanceLaw, AtTheProxyTheControllerComputesTheAllowanceAndTheRate) {
   EXPECT_NE(law.mean_rate(reported), reported);
 }
 
-TEST(AllowanceLaw, WithAckBasedControlEachReportIsAStep) {
+TEST(AllowanceController, WithAckBasedControlEachReportIsAStep) {
   const PolicySettings settings = smvs_at(ControllerLocation::acks);
-  AllowanceLaw law(settings);
+  AllowanceController law(settings);
   ReportArrival brings = report(1, 7);
   brings.bearer.allowance = Bytes(12'345);
   brings.bearer.queue = Bytes(1);
@@ -194,9 +194,9 @@ TEST(AllowanceLaw, WithAckBasedControlEachReportIsAStep) {
   EXPECT_GE(granted, Bytes(50'000));
 }
 
-TEST(AllowanceLaw, WithAckBasedControlAnyAnnouncedPeriodIsHandled) {
+TEST(AllowanceController, WithAckBasedControlAnyAnnouncedPeriodIsHandled) {
   const PolicySettings settings = smvs_at(ControllerLocation::acks);
-  AllowanceLaw law(settings);
+  AllowanceController law(settings);
   ReportArrival told = report(1, 1);
   told.bearer.queue = Bytes(1);
   const Duration usual = 5ms;

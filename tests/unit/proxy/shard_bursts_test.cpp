@@ -70,8 +70,9 @@ struct LabelledBurst {
   ParsedBurst known{};
 };
 
-std::vector<std::size_t> grouped(const std::vector<ConnectionId>& ids, const std::vector<ParseResult>& results,
-                                 BurstGrouping::CrossTraffic cross_traffic = BurstGrouping::CrossTraffic::passed) {
+std::vector<std::size_t> grouped(
+    const std::vector<ConnectionId>& ids, const std::vector<ParseResult>& results,
+    BurstGrouping::CrossTrafficHandling cross_traffic = BurstGrouping::CrossTrafficHandling::passed) {
   static const ConnectionTable table(most_flows, {1, 2});
   BurstGrouping grouping;
   LabelledBurst burst(ids, results);
@@ -118,8 +119,8 @@ TEST(BurstGrouping, MovesSegmentsOverCrossTrafficOnlyIfNoControllerLimitsIt) {
     SCOPED_TRACE(to_string(result));
     std::vector results(7, tcp_segment);
     results[2] = result;
-    EXPECT_EQ(grouped(ids, results, BurstGrouping::CrossTraffic::passed), Positions({0, 3, 5, 1, 4, 6, 2}));
-    EXPECT_EQ(grouped(ids, results, BurstGrouping::CrossTraffic::limited), Positions({0, 1, 2, 3, 5, 4, 6}));
+    EXPECT_EQ(grouped(ids, results, BurstGrouping::CrossTrafficHandling::passed), Positions({0, 3, 5, 1, 4, 6, 2}));
+    EXPECT_EQ(grouped(ids, results, BurstGrouping::CrossTrafficHandling::limited), Positions({0, 1, 2, 3, 5, 4, 6}));
   }
 }
 
@@ -127,8 +128,8 @@ TEST(BurstGrouping, ASegmentOfAnEndToEndConnectionIsCrossTraffic) {
   const ConnectionId end_to_end = most_flows + 3;
   const std::vector<ConnectionId> ids = {7, 8, end_to_end, 7, 8, 7, 8};
   const std::vector results(7, tcp_segment);
-  EXPECT_EQ(grouped(ids, results, BurstGrouping::CrossTraffic::passed), Positions({0, 3, 5, 1, 4, 6, 2}));
-  EXPECT_EQ(grouped(ids, results, BurstGrouping::CrossTraffic::limited), Positions({0, 1, 2, 3, 5, 4, 6}));
+  EXPECT_EQ(grouped(ids, results, BurstGrouping::CrossTrafficHandling::passed), Positions({0, 3, 5, 1, 4, 6, 2}));
+  EXPECT_EQ(grouped(ids, results, BurstGrouping::CrossTrafficHandling::limited), Positions({0, 1, 2, 3, 5, 4, 6}));
 }
 
 TEST(BurstGrouping, ADatagramWithTheAddressesAndPortsOfAFlowIsNoSegment) {

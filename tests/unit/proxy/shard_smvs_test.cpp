@@ -367,7 +367,7 @@ TEST_F(ShardSmvs, TheWindowOfTheServerExcludesHeaders) {
   for (int i = 0; i < 400; ++i) step(1);
   for (int i = 0; i < 100; ++i) step(0);  // nothing is in flight any more
   step(2);                                // two are acknowledged at once
-  const proxy::SmvsMode smvs = smvs_config().smvs;
+  const proxy::SmvsSettings smvs = smvs_config().smvs;
   const control::SmvsParameters& law = smvs.parameters;
   const Rate rate = reports.next().bearer.mean_service_rate;
   const double radio = static_cast<double>(rate.in(2 * law.one_way_delay).count()) + control::smvs_reference(law, rate);
@@ -427,7 +427,7 @@ class ShardSlidingWindow : public ShardSmvs {
  protected:
   static proxy::ShardConfig config() {
     proxy::ShardConfig config = smvs_config();
-    config.smvs.receive_window.law = control::SecondLoopLaw::sliding_mode;
+    config.smvs.receive_window.law = control::SecondLoopController::sliding_mode;
     config.smvs.receive_window.sliding.step = period;
     config.smvs.receive_window.sliding.delta = 0.9 / to_seconds(period);
     return config;

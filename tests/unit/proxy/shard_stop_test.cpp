@@ -110,11 +110,11 @@ TEST_F(ShardStop, ResetsWaitForABuffer) {
   std::vector<packet::Packet> taken;
   while (packet::Packet packet = pool().allocate()) taken.push_back(std::move(packet));
   stop();
-  EXPECT_TRUE(lab.shard.sweeping());
+  EXPECT_TRUE(lab.shard.scan_in_progress());
   EXPECT_EQ(lab.shard.flow_count(), 1U);
   taken.clear();
   lab.shard.advance(lab.now);
-  EXPECT_FALSE(lab.shard.sweeping());
+  EXPECT_FALSE(lab.shard.scan_in_progress());
   expect_reset(Side::core, 0);
   EXPECT_EQ(lab.shard.flow_count(), 0U);
   EXPECT_EQ(lab.count(Counter::flows_reset_by_stop), 1U);

@@ -17,7 +17,7 @@
 namespace sluice::test {
 namespace {
 
-using control::LawTrace;
+using control::DecisionLog;
 using control::Recorded;
 using control::ReplayTotals;
 using proxy::ControllerLocation;
@@ -73,7 +73,7 @@ class ShardTrace : public testing::Test {
   ScriptedHosts& hosts = download.hosts;
   ScriptedReports& reports = download.reports;
   Recorded recorded;
-  LawTrace trace{recorded, {hosts.ue_to_server.src, {}}};
+  DecisionLog trace{recorded, {hosts.ue_to_server.src, {}}};
 
  private:
   std::deque<Policies> policies_;
@@ -105,7 +105,7 @@ TEST_F(ShardTrace, WaitsForAUeThatIsStillUnknown) {
 
 TEST_F(ShardTrace, RecordsNothingOfAnotherUe) {
   Recorded nothing;
-  LawTrace other(nothing, {IpAddress::v4(10, 9, 9, 9), {}});
+  DecisionLog other(nothing, {IpAddress::v4(10, 9, 9, 9), {}});
   lab.shard.trace(&other);
   hosts.open();
   carry(20);
@@ -184,7 +184,7 @@ TEST_F(ShardTrace, NamesTheConnectionOfAPerFlowWindowController) {
 
 TEST_F(ShardTrace, RecordsOnlyTheConnectionOfAGivenPort) {
   switch_to(Mode::wrd, Intercept::split);
-  LawTrace other(recorded, {hosts.ue_to_server.src, 1});
+  DecisionLog other(recorded, {hosts.ue_to_server.src, 1});
   lab.shard.trace(&other);
   hosts.open();
   carry(10);
@@ -231,7 +231,7 @@ class WindowsByAcks : public ShardAcks {
 
  private:
   Recorded recorded_;
-  LawTrace trace_{recorded_, {hosts.ue_to_server.src, {}}};
+  DecisionLog trace_{recorded_, {hosts.ue_to_server.src, {}}};
 };
 
 TEST_F(WindowsByAcks, DataOfASingleConnectionCausesNoDecision) {

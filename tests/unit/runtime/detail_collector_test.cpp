@@ -30,7 +30,7 @@ class Responder {
  private:
   void run() {
     while (!stop_) {
-      const DetailRequest wanted = channel_.details_wanted.load();
+      const DetailRequest wanted = channel_.requested_details.load();
       ShardSnapshot& snapshot = channel_.snapshots.back();
       snapshot.details = wanted.id;
       snapshot.flows.assign(std::min(entries_, wanted.flows), FlowInfo{});
@@ -88,7 +88,7 @@ TEST_F(Collector, JoinsTheListsOfAllShardsUpToTheLimit) {
   const admin::Answer bearers = run();
   ASSERT_EQ(bearers.value.size(), 7U);
   EXPECT_TRUE(bearers.value[0].contains("service_rate_bps"));
-  EXPECT_EQ(channels_[0]->details_wanted.load().id, 0U) << "the shards are left in peace afterwards";
+  EXPECT_EQ(channels_[0]->requested_details.load().id, 0U) << "the shards are left in peace afterwards";
 }
 
 TEST_F(Collector, RequestsAtTheSameTimeAreAnsweredOneAfterTheOther) {

@@ -59,7 +59,7 @@ class NodeB final : public feedback::RecordHandler {
         report ? std::span(&*report, 1) : std::span<const feedback::BearerReport>{};
     endpoint_.send_reports(all, 1s, 5ms, false, 500ms);
   }
-  [[nodiscard]] feedback::Abilities proxy_takes() const { return session_.peers_take({}); }
+  [[nodiscard]] feedback::Features proxy_takes() const { return session_.peer_features({}); }
   void lose() { session_.skip(1); }
   void poll() { endpoint_.send_reports({}, 1s, 5ms, true); }
   void on_message(const feedback::Header&) override { ++messages; }
@@ -156,14 +156,14 @@ class QuietFeedbackLinkTest : public FeedbackLinkTest {
 TEST_F(QuietFeedbackLinkTest, APollRequestsAllStatusesOfEveryShard) {
   node_b_.report(ue_even, true);
   run_until([&] { return node_b_.messages == 1; });
-  for (const auto& channel : channels_) EXPECT_TRUE(channel->all_statuses_wanted.load());
+  for (const auto& channel : channels_) EXPECT_TRUE(channel->all_statuses_requested.load());
   EXPECT_EQ(woken_, (std::array{1, 1}));
 }
 
 TEST_F(QuietFeedbackLinkTest, APollIsAnsweredEvenWithoutStatuses) {
   node_b_.poll();
   run_until([&] { return node_b_.messages == 1; });
-  for (const auto& channel : channels_) EXPECT_TRUE(channel->all_statuses_wanted.load());
+  for (const auto& channel : channels_) EXPECT_TRUE(channel->all_statuses_requested.load());
   EXPECT_EQ(woken_, (std::array{1, 1}));
   EXPECT_TRUE(node_b_.received.empty());
   feedback::BearerStatus status;

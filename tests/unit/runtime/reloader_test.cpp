@@ -67,14 +67,14 @@ TEST_F(ReloaderTest, SmvsCanRegulateIfItNeedsNoAllowance) {
 
 TEST_F(ReloaderTest, ModesThatTheConfigurationDoesNotAllowHaveTheRuleThatTheyBreak) {
   const auto why_not = [this](Mode mode) {
-    for (const ModeOffer& offer : reloader.modes()) {
+    for (const ModeAvailability& offer : reloader.modes()) {
       if (offer.mode == mode) return offer.why_not;
     }
     return std::string("not listed");
   };
-  const std::vector<ModeOffer> offers = reloader.modes();  // a copy, because each change discards them
+  const std::vector<ModeAvailability> offers = reloader.modes();  // a copy, because each change discards them
   EXPECT_EQ(offers.size(), mode_table.size());
-  for (const ModeOffer& offer : offers) {
+  for (const ModeAvailability& offer : offers) {
     EXPECT_EQ(offer.why_not.empty(), reloader.mode({std::string(to_string(offer.mode))}).ok || offer.mode == Mode::smvs)
         << to_string(offer.mode) << ": " << offer.why_not;
     EXPECT_TRUE(reloader.mode({"smvs"}).ok);

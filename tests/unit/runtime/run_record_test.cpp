@@ -23,7 +23,7 @@ class Run : public testing::Test {
   /// Returns how the last run ended, as a new run sees it.
   [[nodiscard]] LastRun last() const {
     RunRecord record(path(), {"fedcba9876543210fedcba9876543210", service_.result_file});
-    record.end(Ending::command);
+    record.end(EndReason::command);
     return record.last().value_or(LastRun{"none", "", true});
   }
   /// Runs `what` with a record in another process, which is killed then.
@@ -51,7 +51,7 @@ TEST_F(Run, TheFirstHasNoLast) {
 
 TEST_F(Run, AnEndInOrderIsKnown) {
   for (const auto& [ending, word] :
-       {std::pair(Ending::command, "command"), {Ending::sigterm, "sigterm"}, {Ending::sigint, "sigint"}}) {
+       {std::pair(EndReason::command, "command"), {EndReason::sigterm, "sigterm"}, {EndReason::sigint, "sigint"}}) {
     RunRecord(path(), service_).end(ending);
     const LastRun ended = last();
     EXPECT_EQ(ended.ended, word);
@@ -71,13 +71,13 @@ TEST_F(Run, ThatIsKilledIsKnownAsThat) {
 }
 
 TEST_F(Run, ThatHungNamesItsThread) {
-  killed_after([](RunRecord& record) { record.killed_by_watchdog(Ending::hang, 3); });
+  killed_after([](RunRecord& record) { record.killed_by_watchdog(EndReason::hang, 3); });
   const LastRun ended = last();
   EXPECT_EQ(ended.ended, "hang");
   EXPECT_THAT(ended.text, HasSubstr("the poll thread of shard 2 hung"));
-  killed_after([](RunRecord& record) { record.killed_by_watchdog(Ending::hang, 0); });
+  killed_after([](RunRecord& record) { record.killed_by_watchdog(EndReason::hang, 0); });
   EXPECT_THAT(last().text, HasSubstr("the control thread hung"));
-  killed_after([](RunRecord& record) { record.killed_by_watchdog(Ending::stopped, 0); });
+  killed_after([](RunRecord& record) { record.killed_by_watchdog(EndReason::stopped, 0); });
   EXPECT_EQ(last().ended, "stopped");
 }
 

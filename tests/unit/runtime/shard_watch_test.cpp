@@ -27,7 +27,7 @@ class ShardWatchTest : public testing::Test {
 
 TEST_F(ShardWatchTest, ReportsNothingWhileShardsRun) {
   for (int i = 0; i < 10; ++i) EXPECT_TRUE(look(true, true).empty());
-  EXPECT_EQ(watch.standing(0, now), Duration::zero());
+  EXPECT_EQ(watch.stalled_for(0, now), Duration::zero());
   EXPECT_EQ(watch.stalls(), 0U);
 }
 
@@ -36,15 +36,15 @@ TEST_F(ShardWatchTest, ReportsAStalledShardOnceAndItsDuration) {
   const auto stands = look(true, false, 1s);
   ASSERT_EQ(stands.size(), 1U);
   EXPECT_EQ(stands[0].shard, 1U);
-  EXPECT_TRUE(stands[0].stands);
+  EXPECT_TRUE(stands[0].is_stalled);
   EXPECT_TRUE(look(true, false).empty()) << "it was said";
-  EXPECT_GT(watch.standing(1, now), 2s);
-  EXPECT_EQ(watch.standing(0, now), Duration::zero());
+  EXPECT_GT(watch.stalled_for(1, now), 2s);
+  EXPECT_EQ(watch.stalled_for(0, now), Duration::zero());
   const auto runs = look(true, true);
   ASSERT_EQ(runs.size(), 1U);
-  EXPECT_FALSE(runs[0].stands);
+  EXPECT_FALSE(runs[0].is_stalled);
   EXPECT_EQ(runs[0].length, 3s);
-  EXPECT_EQ(watch.standing(1, now), Duration::zero());
+  EXPECT_EQ(watch.stalled_for(1, now), Duration::zero());
   EXPECT_EQ(watch.stalls(), 1U);
 }
 

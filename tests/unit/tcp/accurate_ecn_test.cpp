@@ -275,12 +275,12 @@ TEST(AccurateEcn, ANewerAckWithoutNewDataIsCounted) {
   tcp::Segment ack = s.counted(2 * mss, 5);
   ack.has_timestamps = true;
   ack.ts_value = 10;
-  EXPECT_TRUE(s.state.is_news(ack, true));
-  EXPECT_FALSE(s.state.is_news(ack, false)) << "perhaps an older one";
+  EXPECT_TRUE(s.state.is_newest(ack, true));
+  EXPECT_FALSE(s.state.is_newest(ack, false)) << "perhaps an older one";
   ack.ts_value = 11;
-  EXPECT_TRUE(s.state.is_news(ack, false));
+  EXPECT_TRUE(s.state.is_newest(ack, false));
   ack.ts_value = 10;
-  EXPECT_FALSE(s.state.is_news(ack, false));
+  EXPECT_FALSE(s.state.is_newest(ack, false));
 }
 
 TEST(AccurateEcn, AWrappedAceFieldIsCountedRight) {

@@ -39,8 +39,8 @@ TEST(CycleMaximum, IsTheMaximumOfTwoCycles) {
   EXPECT_EQ(maximum.value().bytes_per_second(), 300) << "a cycle without a sample forgets nothing";
 }
 
-TEST(LeastRtt, CoversTenSecondsAndRequestsAProbeAfterFive) {
-  tcp::LeastRtt least;
+TEST(MinRttFilter, CoversTenSecondsAndRequestsAProbeAfterFive) {
+  tcp::MinRttFilter least;
   Instant now(1h);
   least.begin(100ms, now);
   least.record(100ms, now);

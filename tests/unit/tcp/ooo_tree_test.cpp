@@ -38,7 +38,7 @@ class Runs {
     held.emplace(to, std::move(packet));
   }
   void check(std::uint32_t place) const {
-    const auto neighbours = tree.around(base + place);
+    const auto neighbours = tree.neighbours_of(base + place);
     const auto after = held.upper_bound(place);
     EXPECT_TRUE(neighbours.after == at(after));
     EXPECT_TRUE(neighbours.before == (after == held.begin() ? packet::Cursor() : at(std::prev(after))));

@@ -46,7 +46,7 @@ struct Model {
     std::uint32_t wait = 0;
     for (Entry& entry : sent) {
       if (entry.sacked || (entry.lost && !entry.copied) || !rack.overtaken(entry.transmission())) continue;
-      const std::int32_t left = rack.patience(entry.transmission(), tcp::tick::us(now), window);
+      const std::int32_t left = rack.time_until_lost(entry.transmission(), tcp::tick::us(now), window);
       if (left <= 0) {
         lose(entry);
       } else {

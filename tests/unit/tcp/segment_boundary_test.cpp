@@ -39,7 +39,7 @@ class Sender : public Script {
   }
   /// Acknowledges ends of full segments, which an honest peer would do if no boundary was moved.
   void acknowledge_ahead(std::uint32_t bytes) {
-    for (const std::uint32_t until = end + bytes; end < until && !endpoint.distrusts_acks();) {
+    for (const std::uint32_t until = end + bytes; end < until && !endpoint.suspects_optimistic_acks();) {
       send();
       pass(1ms);
       for (std::uint32_t at = acked + mss; at <= end; at += mss) receive_ack(acked = at);
@@ -60,7 +60,7 @@ class Sender : public Script {
   /// reports what lies behind the first segment as received out of order. An honest peer reports up to ends of
   /// segments, and another one up to ends of full segments.
   void report_by_sack(std::uint32_t bytes, bool is_honest) {
-    for (const std::uint32_t until = end + bytes; end < until && !endpoint.distrusts_acks();) {
+    for (const std::uint32_t until = end + bytes; end < until && !endpoint.suspects_optimistic_acks();) {
       send_with_losses();
       pass(1ms);
       const std::uint32_t hole = *ends.upper_bound(acked);
@@ -143,7 +143,7 @@ TEST(SegmentBoundary, APeerThatAcknowledgesAheadIsFound) {
   Sender s;
   s.open();
   s.acknowledge_ahead(10'000'000);
-  EXPECT_TRUE(s.endpoint.distrusts_acks());
+  EXPECT_TRUE(s.endpoint.suspects_optimistic_acks());
   EXPECT_FALSE(s.endpoint.on_fast_path());
   EXPECT_EQ(s.endpoint.misplaced_acks(), 16);
   EXPECT_GE(s.end, 16U << 17U) << "each move reveals one acknowledgement";
@@ -198,7 +198,7 @@ TEST(SegmentBoundary, AnOddBlockThatIsRepeatedIsNoLie) {
   for (++at; at != s.ends.end(); ++at, ++acks) s.receive_sack(s.acked, {{left, *at}, {begin, odd}});
   EXPECT_GE(acks, 16) << "so many misplaced ACKs would be too many";
   EXPECT_EQ(s.endpoint.misplaced_acks(), 0);
-  EXPECT_FALSE(s.endpoint.distrusts_acks());
+  EXPECT_FALSE(s.endpoint.suspects_optimistic_acks());
 }
 
 TEST(SegmentBoundary, APeerThatReportsAheadBySackIsFound) {
@@ -206,7 +206,7 @@ TEST(SegmentBoundary, APeerThatReportsAheadBySackIsFound) {
   s.use_sack();
   s.open();
   s.report_by_sack(10'000'000, false);
-  ASSERT_TRUE(s.endpoint.distrusts_acks());
+  ASSERT_TRUE(s.endpoint.suspects_optimistic_acks());
   s.send_with_losses();
   const Bytes in_flight = s.endpoint.in_flight();
   s.receive_sack(s.acked, {{*s.ends.upper_bound(s.acked), s.end}});
@@ -243,10 +243,10 @@ TEST(SegmentBoundary, TheNextConnectionIsTrusted) {
   Sender s;
   s.open();
   s.acknowledge_ahead(10'000'000);
-  ASSERT_TRUE(s.endpoint.distrusts_acks());
+  ASSERT_TRUE(s.endpoint.suspects_optimistic_acks());
   s.open();
   EXPECT_EQ(s.endpoint.misplaced_acks(), 0);
-  EXPECT_FALSE(s.endpoint.distrusts_acks());
+  EXPECT_FALSE(s.endpoint.suspects_optimistic_acks());
 }
 
 }  // namespace

@@ -21,14 +21,14 @@ std::string problem(const std::vector<std::string>& words) {
 }
 
 TEST(TraceRequest, NamesAUeOrOneOfItsPorts) {
-  EXPECT_EQ(read({"10.0.0.2"}).wanted.ue, IpAddress::v4(10, 0, 0, 2));
-  EXPECT_FALSE(read({"10.0.0.2"}).wanted.ue_port);
-  EXPECT_EQ(read({"10.0.0.2:4000"}).wanted.ue, IpAddress::v4(10, 0, 0, 2));
-  EXPECT_EQ(read({"10.0.0.2:4000"}).wanted.ue_port, 4000);
-  EXPECT_EQ(read({"2001:db8::2"}).wanted.ue, IpAddress::parse("2001:db8::2"));
-  EXPECT_FALSE(read({"2001:db8::2"}).wanted.ue_port);
-  EXPECT_EQ(read({"[2001:db8::2]:4000"}).wanted.ue, IpAddress::parse("2001:db8::2"));
-  EXPECT_EQ(read({"[2001:db8::2]:4000"}).wanted.ue_port, 4000);
+  EXPECT_EQ(read({"10.0.0.2"}).selection.ue, IpAddress::v4(10, 0, 0, 2));
+  EXPECT_FALSE(read({"10.0.0.2"}).selection.ue_port);
+  EXPECT_EQ(read({"10.0.0.2:4000"}).selection.ue, IpAddress::v4(10, 0, 0, 2));
+  EXPECT_EQ(read({"10.0.0.2:4000"}).selection.ue_port, 4000);
+  EXPECT_EQ(read({"2001:db8::2"}).selection.ue, IpAddress::parse("2001:db8::2"));
+  EXPECT_FALSE(read({"2001:db8::2"}).selection.ue_port);
+  EXPECT_EQ(read({"[2001:db8::2]:4000"}).selection.ue, IpAddress::parse("2001:db8::2"));
+  EXPECT_EQ(read({"[2001:db8::2]:4000"}).selection.ue_port, 4000);
 }
 
 TEST(TraceRequest, MayEndByTimeOrByLines) {
@@ -53,7 +53,7 @@ TEST(TraceRequest, NamesErrors) {
 }
 
 TEST(TraceRequest, TheEndsOfRangesAreAllowed) {
-  EXPECT_EQ(read({"10.0.0.2:65535"}).wanted.ue_port, 65535);
+  EXPECT_EQ(read({"10.0.0.2:65535"}).selection.ue_port, 65535);
   EXPECT_EQ(read({"10.0.0.2:1", "--lines", "1"}).lines, 1U);
   EXPECT_EQ(read({"10.0.0.2", "--seconds", "86400"}).duration, 24h);
   EXPECT_THAT(problem({"10.0.0.2", "--seconds", "86401"}), HasSubstr("up to 86400"));

@@ -6,14 +6,14 @@
 namespace sluice::tracing {
 namespace {
 
-using control::LawTrace;
+using control::DecisionLog;
 using testing::HasSubstr;
 using namespace std::chrono_literals;
 
 /// Traces of two shards that a test plays.
 class TracesTest : public testing::Test {
  protected:
-  using Laws = control::TracedLaw<control::NodeBAllowance>;
+  using Laws = control::RecordedController<control::NodeBAllowance>;
   static constexpr std::size_t much = std::size_t{8} << 20U;
 
   std::shared_ptr<admin::ByteStream> begin(std::vector<std::string> words = {}) {
@@ -28,7 +28,7 @@ class TracesTest : public testing::Test {
   }
   /// A law of that shard decides something: two lines the first time, one later.
   void decide(std::size_t shard) {
-    const auto identify = [] { return control::LawIdentity<Laws::Origin>{{IpAddress::v4(10, 0, 0, 2)}, {}}; };
+    const auto identify = [] { return control::ControllerIdentity<Laws::Origin>{{IpAddress::v4(10, 0, 0, 2)}, {}}; };
     control::traced<Laws::OnReport>(used.at(shard), laws.at(shard), identify, control::AllowanceReport{});
   }
   static std::vector<admin::Json> lines_of(const std::string& text) {
@@ -39,7 +39,7 @@ class TracesTest : public testing::Test {
   }
 
   std::array<TraceSlot, 2> slots;
-  std::array<LawTrace*, 2> used{};
+  std::array<DecisionLog*, 2> used{};
   std::array<control::NodeBAllowance, 2> laws;
   Instant now{100s};
   int woken = 0;
@@ -163,7 +163,7 @@ TEST_F(TracesTest, OnlyOneRunsAtOnce) {
 /// The shard may be about to use the offered trace, so that trace is kept although it was taken back soon.
 TEST_F(TracesTest, ATraceIsFreedOnlyAfterTheShardPollsAgain) {
   auto stream = begin();
-  const LawTrace* const offered = slots[0].take();
+  const DecisionLog* const offered = slots[0].take();
   EXPECT_TRUE(slots[0].uses(*offered));
   stream.reset();
   EXPECT_TRUE(slots[0].uses(*offered)) << "the shard has not looked again";

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <type_traits>
 
-#include "control/decision_log/laws.hpp"
+#include "control/decision_log/recorded_controllers.hpp"
 #include "control/decision_log/write_fields.hpp"
 #include "dataplane/units/ip_address.hpp"
 
@@ -23,7 +23,7 @@ class LineSink {
 
 /// Owner of a recorded controller, given by addresses and ports: one UE with all its connections, or a single
 /// connection.
-struct LawOwner {
+struct ControllerOwner {
   IpAddress ue;
 
   /// UE's port of the connection; 0 if the controller belongs to the UE, not to one connection
@@ -34,12 +34,12 @@ struct LawOwner {
 
 /// Owner of a recorded controller, and the parameters from which the controller was constructed.
 template <typename Origin>
-struct LawIdentity {
-  LawOwner owner;
+struct ControllerIdentity {
+  ControllerOwner owner;
   Origin origin;
 };
 template <typename Origin>
-LawIdentity(LawOwner, Origin) -> LawIdentity<Origin>;
+ControllerIdentity(ControllerOwner, Origin) -> ControllerIdentity<Origin>;
 
 /// Writes the arguments of a call of a controller to a line of JSON, in the form that class Replay reads.
 template <typename Call, typename... Arguments>
@@ -60,7 +60,7 @@ void write_outcome(LineWriter& line, const Law& law, const WriteResult& write_re
   line.open('{');
   FieldWriter fields(line);
   write_result(fields);
-  TracedLaw<Law>::outcome(law, fields);
+  RecordedController<Law>::outcome(law, fields);
   line.close('}');
 }
 
@@ -81,15 +81,15 @@ auto call_and_write(LineWriter& line, Law& law, const Arguments&... arguments) {
 /// controller is recorded before its first recorded call, and again after lines were lost. Replay can then continue
 /// from that state with equal results. Records the controllers of one UE, or of one connection of that UE. Allocates
 /// nothing. Thread: that of the controllers.
-class LawTrace {
+class DecisionLog {
  public:
   /// Largest number of controllers that are recorded at once; calls of further controllers are not recorded.
-  static constexpr std::size_t max_laws = 64;
+  static constexpr std::size_t max_controllers = 64;
   /// Longest line in bytes. If the state of a controller does not fit, the line only states that it is too long.
   static constexpr std::size_t longest_line = 16'384;
 
   /// Selects the controllers that are recorded: those of one UE, or of one of its connections.
-  struct Wanted {
+  struct Selection {
     IpAddress ue;
     std::optional<std::uint16_t> ue_port;  ///< records only connections with this port at the UE, if set
   };
@@ -100,20 +100,20 @@ class LawTrace {
     std::uint32_t step = 1;
   };
   /// Starts a decision log that writes to `sink`, which must outlive it.
-  LawTrace(LineSink& sink, const Wanted& wanted, Numbers numbers = {1, 1});
+  DecisionLog(LineSink& sink, const Selection& selection, Numbers numbers = {1, 1});
 
-  [[nodiscard]] const Wanted& wanted() const { return wanted_; }
+  [[nodiscard]] const Selection& selection() const { return selection_; }
   /// Sets the time that the next lines contain.
   void set_time(Instant now) { now_ = now; }
 
   /// Calls the controller, and records the call if the controller is selected for recording. `identify` returns a
-  /// LawIdentity<TracedLaw<Law>::Origin>.
+  /// ControllerIdentity<RecordedController<Law>::Origin>.
   template <typename Call, typename Law, typename Identify, typename... Arguments>
   [[gnu::cold, gnu::noinline]] auto record(Law& law, const Identify& identify, const Arguments&... arguments) {
-    Followed* followed = followed_by(&law);
-    if (followed == nullptr) followed = begin(law, identify);
-    if (followed == nullptr || !is_stated(law, *followed, identify)) return Call::apply(law, arguments...);
-    return record_call<Call>(law, *followed, arguments...);
+    RecordedEntry* entry = find_entry(&law);
+    if (entry == nullptr) entry = begin(law, identify);
+    if (entry == nullptr || !is_stated(law, *entry, identify)) return Call::apply(law, arguments...);
+    return record_call<Call>(law, *entry, arguments...);
   }
   /// Ends the recording of a controller. Called before the controller is destroyed, or replaced by another one at its
   /// address.
@@ -124,7 +124,7 @@ class LawTrace {
 
  private:
   /// One controller whose calls are recorded.
-  struct Followed {
+  struct RecordedEntry {
     const void* law = nullptr;  ///< address of the law
     std::uint32_t number = 0;   ///< number of the controller in the decision log
     std::string_view word;      ///< name of the controller's kind in the decision log
@@ -136,16 +136,16 @@ class LawTrace {
   };
 
   /// Returns the entry of a recorded controller, or null if there is none.
-  [[nodiscard]] Followed* followed_by(const void* law);
+  [[nodiscard]] RecordedEntry* find_entry(const void* law);
   /// Adds an entry for the controller at `law`, whose kind has the name `word` in the log. Returns null if all entries
   /// are used.
-  [[nodiscard]] Followed* follow(const void* law, std::string_view word);
+  [[nodiscard]] RecordedEntry* add_entry(const void* law, std::string_view word);
   /// True if controllers of this owner are selected for recording.
-  [[nodiscard]] bool wants(const LawOwner& owner) const;
+  [[nodiscard]] bool selects(const ControllerOwner& owner) const;
   /// Begins a line with the controller's number and name, the time and the event.
-  void begin_line(const Followed& followed, std::string_view event);
+  void begin_line(const RecordedEntry& entry, std::string_view event);
   /// Adds the addresses and ports of the controller's owner to the line.
-  void add_owner(const LawOwner& owner);
+  void add_owner(const ControllerOwner& owner);
   /// Ends the line and passes it to the sink. Returns false if it is lost; all controllers must then record their state
   /// again.
   [[nodiscard]] bool end_line();
@@ -153,31 +153,31 @@ class LawTrace {
   [[nodiscard]] bool put_line();
   /// Ends a line with a controller's state. Returns true if the line was stored, so that later calls of this controller
   /// can be recorded.
-  [[nodiscard]] bool end_state(Followed& followed);
+  [[nodiscard]] bool end_state(RecordedEntry& entry);
 
-  /// Starts to record a controller; returns null if it is not selected or max_laws are recorded already.
+  /// Starts to record a controller; returns null if it is not selected or max_controllers are recorded already.
   template <typename Law, typename Identify>
-  [[nodiscard]] Followed* begin(const Law& law, const Identify& identify) {
+  [[nodiscard]] RecordedEntry* begin(const Law& law, const Identify& identify) {
     const auto identity = identify();
-    return wants(identity.owner) ? follow(&law, TracedLaw<Law>::word(identity.origin)) : nullptr;
+    return selects(identity.owner) ? add_entry(&law, RecordedController<Law>::word(identity.origin)) : nullptr;
   }
   /// Records the controller's state in a line of its own if it is not recorded yet. Returns true if a call of the
   /// controller can be recorded now, because its state is in the log.
   template <typename Law, typename Identify>
-  [[nodiscard]] bool is_stated(const Law& law, Followed& followed, const Identify& identify) {
-    if (followed.state != Followed::State::unrecorded) return followed.state == Followed::State::recorded;
+  [[nodiscard]] bool is_stated(const Law& law, RecordedEntry& entry, const Identify& identify) {
+    if (entry.state != RecordedEntry::State::unrecorded) return entry.state == RecordedEntry::State::recorded;
     const auto identity = identify();
-    begin_line(followed, "state");
+    begin_line(entry, "state");
     add_owner(identity.owner);
     FieldWriter fields(line_);
     fields("made_of", identity.origin);
     fields("state", law);
-    return end_state(followed);
+    return end_state(entry);
   }
   /// Makes the call, and records its arguments and its outcome in one line.
   template <typename Call, typename Law, typename... Arguments>
-  auto record_call(Law& law, const Followed& followed, const Arguments&... arguments) {
-    begin_line(followed, Call::name);
+  auto record_call(Law& law, const RecordedEntry& entry, const Arguments&... arguments) {
+    begin_line(entry, Call::name);
     write_arguments<Call>(line_, arguments...);
     if constexpr (std::is_void_v<decltype(Call::apply(law, arguments...))>) {
       call_and_write<Call>(line_, law, arguments...);
@@ -190,19 +190,19 @@ class LawTrace {
   }
 
   LineSink& sink_;
-  Wanted wanted_;
+  Selection selection_;
   Numbers numbers_;
   Instant now_{};
   std::atomic<std::uint64_t> lost_{0};
   std::uint64_t lost_unreported_ = 0;  ///< number of lost lines that no later line has reported yet
-  std::array<Followed, max_laws> followed_{};
+  std::array<RecordedEntry, max_controllers> entries_{};
   std::array<char, longest_line> room_{};
   LineWriter line_;
 };
 
 /// Calls a controller and, unless `trace` is null, records the call. Returns the result of the call.
 template <typename Call, typename Law, typename Identify, typename... Arguments>
-auto traced(LawTrace* trace, Law& law, const Identify& identify, const Arguments&... arguments) {
+auto traced(DecisionLog* trace, Law& law, const Identify& identify, const Arguments&... arguments) {
   if (trace == nullptr) [[likely]]
     return Call::apply(law, arguments...);
   return trace->record<Call>(law, identify, arguments...);

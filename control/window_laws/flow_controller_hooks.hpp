@@ -5,10 +5,10 @@
 
 namespace sluice::control {
 
-struct LawParameters;  // parameters of every controller (flow_laws.hpp)
+struct FlowControllerParameters;  // parameters of every controller (flow_controller_types.hpp)
 
 /// Facts about a flow when its controller is created.
-struct LawStart {
+struct FlowControllerStart {
   Duration round_trip{};  ///< round trip of the handshake; zero while unknown
   Bytes segment{1448};    ///< size of the flow's largest segment, ≥ 1
 };
@@ -26,7 +26,7 @@ struct FlowCounting {
 /// end-to-end connection the proxy writes the window into ACKs and forwards the released ACKs. For a split connection
 /// the window limits the bytes in flight on the radio leg. No ACK is withheld there, because the proxy can withhold the
 /// data itself.
-struct LawHooks {
+struct FlowControllerHooks {
   /// True if the window is also written into ACKs towards the UE, because flows of both directions share the buffer
   /// that the controller divides.
   static constexpr bool both_ways = false;
@@ -47,7 +47,7 @@ struct LawHooks {
   /// Called when this controller replaces another one. `window` is this flow's share of the bytes that the path
   /// contains without a queue.
   void seed(Bytes /*window*/, const QueueView&) {}
-  [[nodiscard]] static FlowCounting counting(const LawParameters&) { return {}; }
+  [[nodiscard]] static FlowCounting counting(const FlowControllerParameters&) { return {}; }
   /// Calls visit(name, value) for each state member, for the decision log (control/decision_log/states.hpp). A
   /// controller with state hides this function.
   template <typename Self, typename Visit>

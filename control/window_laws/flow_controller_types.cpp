@@ -1,8 +1,8 @@
-// Adapters that give the per-flow window controllers of the papers one interface (LawHooks). FlowController holds one
-// of them per flow and calls its hooks. Invariant: a flow's share of the buffer is at least two segments, the smallest
-// with which ACKs keep arriving.
+// Adapters that give the per-flow window controllers of the papers one interface (FlowControllerHooks). FlowController
+// holds one of them per flow and calls its hooks. Invariant: a flow's share of the buffer is at least two segments, the
+// smallest with which ACKs keep arriving.
 
-#include "control/window_laws/flow_laws.hpp"
+#include "control/window_laws/flow_controller_types.hpp"
 
 #include <algorithm>
 
@@ -19,7 +19,7 @@ Bytes share(const QueueView& queue, Bytes segment) {
   return std::max(Bytes(static_cast<double>(queue.buffer.count()) / std::max(queue.flows, 1.0)), segment * 2);
 }
 
-ClampWindowParameters clamp_of(const LawParameters& parameters, const LawStart& start) {
+ClampWindowParameters clamp_of(const FlowControllerParameters& parameters, const FlowControllerStart& start) {
   ClampWindowParameters clamp = parameters.clamp;
   clamp.segment = start.segment;
   clamp.largest = std::max(clamp.largest, start.segment * 2);
@@ -38,7 +38,7 @@ constexpr double longest_wait_s = 3600;
 
 }  // namespace
 
-ClampLaw::ClampLaw(const LawParameters& parameters, const LawStart& start)
+ClampController::ClampController(const FlowControllerParameters& parameters, const FlowControllerStart& start)
     : segment_(start.segment),
       target_(parameters.price.target),
       slope_(parameters.price.slope),
@@ -47,12 +47,12 @@ ClampLaw::ClampLaw(const LawParameters& parameters, const LawStart& start)
 
 /// Returns the queue to which CLAMP converges, without the bytes τ that each flow adds: a/b, where a is the target and
 /// b the slope of the price.
-Bytes ClampLaw::target(const QueueView& queue) const {
+Bytes ClampController::target(const QueueView& queue) const {
   const double most = static_cast<double>(feedback::max_plausible.count());
   return Bytes(std::min(target_.in_bytes(frame_, queue.mean_rate) / slope_, most));
 }
 
-void ClampLaw::seed(Bytes window, const QueueView& queue) {
+void ClampController::seed(Bytes window, const QueueView& queue) {
   const double share = static_cast<double>(target(queue).count()) / std::max(queue.flows, 1.0);
   window_.seed(window + Bytes(share) + window_.gain());
   start_ = Start::draining;
@@ -61,7 +61,7 @@ void ClampLaw::seed(Bytes window, const QueueView& queue) {
 
 /// Returns the congestion price for CLAMP's window agent. It is the reported price, or a smaller one while the queue
 /// that the previous controller has left drains.
-Duration ClampLaw::price(Instant now, const QueueView& queue) {
+Duration ClampController::price(Instant now, const QueueView& queue) {
   if (start_ == Start::over) return queue.price;
   if (draining_until_ == never) draining_until_ = now + longest_wait_for_drain;
   const Bytes excess = queue.queue - target(queue);
@@ -73,7 +73,7 @@ Duration ClampLaw::price(Instant now, const QueueView& queue) {
   return std::min(queue.price, present);
 }
 
-AckRelease ClampLaw::on_ack(const AckView& ack, const QueueView& queue, const FlowView& /*flow*/) {
+AckRelease ClampController::on_ack(const AckView& ack, const QueueView& queue, const FlowView& /*flow*/) {
   if (ack.in_loss) window_.on_loss();
   const Duration price = this->price(ack.now, queue);
   const bool stands = start_ == Start::draining;
@@ -86,44 +86,47 @@ AckRelease ClampLaw::on_ack(const AckView& ack, const QueueView& queue, const Fl
   return AckRelease::all();
 }
 
-Bytes ClampLaw::window(Bytes /*ack*/, const QueueView& /*queue*/, const FlowView& /*flow*/) const {
+Bytes ClampController::window(Bytes /*ack*/, const QueueView& /*queue*/, const FlowView& /*flow*/) const {
   return Bytes(window_.state().window);
 }
 
 template <WindowRegulation form>
-RegulatorLaw<form>::RegulatorLaw(const LawParameters& /*parameters*/, const LawStart& start)
+WindowRegulatorController<form>::WindowRegulatorController(const FlowControllerParameters& /*parameters*/,
+                                                           const FlowControllerStart& start)
     : segment_(start.segment), regulator_({form, start.segment * first_segments, start.segment}) {}
 
 template <WindowRegulation form>
-AckRelease RegulatorLaw<form>::on_queue(const QueueView& queue, const FlowView& flow) {
+AckRelease WindowRegulatorController<form>::on_queue(const QueueView& queue, const FlowView& flow) {
   regulator_.set_buffer(share(queue, segment_));
   return regulator_.on_dequeue(flow.left, flow.empty());
 }
 
 template <WindowRegulation form>
-AckRelease RegulatorLaw<form>::on_ack(const AckView& ack, const QueueView& /*queue*/, const FlowView& flow) {
+AckRelease WindowRegulatorController<form>::on_ack(const AckView& ack, const QueueView& /*queue*/,
+                                                   const FlowView& flow) {
   return regulator_.on_ack(ack.ack, flow.empty());
 }
 
-template class RegulatorLaw<WindowRegulation::fixed>;
-template class RegulatorLaw<WindowRegulation::dynamic>;
-template class RegulatorLaw<WindowRegulation::ack_buffer>;
+template class WindowRegulatorController<WindowRegulation::fixed>;
+template class WindowRegulatorController<WindowRegulation::dynamic>;
+template class WindowRegulatorController<WindowRegulation::ack_buffer>;
 
-AckTimingLaw::AckTimingLaw(const LawParameters& /*parameters*/, const LawStart& start)
+AckRegulatorController::AckRegulatorController(const FlowControllerParameters& /*parameters*/,
+                                               const FlowControllerStart& start)
     : segment_(start.segment), regulator_({start.segment * first_segments, start.segment}) {}
 
-AckRelease AckTimingLaw::on_queue(const QueueView& queue, const FlowView& flow) {
+AckRelease AckRegulatorController::on_queue(const QueueView& queue, const FlowView& flow) {
   regulator_.set_buffer(share(queue, segment_));
   if (queue.dropped && !flow.empty()) regulator_.on_drop(flow.sent);
   return regulator_.on_queue(flow.sent - flow.left);
 }
 
-AckRelease AckTimingLaw::on_ack(const AckView& ack, const QueueView& /*queue*/, const FlowView& /*flow*/) {
+AckRelease AckRegulatorController::on_ack(const AckView& ack, const QueueView& /*queue*/, const FlowView& /*flow*/) {
   return regulator_.on_ack(ack.ack);
 }
 
 template <GwaPolicy policy>
-Bytes GwaLaw<policy>::window(Bytes /*ack*/, const QueueView& queue, const FlowView& flow) const {
+Bytes GwaController<policy>::window(Bytes /*ack*/, const QueueView& queue, const FlowView& flow) const {
   GwaParameters parameters;
   parameters.policy = policy;
   parameters.buffer = queue.buffer;
@@ -137,8 +140,8 @@ Bytes GwaLaw<policy>::window(Bytes /*ack*/, const QueueView& queue, const FlowVi
   return gwa_window(parameters, seen);
 }
 
-template class GwaLaw<GwaPolicy::round_robin>;
-template class GwaLaw<GwaPolicy::fcfs>;
-template class GwaLaw<GwaPolicy::bandwidth_aware>;
+template class GwaController<GwaPolicy::round_robin>;
+template class GwaController<GwaPolicy::fcfs>;
+template class GwaController<GwaPolicy::bandwidth_aware>;
 
 }  // namespace sluice::control

@@ -15,10 +15,10 @@ namespace sluice::control {
 /// from which make() constructs the controller. word() returns the controller's name in the log. outcome() visits the
 /// values that the controller returns after a call. The type Calls lists the controller's calls.
 template <typename Law>
-struct TracedLaw;
+struct RecordedController;
 
 template <>
-struct TracedLaw<DelayBasedController> {
+struct RecordedController<DelayBasedController> {
   using Origin = DelayBasedParameters;
   static DelayBasedController make(const Origin& parameters) { return DelayBasedController(parameters); }
   static constexpr std::string_view name = "acks";
@@ -68,7 +68,7 @@ struct TracedLaw<DelayBasedController> {
 };
 
 template <>
-struct TracedLaw<Smvs> {
+struct RecordedController<Smvs> {
   using Origin = SmvsParameters;
   static Smvs make(const Origin& parameters) { return Smvs(parameters); }
   static constexpr std::string_view name = "smvs";
@@ -114,7 +114,7 @@ void each_field(Self& report, Visit& visit) {
 }
 
 template <>
-struct TracedLaw<NodeBAllowance> {
+struct RecordedController<NodeBAllowance> {
   struct Origin {
     template <typename Self, typename Visit>
     static void fields(Self& /*self*/, Visit& /*visit*/) {}
@@ -140,7 +140,7 @@ template <Either<NodeBAllowance> Self, typename Visit>
 void each_field(Self& /*law*/, Visit& /*visit*/) {}
 
 template <>
-struct TracedLaw<ReceiveWindowLoop> {
+struct RecordedController<ReceiveWindowLoop> {
   using Origin = ReceiveWindowParameters;
   static ReceiveWindowLoop make(const Origin& parameters) { return ReceiveWindowLoop(parameters); }
   static constexpr std::string_view name = "receive-window";
@@ -164,8 +164,8 @@ struct TracedLaw<ReceiveWindowLoop> {
 /// Parameters from which the per-flow window controller of a connection is constructed.
 struct FlowControllerOrigin {
   FlowControllerKind law = FlowControllerKind::clamp;
-  Bytes segment = LawStart().segment;
-  LawParameters parameters;
+  Bytes segment = FlowControllerStart().segment;
+  FlowControllerParameters parameters;
 
   template <typename Self, typename Visit>
   static void fields(Self& self, Visit& visit) {
@@ -176,10 +176,10 @@ struct FlowControllerOrigin {
 };
 
 template <>
-struct TracedLaw<FlowController> {
+struct RecordedController<FlowController> {
   using Origin = FlowControllerOrigin;
   static FlowController make(const Origin& origin) {
-    return {origin.law, origin.parameters, LawStart{Duration::zero(), origin.segment}};
+    return {origin.law, origin.parameters, FlowControllerStart{Duration::zero(), origin.segment}};
   }
   static constexpr std::string_view word(const Origin& origin) { return text_of(origin.law).word; }
 
@@ -236,6 +236,6 @@ struct TracedLaw<FlowController> {
 };
 
 /// List of all controllers whose calls can be recorded.
-using TracedLaws = std::tuple<DelayBasedController, Smvs, NodeBAllowance, ReceiveWindowLoop, FlowController>;
+using RecordedControllers = std::tuple<DelayBasedController, Smvs, NodeBAllowance, ReceiveWindowLoop, FlowController>;
 
 }  // namespace sluice::control

@@ -7,10 +7,10 @@
 namespace sluice::emulator {
 
 /// Forwards packets to an element that is created later. It is needed because the elements of a network form cycles.
-/// Call lead_to() before the first packet.
-class LateLink final : public Element {
+/// Call set_next() before the first packet.
+class DeferredElement final : public Element {
  public:
-  void lead_to(Element& next) { next_ = &next; }
+  void set_next(Element& next) { next_ = &next; }
   void receive(packet::Packet packet, Instant now) override { next_->receive(std::move(packet), now); }
 
  private:

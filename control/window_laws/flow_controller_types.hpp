@@ -7,23 +7,23 @@
 #include "control/window_laws/ack_release.hpp"
 #include "control/window_laws/clamp_window.hpp"
 #include "control/window_laws/fair_share.hpp"
+#include "control/window_laws/flow_controller_hooks.hpp"
+#include "control/window_laws/flow_controller_tables.hpp"
 #include "control/window_laws/gwa.hpp"
-#include "control/window_laws/law_hooks.hpp"
-#include "control/window_laws/law_tables.hpp"
 #include "control/window_laws/queue_view.hpp"
 #include "control/window_laws/window_regulator.hpp"
 
 namespace sluice::control {
 
 /// Parameters of all per-flow window controllers, as a policy states them.
-struct LawParameters {
+struct FlowControllerParameters {
   /// B: buffer of a UE's radio queue. If zero, the reported size is used, or 64 KiB if reports contain none.
   Bytes buffer;
   /// Longest time for which any controller may withhold an ACK, > 0. It is below the shortest retransmission timeout in
   /// use (200 ms), because a longer time would cause retransmissions.
   Duration max_ack_delay = std::chrono::milliseconds(150);
 #define X(name, key, type, text) type name;
-  SLUICE_LAW_PARAMETERS(X)
+  SLUICE_FLOW_CONTROLLER_PARAMETERS(X)
 #undef X
 };
 
@@ -35,9 +35,9 @@ struct LawParameters {
 /// price the window would close, and reopen only by τ (ClampWindowParameters::gain) per round trip. So the window stays
 /// fixed until the old queue has drained, for at most one second. After that, CLAMP uses a price computed from the
 /// current queue until the reported mean is as low as the current queue.
-class ClampLaw : public LawHooks {
+class ClampController : public FlowControllerHooks {
  public:
-  ClampLaw(const LawParameters& parameters, const LawStart& start);
+  ClampController(const FlowControllerParameters& parameters, const FlowControllerStart& start);
   [[nodiscard]] AckRelease on_ack(const AckView& ack, const QueueView& queue, const FlowView& flow);
   [[nodiscard]] Bytes window(Bytes ack, const QueueView& queue, const FlowView& flow) const;
   void seed(Bytes window, const QueueView& queue);
@@ -63,9 +63,9 @@ class ClampLaw : public LawHooks {
 /// Window Regulator as the controller of one flow, in its three forms WRS, WRD and WRB. B is the equal share of the
 /// radio buffer that one flow gets.
 template <WindowRegulation form>
-class RegulatorLaw : public LawHooks {
+class WindowRegulatorController : public FlowControllerHooks {
  public:
-  RegulatorLaw(const LawParameters& parameters, const LawStart& start);
+  WindowRegulatorController(const FlowControllerParameters& parameters, const FlowControllerStart& start);
   [[nodiscard]] AckRelease on_queue(const QueueView& queue, const FlowView& flow);
   [[nodiscard]] AckRelease on_ack(const AckView& ack, const QueueView& queue, const FlowView& flow);
   void on_released(Bytes ack, Bytes window) { regulator_.on_released(ack, window); }
@@ -81,9 +81,9 @@ class RegulatorLaw : public LawHooks {
 };
 
 /// Ack Regulator as the controller of one flow. B is the equal share of the radio buffer that one flow gets.
-class AckTimingLaw : public LawHooks {
+class AckRegulatorController : public FlowControllerHooks {
  public:
-  AckTimingLaw(const LawParameters& parameters, const LawStart& start);
+  AckRegulatorController(const FlowControllerParameters& parameters, const FlowControllerStart& start);
   void on_data(Bytes end) { regulator_.on_data(end); }
   [[nodiscard]] AckRelease on_queue(const QueueView& queue, const FlowView& flow);
   [[nodiscard]] AckRelease on_ack(const AckView& ack, const QueueView& queue, const FlowView& flow);
@@ -102,13 +102,14 @@ class AckTimingLaw : public LawHooks {
 /// Generalized Window Advertising as the controller of one flow. In the paper's GWA-RR each flow has a queue of its
 /// own. Here all flows share one queue, so the flow's bytes in the shared queue are used instead.
 template <GwaPolicy policy>
-class GwaLaw : public LawHooks {
+class GwaController : public FlowControllerHooks {
  public:
-  GwaLaw(const LawParameters& parameters, const LawStart& start) : segment_(start.segment) {
+  GwaController(const FlowControllerParameters& parameters, const FlowControllerStart& start)
+      : segment_(start.segment) {
     static_cast<void>(parameters);
   }
   [[nodiscard]] Bytes window(Bytes ack, const QueueView& queue, const FlowView& flow) const;
-  [[nodiscard]] static FlowCounting counting(const LawParameters& parameters) {
+  [[nodiscard]] static FlowCounting counting(const FlowControllerParameters& parameters) {
     return {parameters.gwa.decay, parameters.gwa.interval, policy == GwaPolicy::bandwidth_aware};
   }
 
@@ -118,20 +119,21 @@ class GwaLaw : public LawHooks {
 
 /// Fair share as the controller of one flow. Each of n flows gets a window of floor(B/n) packets, where B is the buffer
 /// in packets.
-class FairShareLaw : public LawHooks {
+class FairShareController : public FlowControllerHooks {
  public:
   /// true: flows of both directions share the buffer, so ACKs towards the UE carry the window too
   static constexpr bool both_ways = true;
   static constexpr bool needs_buffer_only = true;
 
-  FairShareLaw(const LawParameters& parameters, const LawStart&) : packet_(parameters.fair_share.segment) {}
+  FairShareController(const FlowControllerParameters& parameters, const FlowControllerStart&)
+      : packet_(parameters.fair_share.segment) {}
   [[nodiscard]] Bytes window(Bytes, const QueueView& queue, const FlowView&) const {
     // Restores the full packet sizes first, because amounts count only a share of each packet.
     const auto buffer = static_cast<double>(queue.buffer.count()) / queue.counted_share;
     const Bytes share = fair_share_window(Bytes(std::round(buffer)), packet_, queue.flows);
     return Bytes(std::round(static_cast<double>(share.count()) * queue.counted_share));
   }
-  [[nodiscard]] static FlowCounting counting(const LawParameters& parameters) {
+  [[nodiscard]] static FlowCounting counting(const FlowControllerParameters& parameters) {
     return {0, parameters.fair_share.idle, false};
   }
 

@@ -12,7 +12,7 @@
 #include "proxy/engine/policy/policy_settings.hpp"
 
 namespace sluice::control {
-class LawTrace;
+class DecisionLog;
 }
 
 namespace sluice::proxy {
@@ -20,15 +20,15 @@ namespace sluice::proxy {
 /// Report-based controller of a UE bearer. From each Node-B report it derives a grant: the bytes that may be sent until
 /// the next report. Either the proxy computes the grant, or the Node-B has computed and reported it; the constructor
 /// selects which. Modes without such a controller get no grant. Thread: the shard's.
-class AllowanceLaw {
+class AllowanceController {
  public:
   /// Creates the controller that the policy's `settings` select; `settings` must outlive it. `trace` points to the
   /// owner's pointer to the decision log; that pointer is null while the log does not record this UE.
-  explicit AllowanceLaw(const PolicySettings& settings, control::LawTrace* const* trace = &no_trace);
-  explicit AllowanceLaw(PolicySettings&& gone_before, control::LawTrace* const* trace = &no_trace) = delete;
-  ~AllowanceLaw();
-  AllowanceLaw(const AllowanceLaw&) = delete;
-  AllowanceLaw& operator=(const AllowanceLaw&) = delete;
+  explicit AllowanceController(const PolicySettings& settings, control::DecisionLog* const* trace = &no_trace);
+  explicit AllowanceController(PolicySettings&& temporary, control::DecisionLog* const* trace = &no_trace) = delete;
+  ~AllowanceController();
+  AllowanceController(const AllowanceController&) = delete;
+  AllowanceController& operator=(const AllowanceController&) = delete;
 
   /// Returns the number of IP bytes that may be sent until the next Node-B report, which is due after `period`.
   /// `in_flight` is the number of IP bytes between the proxy and the radio queue. `reference_factor` multiplies the
@@ -44,7 +44,7 @@ class AllowanceLaw {
   void seed(Rate rate);
   /// Copies from another bearer of the same UE the sequence number of the newest Node-B report whose allowance (bytes
   /// to send) was applied.
-  void inherit(const AllowanceLaw& before) { applied_sequence_ = before.applied_sequence_; }
+  void inherit(const AllowanceController& before) { applied_sequence_ = before.applied_sequence_; }
   /// Returns the mean rate of the radio link: the controller's own estimate if the proxy computes the allowance by SMVS
   /// (the sliding-mode controller), else `reported`.
   [[nodiscard]] Rate mean_rate(Rate reported) const {
@@ -59,7 +59,7 @@ class AllowanceLaw {
   [[nodiscard]] double predicted_error() const;
 
  private:
-  static constexpr control::LawTrace* no_trace = nullptr;  ///< no trace receiver
+  static constexpr control::DecisionLog* no_trace = nullptr;  ///< no trace receiver
 
   /// controller for an allowance (bytes to send until the next report) that the Node-B computes and reports
   using NodeBController = control::NodeBAllowance;
@@ -92,13 +92,13 @@ class AllowanceLaw {
                               Duration period, double reference_factor);
   /// Ends the recording of this controller in the decision log, because the controller is about to be destroyed or
   /// replaced. Entries already written stay.
-  void leave_trace() const;
+  void end_recording() const;
   /// Calls the controller and records the call in the decision log, if there is one.
   template <typename Call, typename... Arguments>
   auto ask(control::Smvs& law, const Arguments&... arguments);
 
   Controller controller_;
-  control::LawTrace* const* trace_;
+  control::DecisionLog* const* trace_;
   std::uint64_t applied_sequence_ = 0;
 };
 
