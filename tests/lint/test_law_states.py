@@ -8,7 +8,7 @@ ROOT = Path(__file__).resolve().parents[2]
 STATES = ROOT / "control/decision_log/states.hpp"
 # Members that the constructor makes of the parameters and nothing changes.
 MADE = {
-    "HalfWindowExtreme": {"half_"},
+    "HalfWindowExtreme": set(),
     "WindowedRange": {"slice_"},
     "DeliveryEstimator": set(),
     "MinRttEstimator": set(),
