@@ -110,9 +110,11 @@ void Sender::record_burst(Instant now, Bytes sent, Bytes allowance) {
   if (!free) state.delivery.limit_by_application(pipe());
 }
 
-/// Returns when pacing permits the next burst; `never` if no data waits for it.
+/// Returns when pacing permits the next burst; `never` if no data waits for it. In TIME-WAIT nothing waits, although an
+/// acknowledgement may have removed a retransmission for which the pacer still has a deadline.
 Instant Sender::pacing_deadline() const {
-  return state() >= State::established && !bits_.reset_due && paced() ? config().paced->pacer.deadline() : never;
+  const bool can_wait = state() >= State::established && !is_over() && !bits_.reset_due;
+  return can_wait && paced() ? config().paced->pacer.deadline() : never;
 }
 
 /// True if pacing delays the next burst beyond `now`.

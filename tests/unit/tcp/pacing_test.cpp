@@ -167,6 +167,25 @@ TEST_F(Paced, AClosedConnectionHasNoPacingTimer) {
   EXPECT_EQ(s.endpoint.next_deadline(), never);
 }
 
+// In TIME-WAIT emit() does nothing, so a pacing deadline would never move, and virtual time would stop at it.
+TEST_F(Paced, ARetransmissionThatWaitsHasNoDeadlineInTimeWait) {
+  s.open();
+  s.write_segments(10);
+  s.endpoint.finish();
+  s.emit();
+  s.pass(60ms);
+  s.receive_sack(0, {{5000, 10'000}});
+  s.emit();
+  ASSERT_EQ(s.endpoint.next_deadline(), s.paced.sender.pacer.deadline()) << "a retransmission waits";
+  s.receive(s.segment(0, 0, tcp::Flags::fin_bit | tcp::Flags::ack_bit));
+  s.emit();
+  s.their_sent = 1;
+  s.receive_ack(10'001);
+  ASSERT_EQ(s.endpoint.state(), tcp::State::time_wait);
+  s.emit();
+  EXPECT_EQ(s.endpoint.next_deadline(), s.now + s.config.time_wait);
+}
+
 TEST(Unpaced, ConnectionsSendTheirWindowAtOnce) {
   Script s;
   s.handshake_rtt = 100ms;
