@@ -1,5 +1,6 @@
 #include "proxy/ops/admin/client.hpp"
 
+#include <boost/asio/error.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/read_until.hpp>
@@ -40,9 +41,8 @@ Answer ask(const std::string& socket, const std::string& line, std::chrono::mill
   std::string input;
   std::optional<std::size_t> length;
   const std::string request = line + "\n";
-  boost::asio::async_write(connection, boost::asio::buffer(request), [&](const error_code& sent, std::size_t) {
-    error = sent;
-    if (sent) return;
+  boost::asio::async_write(connection, boost::asio::buffer(request), [&](const error_code&, std::size_t) {
+    // A program that refuses the connection sends its answer and closes before it reads, so that the write may fail.
     boost::asio::async_read_until(connection, boost::asio::dynamic_buffer(input, longest_answer), '\n',
                                   [&](const error_code& received, std::size_t bytes) {
                                     error = received;
@@ -50,6 +50,9 @@ Answer ask(const std::string& socket, const std::string& line, std::chrono::mill
                                   });
   });
   context.run_for(timeout);
+  if (error == boost::asio::error::eof || error == boost::asio::error::connection_reset)
+    throw std::runtime_error("no answer on " + socket +
+                             ": the program closed the connection; has it too many clients?");
   if (error) throw std::runtime_error("no answer on " + socket + ": " + error.message());
   if (!length) throw std::runtime_error("no answer on " + socket + " in time");
   return Answer::from_line(input.substr(0, *length - 1));

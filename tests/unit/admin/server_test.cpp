@@ -113,6 +113,7 @@ class AdminServer : public testing::Test {
     client.connect(stream_protocol::endpoint(socket_));
     boost::system::error_code error;
     boost::asio::write(client, boost::asio::buffer(request), error);
+    error = {};  // a server that refuses the request closes before it has read all of it
     std::string text;
     std::string all;
     for (std::size_t i = 0; i < lines && !error; ++i) {
@@ -223,8 +224,15 @@ TEST_F(AdminServer, AClientThatAskedIsDisplacedOnlyIfItIsSilentForLong) {
   boost::asio::write(first, boost::asio::buffer(std::string("echo\n")));
   std::string text;
   boost::asio::read_until(first, boost::asio::dynamic_buffer(text), '\n');
-  Answer answer = ask(socket_, "echo", 5s);
-  while (!answer.ok) answer = ask(socket_, "echo", 5s);
+  const auto is_answered = [&] {
+    try {
+      return ask(socket_, "echo", 5s).ok;
+    } catch (const std::runtime_error&) {  // closed without an answer, because one client is already being refused
+      return false;
+    }
+  };
+  while (!is_answered()) {
+  }
   text.clear();
   boost::system::error_code error;
   boost::asio::read_until(first, boost::asio::dynamic_buffer(text), '\n', error);
