@@ -183,11 +183,13 @@ void DelayBasedController::on_acknowledged(const AckSample& raw) {
                              ? (ack_sample.control_loop_delay - control_loop_delay_) / 16
                              : ack_sample.control_loop_delay;
   const bool refilling = slow_start_.refilling();
-  detect_shared_queue(ack_sample, silence, earlier_srtt);
+  const Instant came = ack_sample.now - ack_delay_.newest();
+  // The uplink may delay ACKs and release them together, for example behind an upload. Only times without deliveries
+  // show a shared queue.
+  detect_shared_queue(ack_sample, greater(lesser(silence, came - delivered_at_), Duration::zero()), earlier_srtt);
   detect_longer_path(ack_sample, silence);
   detect_shorter_path(ack_sample);
   record_round_trip(ack_sample, observed);
-  const Instant came = ack_sample.now - ack_delay_.newest();
   if (draining() && is_shared(shared_queue_)) {
     // Other UEs drain at the same time, so the ACKs may arrive at the rate of the whole queue.
     delivery_.on_idle();

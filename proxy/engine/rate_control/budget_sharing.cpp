@@ -112,12 +112,14 @@ Bytes BudgetSharing::budget_beside_others(const Share& share, const Flow& flow, 
   const Duration least = endpoint.min_rtt();
   if (law.base_delay() <= Duration::zero() || law.in_slow_start()) return Bytes::max();
   const Duration common = std::max(law.srtt() - law.base_delay(), Duration::zero());
-  // The endpoint's round trips include the delay of ACKs on the uplink, those of the controller do not.
-  if (took - least <= 2 * (common + law.max_ack_delay()) + queued_elsewhere) return Bytes::max();
+  // The endpoint's round trips include the delay of ACKs on the uplink, those of the controller do not. The greatest
+  // delay is limited by the bytes in flight, so with few of them the newest one may exceed it.
+  const Duration uplink = std::max(law.max_ack_delay(), law.ack_delay());
+  if (took - least <= 2 * (common + uplink) + queued_elsewhere) return Bytes::max();
   // In a recovery the mean may be that of an outage, because retransmissions give no samples. If ACKs come late now,
   // but no later than the uplink makes them, no other bottleneck shows.
   const Duration late = endpoint.recent_rtt() - least;
-  if (late > queued_elsewhere && late <= 2 * law.max_ack_delay()) return Bytes::max();
+  if (late > queued_elsewhere && late <= 2 * uplink) return Bytes::max();
   const double kept = gain_elsewhere * to_seconds(least + queued_elsewhere) / to_seconds(took);
   const Bytes most = Bytes(static_cast<double>(share.flight) * std::min(kept, 1.0)) +
                      segment_on_wire(flow.leg(Side::radio)) * segments_elsewhere;

@@ -220,6 +220,45 @@ TEST(AckBasedRandom, DownloadsContinueBesideAnUpload) {
   examine(568);
 }
 
+// After an outage two downloads have few segments in flight. Their round trips contain 0.4 s on the uplink behind an
+// upload, which is no sign of a bottleneck that is not the radio link.
+TEST(AckBasedRandom, DownloadsRecoverFromAnOutageBesideAnUpload) {
+  const std::string network = R"(
+duration: 40s
+warmup: 1s
+interval: 1s
+modes: [none, smvs]
+smvs: {law: acks}
+server_proxy: {delay: 9ms}
+proxy_nodeb: {delay: 20ms}
+cell:
+  tti: 2ms
+  uplink: {delay: 23ms, rate: 2Mb/s, buffer: 128KiB}
+  ues:
+    - address: 10.45.0.2
+      frame: 0B
+      buffer: 200000B
+      channel: {type: generated, model: {mean: 9504kb/s, speed: 8km/h, snr: 4dB, length: 60s}}
+moves:
+  - {type: outage, at: 15s, duration: 2s}
+apps:
+  - {type: bulk, connections: 2}
+  - {type: bulk, direction: upload, start: 5s}
+)";
+  const auto megabits_after_outage = [](const RunResult& run) {
+    double megabits = 0;
+    for (std::size_t second = 20; second < run.series.size(); ++second) {
+      megabits += run.series[second].throughput_bps / 1e6;
+    }
+    return megabits;
+  };
+  for (const int seed : {13, 35, 59, 66, 110, 130, 149}) {
+    const auto results = run_all("seed: " + std::to_string(seed) + network);
+    ASSERT_EQ(results.size(), 2U);
+    EXPECT_GE(megabits_after_outage(results[1]), 0.9 * megabits_after_outage(results[0])) << "seed " << seed;
+  }
+}
+
 // Four end-to-end connections keep eight segments in flight, and the drain of a slow link waits for fewer.
 TEST(AckBasedRandom, ADrainEndsIfConnectionsShareASlowLink) {
   for (const std::uint64_t seed : {1760U, 3007U}) examine(seed, of_bound_with_drains);
