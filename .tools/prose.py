@@ -20,6 +20,9 @@ OPENINGS = re.compile(
     r"^(…|\.\.\.|(The same|Of|As|And|But|Which|Whose|Whom|Who|Whoever|Nobody|Nothing|It|They|Them|So|There|Such|Likewise|Ditto)\b)", re.I
 )
 
+# A doc comment that begins as a sentence and does not end as one has lost its last line.
+UNFINISHED = re.compile(r"^[A-Z][a-z].*[^.:?!;)…`]$", re.S)
+
 # Words that have a standard one in the RFCs, 3GPP, DPDK or Linux, or that make a person of the code.
 BANNED = {
     r"anew": "again",
@@ -170,6 +173,8 @@ def check(path):
         opening = OPENINGS.match(plain)
         if opening and mark != "//":
             found.append((number, f"a comment stands alone and does not begin with '{opening.group(0)}'"))
+        if mark == "///" and UNFINISHED.search(text):
+            found.append((number, f"a comment of sentences ends with a full stop, not with '{text.split()[-1]}'"))
         for pattern, better in BANNED_RE:
             match = pattern.search(plain)
             if match:

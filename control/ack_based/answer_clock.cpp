@@ -15,21 +15,22 @@ using std::chrono::seconds;
 /// The number of bytes in flight may then be wrong.
 constexpr Duration min_stall = milliseconds(250);
 /// Assumed round trip without a queue until it is measured. A probe (datagrams sent after a hold) waits for its answer
+/// by this time longer, doubled for each earlier probe without an answer.
 constexpr Duration unknown_base_delay = milliseconds(50);
 /// Longest hold (time in which nothing of the flow is sent), in addition to the base delay. A longer hold has no use,
 /// because answers that continue for this time come from a link that stalls.
 constexpr Duration max_hold = milliseconds(300);
 /// Longest hold while answers show a queue that the count does not contain, or while the number of datagrams per answer
 /// is unknown.
-/// flight, or the number of datagrams per answer is unknown.
 constexpr Duration max_long_hold = seconds(2);
 /// Number of holds as which a long hold counts that found no silence, because it has cost the most time.
 constexpr std::uint8_t weight_of_long_hold = 3;
-/// Time between two holds while the number of datagrams per answer is unknown, and after it became known.
-/// has become known, and later. `bad_interval` applies while fewer answers are expected than come.
+/// Time between two holds while the number of datagrams per answer is unknown.
 constexpr Duration learning_interval = milliseconds(300);
+/// Time to the first hold after the number of datagrams per answer became known.
 constexpr Duration first_interval = seconds(1);
-/// Time between two holds while this number is whole, while it is a mean, and while the numbers of answers agree badly.
+/// Time between two later holds: while the number of datagrams per answer is whole, while it is a mean, and while fewer
+/// answers are expected than come.
 constexpr Duration counting_interval = seconds(10);
 constexpr Duration mean_interval = milliseconds(1500);
 constexpr Duration bad_interval = seconds(3);
@@ -38,7 +39,9 @@ constexpr Duration min_interval = seconds(2);
 /// Number of impossible answers after which a hold begins.
 constexpr std::uint32_t max_impossible_answers = 4;
 /// Smallest age of a datagram that an answer may acknowledge, as a share of the base delay (round trip without a
+/// queue).
 constexpr double min_age = 0.75;
+/// Smallest age of a probe (datagram sent after a hold) that an answer may acknowledge, as a share of the base delay.
 constexpr double min_probe_age = 0.6;
 /// Largest n of the factor 2^n that lengthens waiting times after n successive probes (datagrams sent after a hold)
 /// without an answer.
@@ -51,8 +54,7 @@ constexpr std::uint8_t max_early_probes = 3;
 constexpr std::uint32_t first_probe = 10;
 /// Number of holds after which the number of datagrams per answer must be known.
 constexpr std::uint8_t max_learning_holds = 8;
-/// Number of times that this number is sought again after the numbers of answers no longer agree.
-/// the answers no longer fit that number.
+/// Number of times that the number of datagrams per answer is sought again because the answers no longer fit it.
 constexpr std::uint8_t max_restarts = 3;
 /// Fewest answers from which the number of datagrams per answer is computed, and fewest ones for each datagram behind a
 /// drop.
@@ -125,7 +127,6 @@ void AnswerClock::give_up() {
 
 /// Seeks the number of datagrams per answer again, because the numbers of answers no longer agree. Gives up if that has
 /// happened often.
-/// often.
 void AnswerClock::restart_learning(Instant now) {
   if (restarts_++ >= max_restarts) return give_up();
   forget_flight();
@@ -136,6 +137,7 @@ void AnswerClock::restart_learning(Instant now) {
 }
 
 /// Compares the number of answers that are expected for the sent datagrams with the number received. If they differ too
+/// much, seeks the number of datagrams per answer again, or gives up.
 void AnswerClock::check_agreement(Instant now) {
   if (!counts() || !agreement_.update(now)) return;
   const double ratio = agreement_.ratio();
@@ -149,7 +151,6 @@ void AnswerClock::check_agreement(Instant now) {
 
 /// Updates the number of datagrams per answer from what was counted since the last synchronization, and the time of the
 /// next hold.
-/// an instant with nothing in flight. Sets the time of the next hold.
 void AnswerClock::learn(Instant now) {
   const bool was_known = counts();
   if (counted_.is_synchronized && counted_.answers >= min_answers &&
@@ -207,7 +208,6 @@ AnswerClock::Delivery AnswerClock::synchronize(Instant now) {
 }
 
 /// Counts the datagrams of one answer as delivered, or those up to the next one behind a drop.
-/// behind a drop.
 AnswerClock::Delivery AnswerClock::count(Instant now) {
   Delivery delivery;
   if (!counts()) return delivery;
@@ -266,6 +266,7 @@ Duration AnswerClock::silence() const {
 }
 
 /// Returns the time without an answer after which a hold (nothing of the flow is sent) begins although the window is
+/// full.
 Duration AnswerClock::stall_time() const {
   return std::max(min_stall * (1 << lost_probes_), silence() + base_delay());
 }

@@ -31,8 +31,8 @@ namespace sluice::control {
 /// known, each answer removes datagrams from those in flight (DatagramsInFlight). From then on holds are rare, because
 /// they only correct an error of the count. If the number is a mean, holds stay frequent.
 ///
-/// If a receiver acknowledges by time, or if the flow contains other short datagrams, there is no such k. The clock
-/// notices that the numbers do not agree (AnswerAgreement), and gives up.
+/// If a receiver acknowledges by time, or if the flow contains other short datagrams, there is no such number. The
+/// clock notices that the numbers do not agree (AnswerAgreement), and gives up.
 ///
 /// State and work are constant. Reads no clock; thread: its owner's.
 class AnswerClock {
@@ -43,6 +43,7 @@ class AnswerClock {
   /// Records that a datagram of `bytes` IP bytes was sent to the UE.
   void on_sent(Instant now, Bytes bytes);
   /// Records that the proxy has dropped a datagram of the flow. The UE answers the next datagram at once, because it
+  /// detects that one is missing.
   void on_dropped() { is_behind_drop_ = true; }
   /// What an answer shows.
   struct Delivery {
@@ -77,7 +78,6 @@ class AnswerClock {
   [[nodiscard]] Duration base_delay() const { return round_trips_.base_delay(); }
   /// Returns the rate at which the radio queue has emptied during the hold that made the number of datagrams per answer
   /// known; zero while unknown.
-  /// answer; zero while unknown.
   [[nodiscard]] Rate drained_rate() const { return drained_rate_; }
   /// Returns the number of probes (datagrams sent after a hold) that were answered. Each has shown that everything sent
   /// before it was delivered.

@@ -34,8 +34,8 @@ class StandingDelayDetector {
   /// (emptied queue) has measured the longer delay that on_long() returned.
   void set_min_window();
   /// Adapts min_window() to a round trip. `expected` > 0 is the longer delay that a drain has measured, plus a
-  /// tolerance. While round trips are about as long as `expected`, min_window() grows by a quarter of the `delivered`
-  /// bytes, because more bytes in flight then add no delay. At 1.5 times `expected` it becomes zero, because cross
+  /// tolerance. While round trips are about as long as `expected`, more bytes in flight add no delay. min_window() then
+  /// grows by a quarter of the `delivered` bytes. At 1.5 times `expected` it becomes zero, because cross
   /// traffic fills a queue or the link fades.
   void adapt(Duration round_trip, Duration expected, Bytes delivered);
   /// Returns the smallest number of bytes that the controller should keep in flight; zero if there is none.

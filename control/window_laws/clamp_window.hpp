@@ -86,6 +86,7 @@ class ClampWindow {
 
   ClampWindowParameters parameters_;
   // Ring of the last ν + 1 packets, in groups of consecutive packets.
+
   /// arrival time of the first packet of each group; a group is per_group_ consecutive packets
   std::array<Instant, groups> firsts_{};
   std::array<std::uint32_t, groups> sizes_{};  ///< bytes of the packets in each group of per_group_ consecutive packets

@@ -19,7 +19,7 @@ def messages(tmp_path, text, name="a.hpp"):
 @pytest.mark.parametrize("comment", [
     "/// Returns the right edge of the window.", "int a;  ///< bytes in flight", "// The peer may retransmit, so long as the timer runs.",
     'auto url = "http://nobody";', 'auto page = R"page(\n// Nobody hears.\n)page";', "/// Sends as many segments as the window allows; then arms the timer.",
-    "/// Returns `so much`, the name of a key."])
+    "/// Returns `so much`, the name of a key.", "/// arrival of the newest packet", "/// Sources:\n/// - RFC 9293\n/// - RFC 5681."])
 def test_plain_comments_pass(tmp_path, comment):
     assert messages(tmp_path, comment + "\n") == []
 
@@ -27,7 +27,8 @@ def test_plain_comments_pass(tmp_path, comment):
 @pytest.mark.parametrize(("comment", "part"), [
     ("/// … and begins again.", "'…'"), ("/// The same of a segment.", "'The same'"), ("int a;  ///< of the peer", "'of'"),
     ("/// Nobody waits.", "Nobody"), ("// The law hears of it.", "receives"), ("// It is counted anew.", "again"),
-    ("/// Returns " + "one more word " * 9 + ".", "a sentence of 28 words"), ("// Holds so much.", "quantity")])
+    ("/// Returns " + "one more word " * 9 + ".", "a sentence of 28 words"), ("// Holds so much.", "quantity"),
+    ("/// Holds the window. If it is too\nint a;", "ends with a full stop, not with 'too'")])
 def test_riddles_are_found(tmp_path, comment, part):
     assert any(part in message for message in messages(tmp_path, comment + "\n"))
 

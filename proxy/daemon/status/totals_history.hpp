@@ -34,9 +34,10 @@ struct ProgramTotals {
 /// Returns the totals according to the newest snapshots of all shards.
 [[nodiscard]] ProgramTotals totals_of(const StatusSource& status_source, Instant now);
 
-/// Totals of the program and of both groups of UEs (those that rate controllers may limit, and the control group)
-/// during the last hour, for the live page. A row contains the rates and means since the previous row. No row contains
-/// values of single UEs, so the size of a row does not depend on the number of UEs. Thread: the control thread.
+/// Totals of the program during the last hour, for the live page. They are divided by group of UEs: those that rate
+/// controllers may limit, and the control group. A row contains the rates and means since the previous row. No row
+/// contains values of single UEs, so the size of a row does not depend on the number of UEs. Thread: the control
+/// thread.
 class TotalsHistory {
  public:
   TotalsHistory();

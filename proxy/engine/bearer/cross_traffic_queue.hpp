@@ -44,7 +44,7 @@ struct CrossTrafficQueue {
   /// Estimates what one QUIC download has delivered, from the UE's short datagrams (answers) in the same flow. Set only
   /// if neither Node-B reports nor ACKs show what the link delivers.
   Pooled<control::AnswerClock> clock;
-  /// QueuedPacket::slot of the packets of the QUIC download whose deliveries `clock` estimates
+  /// QueuedPacket::slot of the packets of the QUIC download whose deliveries `clock` estimates.
   std::uint32_t clocked_slot = 0;
   Instant overdrawn_since{};  ///< start of the round trip in which the bytes of `overdrawn` were sent
   /// bytes that sparse flows (those that send little) have sent beyond the window during this round trip
