@@ -82,6 +82,14 @@ struct SynOptions {
   bool accurate_ecn : 1 = false;
   constexpr bool operator==(const SynOptions&) const = default;
 
+  /// Returns the shift count of the window fields that the sender of these options uses if the other host's SYN has
+  /// the options `other`. It is 0 unless both have the window scale option, and at most 14 (RFC 7323 section 2.2).
+  [[nodiscard]] constexpr unsigned window_shift(const SynOptions& other) const {
+    constexpr unsigned largest_shift = 14;
+    const unsigned shift = window_scale < largest_shift ? window_scale : largest_shift;
+    return has_window_scale && other.has_window_scale ? shift : 0U;
+  }
+
   /// Bits of the options that take effect only if both hosts send them in their SYNs; used by offered() and
   /// difference().
   enum Agreed : std::uint8_t { agreed_scale = 1, agreed_sack = 2, agreed_timestamps = 4, agreed_ecn = 8 };

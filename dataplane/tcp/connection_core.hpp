@@ -46,6 +46,8 @@ class ConnectionCore {
   /// True if both hosts negotiated the TCP timestamps option in the handshake.
   [[nodiscard]] bool uses_timestamps() const { return bits_.use_timestamps; }
   [[nodiscard]] bool uses_sack() const { return bits_.use_sack; }
+  /// Returns the shift count of the peer's window fields (RFC 7323 section 2.2).
+  [[nodiscard]] unsigned snd_shift() const { return bits_.snd_shift; }
   [[nodiscard]] bool uses_ecn() const { return bits_.use_ecn; }
   [[nodiscard]] bool uses_accurate_ecn() const { return bits_.use_ecn && accurate_ecn() != nullptr; }
   /// Returns the ECN counters of a connection that agreed on accurate ECN feedback (RFC 9768); null on others.
@@ -84,8 +86,6 @@ class ConnectionCore {
   /// Returns the MSS that this endpoint announces.
   [[nodiscard]] std::uint16_t local_mss() const { return local_mss_; }
   void set_local_mss(std::uint16_t mss) { local_mss_ = mss; }
-  /// Returns the peer's window scale.
-  [[nodiscard]] unsigned snd_shift() const { return bits_.snd_shift; }
   /// Returns the payload per segment for a peer whose MSS option is `mss`. TCP options that every segment contains are
   /// subtracted (RFC 6691).
   [[nodiscard]] std::uint16_t payload_within(std::uint16_t mss) const {

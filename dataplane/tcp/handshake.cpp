@@ -4,22 +4,9 @@
 
 #include "dataplane/tcp/handshake.hpp"
 
-#include <algorithm>
-
 #include "dataplane/tcp/accurate_ecn.hpp"
 
 namespace sluice::tcp {
-namespace {
-
-constexpr std::uint8_t largest_shift = 14;  ///< largest shift count of window scaling (RFC 7323 section 2.3)
-
-/// Returns the shift count in use: at most 14, and 0 if window scaling is not `used`.
-unsigned scale_of(const SynOptions& options, bool used) {
-  return used ? std::min(options.window_scale, largest_shift) : 0U;
-}
-
-}  // namespace
-
 /// Resets the endpoint for a new connection. Settings that the endpoint's owner may have made before are kept: receive
 /// room, timestamp, window source and window updates.
 void Handshake::reset_connection(const EndpointConfig& config, SeqNum iss) {
@@ -58,8 +45,8 @@ void Handshake::negotiate(const SynOptions& ours, const SynOptions& theirs, std:
   }
   const bool scaled = ours.has_window_scale && theirs.has_window_scale;
   set_options(ours.timestamps && theirs.timestamps, ours.sack_permitted && theirs.sack_permitted, ecn, scaled,
-              scale_of(theirs, scaled));
-  set_rcv_shift(scale_of(ours, scaled));
+              theirs.window_shift(ours));
+  set_rcv_shift(ours.window_shift(theirs));
   set_segment_size(theirs.mss, port_mss);
 }
 

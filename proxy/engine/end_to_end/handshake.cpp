@@ -92,13 +92,6 @@ Duration measured(std::uint32_t ticks) {
   return ticks == 0 ? Duration::zero() : tcp::tick::us_duration(ticks);
 }
 
-/// Returns a window in bytes. The window field is scaled if both hosts have sent the window scale option (RFC 7323
-/// section 2.2).
-std::uint32_t scaled(std::uint16_t window, const tcp::SynOptions& sender, const tcp::SynOptions& receiver) {
-  const bool scaling = sender.has_window_scale && receiver.has_window_scale;
-  return static_cast<std::uint32_t>(window) << (scaling ? sender.window_scale : 0);
-}
-
 /// Initialises the counts of CE packets on both legs of a connection with accurate ECN. Both counts start from five.
 /// The initiator has also counted the SYN-ACK if that arrived with CE, and reports this in `ack`. An ACK without
 /// payload reports the ECN field of the SYN-ACK, one with payload the count (RFC 9768 sections 3.2.1 and 3.2.2).
@@ -177,7 +170,8 @@ void split_at_handshake(Flow& flow, const tcp::Segment& ack, const LegConfigs& c
   const Handshake& seen = flow.handshake;
   const tcp::SeqNum initiator_next = seen.initiator_isn + 1;
   const tcp::SeqNum responder_next = seen.responder_isn + 1;
-  const std::uint32_t initiator_window = scaled(ack.window, seen.initiator_options, seen.responder_options);
+  const std::uint32_t initiator_window = std::uint32_t{ack.window}
+                                         << seen.initiator_options.window_shift(seen.responder_options);
   // The window of a SYN-ACK is never scaled (RFC 7323 section 2.2).
   const std::uint32_t responder_window = seen.responder_window;
 

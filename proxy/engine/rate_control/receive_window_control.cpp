@@ -1,6 +1,7 @@
 // Receive windows of split connections: quota for the UE, and the second loop for the server while a controller steers
 // (the second loop of the paper, control/smvs/receive_window_loop.hpp). SplitFlows and the pure-ACK path call it.
-// Invariants: a right edge never moves left, and no window exceeds the quota of RelayBufferQuota.
+// Invariants: a right edge never moves left, and no window exceeds the quota of RelayBufferQuota by more than one unit
+// of the window scale.
 #include "proxy/engine/rate_control/receive_window_control.hpp"
 
 #include <algorithm>
@@ -92,7 +93,7 @@ inline void ReceiveWindowControl::open_uncontrolled_window(Flow& flow, Side in, 
   Leg& leg = flow.leg(in);
   leg.limited_by_quota = most == limit && !buffer_quota_.follows_demand(flow, in);
   leg.space_added = false;
-  ack_limit_.open_window(flow, in, most - held);
+  ack_limit_.open_window(flow, in, without_closing(flow, in, most - held, held));
 }
 
 void ReceiveWindowControl::update_of_ue(Flow& flow, const Bearer& bearer, Instant now) {
@@ -113,7 +114,7 @@ void ReceiveWindowControl::update_of_server(Flow& flow, Bearer& bearer, Instant 
   }
   Loop* const loop = loop_of(flow, bearer, held);
   if (loop == nullptr) {
-    ack_limit_.open_window(flow, Side::core, first(bearer, Side::core) - held);
+    ack_limit_.open_window(flow, Side::core, without_closing(flow, Side::core, first(bearer, Side::core) - held, held));
     return;
   }
   // A radio link that takes all data at once and then waits for more gives no rate. Until one is known, the server's
@@ -124,13 +125,12 @@ void ReceiveWindowControl::update_of_server(Flow& flow, Bearer& bearer, Instant 
                        : sliding ? held + slide(flow, bearer, sliding_[loop->sliding], now)
                                  : held + balance_window(flow, bearer, loop->balance);
   const Bytes most = limit - held;
-  Bytes room = std::min(most, wanted - held);
-  // Nothing else would serve this flow again, and a window below its unit is closed.
-  if (held <= Bytes{} && room > Bytes{}) room = std::min(most, greater(room, window_unit(flow)));
+  const Bytes room = without_closing(flow, Side::core, std::min(most, wanted - held), held);
   ack_limit_.open_window(flow, Side::core, grant_min_window(flow, bearer, *loop, room, most, now), updates_of(bearer));
   // Without data in flight nothing else would serve this flow again. The steps of the sliding-mode law are triggered by
   // reports.
-  const Bytes closed_below = greater(Bytes(flow.leg(Side::core).endpoint.effective_mss()), window_unit(flow));
+  const Bytes closed_below =
+      greater(Bytes(flow.leg(Side::core).endpoint.effective_mss()), window_unit(flow, Side::core));
   record_window_closed(flow, bearer, sliding || room < closed_below);
 }
 

@@ -90,18 +90,20 @@ class ReceiveWindowControl {
     const tcp::Endpoint& server = flow.leg(Side::core).endpoint;
     return Bytes(server.rcv_adv() - server.rcv_nxt());
   }
-  /// Returns the unit of the window that is advertised to the server, in bytes (RFC 7323 section 2.2). A smaller window
-  /// is rounded down to zero.
-  [[nodiscard]] static Bytes window_unit(const Flow& flow) {
-    const tcp::SynOptions& first = flow.handshake.initiator_options;
-    const tcp::SynOptions& second = flow.handshake.responder_options;
-    if (!first.has_window_scale || !second.has_window_scale) return Bytes(1);
-    const unsigned scale = flow.initiator == Side::radio ? first.window_scale : second.window_scale;
-    return Bytes(std::int64_t{1} << std::min(scale, 14U));
+  /// Returns the unit of the window that is advertised to the host behind `in`, in bytes (RFC 7323 section 2.2). The
+  /// window is advertised in the other host's name, so the unit is that of the other host's window fields. A smaller
+  /// window is rounded down to zero.
+  [[nodiscard]] static Bytes window_unit(const Flow& flow, Side in) {
+    return Bytes(std::int64_t{1} << flow.leg(opposite(in)).endpoint.snd_shift());
+  }
+  /// Returns the window of `room` bytes for the host behind `in`, rounded up to one unit (window_unit()) if nothing is
+  /// `held` of that host. A closed window would then never open again, because no delivery would update it.
+  [[nodiscard]] static Bytes without_closing(const Flow& flow, Side in, Bytes room, Bytes held) {
+    return held <= Bytes{} && room > Bytes{} ? greater(room, window_unit(flow, in)) : room;
   }
   /// Returns the size of two full segments of the server in bytes, or the unit of the window if that is larger.
   [[nodiscard]] static Bytes few_segments(const Flow& flow) {
-    return greater(Bytes(flow.leg(Side::core).endpoint.effective_mss()) * 2, window_unit(flow));
+    return greater(Bytes(flow.leg(Side::core).endpoint.effective_mss()) * 2, window_unit(flow, Side::core));
   }
   /// Returns the window in bytes to advertise to the server: `room`, which the controller has computed. If `room` is
   /// less than two segments and a minimum window is due (see gets_min_window()), returns two segments instead, but at

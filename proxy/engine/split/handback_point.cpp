@@ -33,19 +33,10 @@ bool finished_receiving(const Leg& leg) {
   }
 }
 
-/// Returns the window scale shift of the host behind `side` (RFC 7323 section 2.2).
-unsigned scale(const Flow& flow, Side side) {
-  const Handshake& seen = flow.handshake;
-  const bool initiator = side == flow.initiator;
-  const tcp::SynOptions& own = initiator ? seen.initiator_options : seen.responder_options;
-  const tcp::SynOptions& other = initiator ? seen.responder_options : seen.initiator_options;
-  return own.has_window_scale && other.has_window_scale ? std::min<unsigned>(own.window_scale, 14) : 0U;
-}
-
 /// Returns the maximum number of bytes by which the window field of the host behind `side` is rounded down (RFC 7323
 /// section 2.4).
 std::uint32_t rounding(const Flow& flow, Side side) {
-  return (1U << scale(flow, side)) - 1;
+  return (1U << flow.leg(side).endpoint.snd_shift()) - 1;
 }
 
 /// True if no host has got a larger window from the proxy than the other host has advertised. An excess of less than
@@ -283,7 +274,8 @@ Verdict judge(const Flow& flow, Side in, const tcp::Segment& segment, const Edge
 }
 
 void record_advertised(Flow& flow, Side in, const tcp::Segment& segment) {
-  flow.leg(opposite(in)).endpoint.record_advertised(segment.ack + (std::uint32_t{segment.window} << scale(flow, in)));
+  const std::uint32_t window = std::uint32_t{segment.window} << flow.leg(in).endpoint.snd_shift();
+  flow.leg(opposite(in)).endpoint.record_advertised(segment.ack + window);
 }
 
 void record_acknowledged(Flow& flow, Side in, const tcp::Segment& segment, tcp::SeqNum edge) {

@@ -159,6 +159,28 @@ TEST(ShardBufferQuotaOfAnIdleConnection, IsFreedBeforeItsTimerExpires) {
   EXPECT_EQ(window_beside(true, 2250ms), alone);
 }
 
+class ShardBufferQuotaBelowAUnit : public ShardBufferQuota {
+ protected:
+  static proxy::ShardConfig tiny_share() {
+    proxy::ShardConfig config = small_buffers();
+    config.limits.ue_share = 0.0001;  // two kilobytes
+    return config;
+  }
+  ShardBufferQuotaBelowAUnit() : ShardBufferQuota(tiny_share()) {}
+};
+
+// A window field counts units of 16 KiB. A window that is rounded down to none would never open again, because the
+// server then sends nothing that the UE could acknowledge.
+TEST_F(ShardBufferQuotaBelowAUnit, TheServerGetsOneUnit) {
+  hosts.options.window_scale = 14;
+  hosts.window = 64;
+  hosts.open();
+  download(40);
+  const std::vector<Bytes> told = windows();
+  ASSERT_FALSE(told.empty());
+  EXPECT_EQ(told.back(), Bytes(16 * 1024));
+}
+
 class ShardBufferQuotaOfOneUe : public ShardBufferQuota {
  protected:
   static proxy::ShardConfig small_share() {
