@@ -146,6 +146,11 @@ class Bearer : public CircularListHook<Bearer> {
   [[nodiscard]] const AckController& ack_controller() const {
     return ack_controller_ ? *ack_controller_ : pools_->fresh_ack_controller(*settings_);
   }
+  /// True if the ACK-based controller runs and a split flow of the bearer waits for its window. A flow that has only
+  /// retransmissions to send waits, too, although it has no unsent data.
+  [[nodiscard]] bool has_waiting_flows() const {
+    return rate_control_.is_ack_based() && (load.backlogged_flows != 0 || ack_controller().waiting() != 0);
+  }
   /// Returns the state of the UE's radio queue for per-flow window controllers. Creates it on first use.
   [[nodiscard]] RadioQueue& queue() { return queue_ ? *queue_ : queue_.make(pools_->queues, *settings_); }
 

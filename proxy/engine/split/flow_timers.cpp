@@ -27,12 +27,12 @@ bool FlowTimers::can_be_postponed(const Flow& flow, Instant now) const {
 }
 
 /// True if elapsed time alone may open a window. Under Node-B reports, elapsed time changes the window advertised to
-/// the server and the number of bytes that the flow may send. Under the ACK-based controller only three cases depend on
-/// time: a flow of the UE has unsent data, the window advertised to the server is (nearly) closed, or the link's rate
-/// is not known yet.
+/// the server and the number of bytes that the flow may send. Under the ACK-based controller three states depend on
+/// time: a flow of the UE waits for the controller's window, the window advertised to the server is nearly closed, or
+/// no rate is known yet.
 bool FlowTimers::depends_on_time(const Flow& flow, const Bearer& bearer, Instant now) {
   if (!bearer.rate_control().is_rate_controlled()) return false;
-  return !bearer.rate_control().is_ack_based() || bearer.load.backlogged_flows != 0 || flow.share.window_closed ||
+  return !bearer.rate_control().is_ack_based() || bearer.has_waiting_flows() || flow.share.window_closed ||
          ReceiveWindowControl::gets_min_window(flow, bearer, now) || bearer.mean_rate() <= Rate();
 }
 

@@ -114,13 +114,6 @@ inline void SplitFlows::send_due(Flow& flow, FlowId id, Instant now) {
   flow_timers_.update(flow, id, now);
 }
 
-/// True if a flow of the bearer waits for the window of the ACK-based controller. A flow that has only retransmissions
-/// to send has no unsent data, so it is not backlogged.
-inline bool SplitFlows::has_waiting_flows(const Bearer& bearer) {
-  return bearer.rate_control().is_ack_based() &&
-         (bearer.load.backlogged_flows != 0 || bearer.ack_controller().waiting() != 0);
-}
-
 inline void SplitFlows::serve(Flow& flow, FlowId id, Instant now) {
   const StreamEvents events = std::exchange(flow.events, StreamEvents::none);
   if (events == due_to(Side::core)) return send_due<Side::core>(flow, id, now);
@@ -154,7 +147,7 @@ inline void SplitFlows::serve(Flow& flow, FlowId id, Instant now) {
   if (flow.share.short_flow) [[unlikely]]
     short_flow::follow(flow, bearer, /*over=*/false, now);
   flow_timers_.update(flow, id, now);
-  if (has_waiting_flows(bearer)) distribute_budget(bearer, now);
+  if (bearer.has_waiting_flows()) distribute_budget(bearer, now);
 }
 
 /// Serves a flow on the slow path, because one of its legs is not established, in recovery, reordering or closing.
@@ -165,7 +158,7 @@ void SplitFlows::serve_slow_path(Flow& flow, FlowId id, Instant now) {
   const bool stays = flow.release_reason != ReleaseReason::none ? serve_releasing(served) : serve_repairing(served);
   // The flow may be closed, and its bearer with it.
   if (!stays && !shard_.registry.bearers().contains(of)) return;
-  if (has_waiting_flows(bearer)) distribute_budget(bearer, now);
+  if (bearer.has_waiting_flows()) distribute_budget(bearer, now);
 }
 
 /// Serves a flow with a leg in recovery or closing. Returns false if the flow was closed.

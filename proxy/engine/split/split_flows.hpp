@@ -203,7 +203,6 @@ class SplitFlows {
   /// Makes a few flows of the UE send bytes that the ACK-based controller allows and that are unused, in round-robin
   /// order. Few flows suffice, because the data that they send, or ACKs, cause the next call.
   [[gnu::noinline]] void distribute_budget(Bearer& bearer, Instant now);
-  [[nodiscard]] static bool has_waiting_flows(const Bearer& bearer);
   void emit_round_robin(Bearer& bearer, std::uint32_t count, bool short_flow, Instant now);
 
   // --- service (split_flows.cpp)
