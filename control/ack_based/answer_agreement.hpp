@@ -24,8 +24,8 @@ class AnswerAgreement {
   void on_answer() { ++came_; }
   /// Begins a new count up to the next answer, because the number of datagrams per answer has just become known.
   void restart_datagrams() { unanswered_ = 0; }
-  /// Discards the result of earlier periods.
-  void restart() { ratio_ = 1; }
+  /// Discards the result of earlier periods and the current period.
+  void restart() { *this = {}; }
   /// Ends the period if it is long enough, and returns true if ratio() was updated. The first period only begins.
   [[nodiscard]] bool update(Instant now) {
     if (came_ < min_answers || now - began_ < min_period) return false;

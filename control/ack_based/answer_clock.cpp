@@ -90,7 +90,10 @@ void AnswerClock::on_sent(Instant now, Bytes bytes) {
     --probe_.left;
     if (probe_.sent_at == Instant{}) probe_.sent_at = now;
   }
-  if (phase_ == Phase::probing && probe_.sent_at != Instant{}) ++probe_.sent_since;
+  if (phase_ == Phase::probing && probe_.sent_at != Instant{}) {
+    ++probe_.sent_since;
+    probe_.bytes_since += static_cast<std::uint64_t>(bytes.count());
+  }
   if (counts()) in_flight_.add(now, bytes, is_behind_drop_);
   is_behind_drop_ = false;
   ++counted_.sent;
@@ -109,6 +112,7 @@ void AnswerClock::begin_hold(Instant now) {
 /// many holds.
 void AnswerClock::resume(Instant now) {
   phase_ = Phase::counting;
+  counting_since_ = now;
   probe_.sent_at = Instant{};
   counted_.impossible_answers = 0;
   next_hold_ = now + (counts() ? counting_interval / 10 : learning_interval);
@@ -159,7 +163,10 @@ void AnswerClock::learn(Instant now) {
     const double answers = static_cast<double>(counted_.answers) - static_cast<double>(counted_.behind_drops) / 2;
     per_answer_.add(static_cast<double>(counted_.sent), answers, silence_.gap());
   }
-  if (was_known && !counts()) forget_flight();
+  if (was_known && !counts()) {  // the answers no longer fit a mean
+    counted_ = {.is_synchronized = true};
+    return restart_learning(now);
+  }
   if (counts() && !was_known) {
     const Duration drained = silence_.before_last() - hold_.since;
     const double bytes = static_cast<double>(counted_.sent_bytes) / static_cast<double>(counted_.sent) *
@@ -189,11 +196,15 @@ AnswerClock::Delivery AnswerClock::synchronize(Instant now) {
   in_flight_.remove_before(probe_.sent_at);
   // The probe and its answer belong to the next count.
   counted_.sent -= std::min(probe_.sent_since, counted_.sent);
+  counted_.sent_bytes -= std::min(probe_.bytes_since, counted_.sent_bytes);
   --counted_.answers;
   learn(now);
+  if (has_given_up()) return {};
   counted_.sent = probe_.sent_since;
+  counted_.sent_bytes = probe_.bytes_since;
   counted_.answers = 1;
   phase_ = Phase::counting;
+  counting_since_ = now;
   probe_.sent_at = Instant{};
   lost_probes_ = 0;
   answered_ = 0;
@@ -256,8 +267,8 @@ AnswerClock::Delivery AnswerClock::on_answer(Instant now, bool waits) {
 }
 
 bool AnswerClock::is_hold_due(Instant now) const {
-  return now >= next_hold_ || (counted_.impossible_answers >= max_impossible_answers &&
-                               now >= next_hold_ - counting_interval + min_interval);
+  return now >= next_hold_ ||
+         (counted_.impossible_answers >= max_impossible_answers && now >= counting_since_ + min_interval);
 }
 
 /// Returns the time without an answer from the UE after which its radio queue counts as empty.
@@ -289,7 +300,8 @@ Instant AnswerClock::deadline() const {
       return probe_.sent_at + base + AnswerSilence::expected + silence_.margin() +
              unknown_base_delay * (1 << lost_probes_);
     case Phase::counting:
-      return counts() && !in_flight_.empty() ? std::max(silence_.last(), last_sent_) + stall_time() : never;
+      if (!counts() || in_flight_.empty()) return never;
+      return std::max({silence_.last(), last_sent_, checked_at_}) + stall_time();
   }
   return never;
 }
@@ -297,6 +309,7 @@ Instant AnswerClock::deadline() const {
 void AnswerClock::on_time(Instant now, bool blocked) {
   if (now < deadline()) return;
   if (phase_ == Phase::counting) {
+    checked_at_ = now;
     // A mean that is too small lets the count lag behind, until the window seems to be full for ever.
     if (blocked && !per_answer_.is_whole()) give_up();
     if (blocked && !has_given_up()) begin_hold(now);

@@ -72,7 +72,7 @@ class AnswerClock {
   [[nodiscard]] bool has_given_up() const { return phase_ == Phase::given_up; }
   /// Returns the bytes that were sent while counts() was true, and are not known to be delivered yet.
   [[nodiscard]] Bytes in_flight() const { return in_flight_.bytes(); }
-  /// Returns how many datagrams an answer acknowledges; 2 while unknown.
+  /// Returns how many datagrams an answer acknowledges. While that is unknown, it is the last estimate, at first 2.
   [[nodiscard]] double datagrams_per_answer() const { return per_answer_.value(); }
   /// Returns the round trip without a queue; zero while unknown.
   [[nodiscard]] Duration base_delay() const { return round_trips_.base_delay(); }
@@ -101,6 +101,7 @@ class AnswerClock {
     Instant sent_at{};              ///< time at which its first datagram was sent; zero before that
     std::uint32_t left = 0;         ///< datagrams of the probe that were not sent yet
     std::uint64_t sent_since = 0;   ///< datagrams since sent_at
+    std::uint64_t bytes_since = 0;  ///< IP bytes of these datagrams
     bool has_early_answer = false;  ///< true if one answer came sooner than the base delay permits
   };
   /// Numbers since the last synchronization: the last instant at which every datagram had been answered.
@@ -140,6 +141,8 @@ class AnswerClock {
   Probe probe_;
   Counted counted_;
   Instant next_hold_{};
+  Instant counting_since_{};  ///< end of the last hold and probe
+  Instant checked_at_{};      ///< time at which on_time() last found that the window is not full
   Instant last_sent_{};
   double answered_ = 0;  ///< datagrams that answers stand for and that were not removed from in_flight_ yet
   Rate drained_rate_;

@@ -27,9 +27,10 @@ class DatagramsPerAnswer {
 
   /// True if value() was learned.
   [[nodiscard]] bool is_known() const { return is_known_; }
-  /// Returns the number of datagrams per answer; 2 as long as nothing was learned.
+  /// Returns the number of datagrams per answer. While it is not known, this is the last estimate, at first 2.
   [[nodiscard]] double value() const { return value_; }
-  /// True if value() is a whole number of the receiver, and not a mean.
+  /// True if the receiver answers each n-th datagram for a whole number n. value() is n, or a little more while recent
+  /// ratios exceed n. False if value() is a mean of ratios.
   [[nodiscard]] bool is_whole() const { return is_whole_; }
   /// True if recent ratios exceed the whole number, so that counts are needed soon.
   [[nodiscard]] bool exceeds_whole() const { return is_whole_ && (ratio_above_ > 0 || corrected_counts_ > 0); }

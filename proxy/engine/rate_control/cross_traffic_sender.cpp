@@ -85,6 +85,11 @@ bool apply_hold(CrossTrafficQueue& cross) {
   return cross.queue.any_ready();
 }
 
+/// True if datagrams of the download whose answers are counted wait in the proxy.
+bool clocked_flow_waits(const CrossTrafficQueue& cross) {
+  return cross.queue.bytes_of({.slot = cross.clocked_slot}) > Bytes{};
+}
+
 /// True if packets with the hash `slot` use the FIFO of the download whose answers are counted. Two flows may share a
 /// FIFO, so such a packet may belong to another flow.
 bool shares_clocked_fifo(const CrossTrafficQueue& cross, std::uint32_t slot) {
@@ -423,7 +428,7 @@ void CrossTrafficSender::on_answer(const RxPacket& rx) {
   if (!cross.is_clocked(static_cast<std::uint32_t>(rx.tag))) return;
   const bool was_known = cross.clock->counts();
   const Bytes before = cross.in_flight();
-  const control::AnswerClock::Delivery delivery = cross.clock->on_answer(rx.now, !cross.queue.empty());
+  const control::AnswerClock::Delivery delivery = cross.clock->on_answer(rx.now, clocked_flow_waits(cross));
   AckController& controller = bearer.ack_controller();
   controller.add_flight(cross.in_flight() - before);
   cross.ack_at = rx.now;
@@ -463,7 +468,7 @@ void CrossTrafficSender::give_up(Bearer& bearer, Instant now) {
 bool CrossTrafficSender::advance_clock(Bearer& bearer, Instant now) {
   CrossTrafficQueue& cross = bearer.cross_traffic_queue();
   AckController& controller = bearer.ack_controller();
-  const bool is_blocked = !cross.queue.empty() && is_window_full(bearer, now);
+  const bool is_blocked = clocked_flow_waits(cross) && is_window_full(bearer, now);
   const Bytes before = cross.in_flight();
   cross.clock->on_time(now, is_blocked);
   controller.add_flight(cross.in_flight() - before);
@@ -493,8 +498,8 @@ Instant CrossTrafficSender::deadline(const Bearer& bearer) {
   if (cross.clock) {
     const Instant ends = std::min(cross.clock->deadline(), cross.ack_at + max_clock_silence);
     // While ACKs are expected, expire_without_acks() removes no sent bytes, so their due time would stay in the past.
-    const bool others_wait = cross.is_holding() && cross.queue.any_ready() && cross.sent.total() > Bytes{} &&
-                             !cross.awaits_acks(controller.flight());
+    const bool others_wait =
+        cross.queue.any_ready() && cross.sent.total() > Bytes{} && !cross.awaits_acks(controller.flight());
     return others_wait ? std::min(ends, cross.sent.oldest() + controller.law().srtt()) : ends;
   }
   if (cross.awaits_acks(controller.flight())) return cross.ack_at + max_stall;
