@@ -60,7 +60,8 @@ namespace sluice::proxy {
   X(scone_lowered, "SCONE packets to UEs whose rate signal was lowered to scone_rate")                             \
   X(scone_observed, "SCONE packets to UEs that mode observe left, although their signal exceeds scone_rate")       \
   X(scone_kept, "SCONE packets to UEs whose rate signal does not exceed scone_rate")                               \
-  X(scone_beyond_limit, "SCONE packets to UEs that were left: enough of the flow were changed within 67 s")        \
+  X(scone_beyond_limit,                                                                                            \
+    "SCONE packets to UEs that were left: four of this flow, or of another one in its entry, were just changed")   \
   X(scone_unmatched, "datagrams to UEs that begin like SCONE, but not with a packet of the same connection")       \
   X(drop_too_long, "dropped: packet to forward is longer than the other port's MTU")                               \
   X(rx_partial_checksum, "segments accepted with an unfinished (offloaded) checksum")                              \

@@ -11,10 +11,17 @@
 
 namespace sluice::proxy {
 
-/// True if another datagram of the flow may be changed in this period. Counts the change.
+/// True if another datagram of the flow may be changed now. Counts the change. The changes are a token bucket of
+/// `max_changes` tokens. Advice at the start of a connection thus does not use up that of the next minute.
 bool SconeAdvisor::may_change(flow::KeyTag flow, Instant now) {
   Entry& entry = entries_[static_cast<std::uint32_t>(flow) % flows];
-  if (entry.changes == 0 || now - entry.since >= period) entry = {flow, 0, now};
+  const auto earned = (now - entry.since) / change_interval;
+  if (earned >= entry.changes) {
+    entry = {flow, 0, now};
+  } else {
+    entry.changes = static_cast<std::uint8_t>(entry.changes - earned);
+    entry.since += earned * change_interval;
+  }
   if (entry.flow != flow || entry.changes >= max_changes) return false;
   ++entry.changes;
   return true;

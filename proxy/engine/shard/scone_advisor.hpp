@@ -16,15 +16,18 @@ namespace sluice::proxy {
 /// passes the signal to the sender, whose application then chooses a lower bit rate, for example of a video. The
 /// advisor changes only packets that exist, never raises a signal, and drops or delays nothing because of one.
 ///
-/// A datagram of another protocol may look like a SCONE packet. At most `max_changes` datagrams of a flow per
-/// monitoring period are therefore changed. State and work are constant. Thread: the shard's.
+/// A datagram of another protocol may look like a SCONE packet. At most `max_changes` datagrams of a flow are therefore
+/// changed in quick succession, and later one per `change_interval`. State and work are constant. Thread: the shard's.
 class SconeAdvisor {
  public:
   /// Time in which a receiver uses the lowest signal that it gets (the monitoring period of the draft).
   static constexpr Duration period = std::chrono::seconds(67);
-  /// Maximum number of datagrams of a flow that are changed per period. A sender sends at least two SCONE packets per
-  /// period, and more shortly after its handshake.
+  /// Maximum number of datagrams of a flow that are changed in quick succession. A sender sends several SCONE packets
+  /// shortly after its handshake.
   static constexpr std::uint8_t max_changes = 4;
+  /// Time after which one more datagram may be changed. A sender sends a SCONE packet every 20 to 30 s, and its advice
+  /// must be changed at least once per period.
+  static constexpr Duration change_interval = period / max_changes;
 
   explicit SconeAdvisor(const ShardContext& shard) : shard_(shard) {}
 
@@ -36,14 +39,15 @@ class SconeAdvisor {
   static constexpr std::size_t flows = 1024;
   struct Entry {
     flow::KeyTag flow{};
-    std::uint8_t changes = 0;  ///< datagrams changed since `since`; zero in an unused entry
-    Instant since{};           ///< time of the first of these changes
+    std::uint8_t changes = 0;  ///< changes that still count; zero in an unused entry
+    Instant since{};           ///< time from which on the next `change_interval` makes one of them no longer count
   };
   [[nodiscard]] bool is_ue(const IpAddress& address) const;
   [[nodiscard]] bool may_change(flow::KeyTag flow, Instant now);
 
   const ShardContext shard_;
-  /// changes of flows, indexed by their hash tags; a flow replaces another one only after its period
+  /// changes of flows, indexed by their hash tags; a flow replaces another one only when no change of that one counts
+  /// any more
   std::array<Entry, flows> entries_{};
 };
 

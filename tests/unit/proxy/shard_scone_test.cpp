@@ -103,6 +103,15 @@ TEST_F(ShardScone, ChangesFewDatagramsOfAFlowPerPeriod) {
   EXPECT_EQ(advised(), signal_of_10_mbps) << "the next period";
 }
 
+// The receiver forgets advice after 67 s.
+TEST_F(ShardScone, TheAdviceNeverLapsesAfterABurstAtTheStart) {
+  for (int i = 0; i < 10; ++i) pass(scone(127));
+  for (int i = 0; i < 10; ++i) {
+    lab.pass_time(30s);
+    EXPECT_EQ(advised(), signal_of_10_mbps) << "after " << 30 * (i + 1) << " s";
+  }
+}
+
 TEST_F(ShardScone, LeavesForeignDatagramsThatBeginLikeScone) {
   Data foreign = scone(127);
   foreign[12] ^= 1U;  // the connection ID behind the SCONE packet
