@@ -143,6 +143,8 @@ void DelayBasedController::on_resumed(Instant now) {
     bursty_link_ = false;
     standing_delay_.forget();
     path_step_.forget();
+    shared_queue_ = {};
+    delivery_.set_memory(parameters_->memory);
     steady_link_.forget();
     losses_.forget();
     slow_start_.search(static_cast<double>(parameters_->initial.count()));

@@ -262,7 +262,7 @@ class DelayBasedController {
   StandingDelayDetector standing_delay_;
   PathStepDetector path_step_;        ///< detects a longer path by silences between ACKs
   SharedQueueDetector shared_queue_;  ///< detects data of other UEs between the data of this UE in a shared queue
-  double drain_rate_ = 0;             ///< delivery rate when the present drain began, bytes/s, see begin_drain()
+  double drain_rate_ = 0;  ///< limit of the rate in drain_window() if the queue is shared, bytes/s, see begin_drain()
   MinRttEstimator min_rtt_;
   PathChangeDetector path_change_;  ///< detects a longer path by Node-B reports
   Instant reported_at_{};           ///< time of the last Node-B report; zero: none

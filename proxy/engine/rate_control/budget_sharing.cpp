@@ -17,7 +17,7 @@ namespace {
 
 /// Limit for deciding that the bottleneck of a flow is not the radio link. That is so if the flow's queueing delay
 /// exceeds twice the UE's delay by more than this time. The UE's delay is the queueing delay that its flows have in
-/// common plus its maximum ACK delay.
+/// common, plus the larger of its maximum and its newest ACK delay.
 constexpr Duration queued_elsewhere = std::chrono::milliseconds(20);
 /// Factor in the limit of the bytes in flight of a flow whose bottleneck is not the radio link. The limit is factor ×
 /// rate of the flow × (minimum RTT + queued_elsewhere), plus segments_elsewhere full segments.
