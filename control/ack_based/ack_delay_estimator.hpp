@@ -18,9 +18,10 @@ class AckDelayEstimator {
   /// contains a stall of the link.
   Duration adjust_rtt(const AckSample& ack_sample, Duration since, const DeliveryEstimator& delivery);
 
-  /// Returns the newest known ACK delay; zero if none was known within the last second.
+  /// Returns the newest known ACK delay (time that an ACK waits for the uplink); zero if none was known within the last
+  /// second.
   [[nodiscard]] Duration newest() const { return newest_; }
-  /// Returns the exponential mean of the ACK delay over about 32 ACKs.
+  /// Returns the exponential mean of the ACK delay (time that an ACK waits for the uplink) over about 32 ACKs.
   [[nodiscard]] Duration mean() const { return mean_; }
   /// Returns the greatest recent ACK delay, which decays with a time constant of 0.5 s; zero if none is known.
   [[nodiscard]] Duration max() const { return max_ack_delay_; }
@@ -39,7 +40,7 @@ class AckDelayEstimator {
   void record_max(const AckSample& ack_sample, Duration since, const DeliveryEstimator& delivery);
 
   Duration newest_{};
-  Instant newest_at_{};  ///< time of the ACK whose delay is `newest_`
+  Instant newest_at_{};  ///< arrival time of the newest ACK whose delay at the uplink was known
   Duration mean_{};
   Duration max_ack_delay_{};
   /// Sum of the times between ACKs since an ACK delay was last known. A pause between two ACKs counts as at most 100

@@ -12,8 +12,8 @@ namespace sluice::control {
 /// thread: its owner's.
 class AnswerAgreement {
  public:
-  /// Records a datagram to the UE. `per_answer` is the number of datagrams for which an answer is expected. A datagram
-  /// behind one that the proxy has dropped is answered at once.
+  /// Records a datagram to the UE. One answer is expected for `per_answer` datagrams. If the proxy has dropped the
+  /// datagram before this one (`is_behind_drop`), the UE detects the gap and answers at once.
   void on_sent(double per_answer, bool is_behind_drop) {
     constexpr double fraction_tolerance = 1e-6;
     unanswered_ += 1;
@@ -22,11 +22,13 @@ class AnswerAgreement {
     unanswered_ = is_behind_drop ? 0 : std::max(0.0, unanswered_ - per_answer);
   }
   void on_answer() { ++came_; }
-  /// Begins a new count up to the next answer, because the number of datagrams per answer has just become known.
+  /// Counts the datagrams up to the next expected answer from zero, because the number of datagrams per answer has just
+  /// become known.
   void restart_datagrams() { unanswered_ = 0; }
-  /// Discards the result of earlier periods and the current period.
+  /// Restarts the comparison, because the number of datagrams per answer is sought again. ratio() is 1 then.
   void restart() { *this = {}; }
-  /// Ends the period if it is long enough, and returns true if ratio() was updated. The first period only begins.
+  /// Ends the present period if it has lasted 2 s and has 256 answers, and begins the next one. Returns true if ratio()
+  /// was updated. The first such call only begins a period.
   [[nodiscard]] bool update(Instant now) {
     if (came_ < min_answers || now - began_ < min_period) return false;
     const bool is_first = began_ == Instant{};
@@ -35,7 +37,8 @@ class AnswerAgreement {
     expected_ = came_ = 0;
     return !is_first;
   }
-  /// Returns the mean number of expected answers divided by the number of those that came.
+  /// Returns the number of expected answers divided by the number received, averaged over periods; 1 before the first
+  /// one.
   [[nodiscard]] double ratio() const { return ratio_; }
 
  private:

@@ -11,63 +11,73 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-/// Shortest time without an answer after which a hold (nothing of the flow is sent) begins although the window is full.
-/// The number of bytes in flight may then be wrong.
+/// Shortest time without an answer after which a full window counts as an error of the count of bytes in flight. A hold
+/// (nothing of the flow is sent) then corrects the count.
 constexpr Duration min_stall = milliseconds(250);
-/// Assumed round trip without a queue until it is measured. A probe (datagrams sent after a hold) waits for its answer
-/// by this time longer, doubled for each earlier probe without an answer.
+/// Assumed round trip without a queue until it is measured. It is also the extra time for which the answer to a probe
+/// (datagrams sent after a hold) is awaited. This extra time doubles with each successive probe without an answer.
 constexpr Duration unknown_base_delay = milliseconds(50);
 /// Longest hold (time in which nothing of the flow is sent), in addition to the base delay. A longer hold has no use,
 /// because answers that continue for this time come from a link that stalls.
 constexpr Duration max_hold = milliseconds(300);
-/// Longest hold while answers show a queue that the count does not contain, or while the number of datagrams per answer
-/// is unknown.
+/// Longest hold (time in which nothing of the flow is sent) in two cases: the number of datagrams per answer is
+/// unknown, or more answers than expected came in the hold. A longer queue than counted must then empty.
 constexpr Duration max_long_hold = seconds(2);
-/// Number of holds as which a long hold counts that found no silence, because it has cost the most time.
+/// A hold (pause of the flow) that ends at its longest time, because answers have not ceased, costs the most time. It
+/// counts as this number of further holds without a result, so the clock gives up sooner.
 constexpr std::uint8_t weight_of_long_hold = 3;
-/// Time between two holds while the number of datagrams per answer is unknown.
+/// Time between two holds (pauses of the flow) while the number of datagrams per answer is unknown.
 constexpr Duration learning_interval = milliseconds(300);
-/// Time to the first hold after the number of datagrams per answer became known.
+/// Longest time to the first hold (pause of the flow) after the number of datagrams per answer became known.
 constexpr Duration first_interval = seconds(1);
-/// Time between two later holds: while the number of datagrams per answer is whole, while it is a mean, and while fewer
-/// answers are expected than come.
+/// Times between two later holds (pauses of the flow). `counting_interval` applies while the number of datagrams per
+/// answer is whole, and `mean_interval` while it is a mean. `bad_interval` applies if it is whole but more answers come
+/// than it lets expect.
 constexpr Duration counting_interval = seconds(10);
 constexpr Duration mean_interval = milliseconds(1500);
 constexpr Duration bad_interval = seconds(3);
-/// Least time between two holds that impossible answers cause.
+/// Shortest time from one hold (pause of the flow) to the next if impossible answers cause the next one. An impossible
+/// answer came too early for any datagram in flight.
 constexpr Duration min_interval = seconds(2);
-/// Number of impossible answers after which a hold begins.
+/// Number of impossible answers after which a hold (pause of the flow) begins. An impossible answer came too early for
+/// any datagram in flight, so the count of datagrams in flight is wrong.
 constexpr std::uint32_t max_impossible_answers = 4;
 /// Smallest age of a datagram that an answer may acknowledge, as a share of the base delay (round trip without a
-/// queue).
+/// queue). It is below 1, because the base delay is an estimate.
 constexpr double min_age = 0.75;
-/// Smallest age of a probe (datagram sent after a hold) that an answer may acknowledge, as a share of the base delay.
+/// Smallest age of a probe (datagrams sent after a hold) when its answer arrives, as a share of the base delay. A
+/// sooner answer belongs to an older datagram.
 constexpr double min_probe_age = 0.6;
 /// Largest n of the factor 2^n that lengthens waiting times after n successive probes (datagrams sent after a hold)
 /// without an answer.
 constexpr int max_backoff = 4;
-/// Number of successive probes that are answered before the base delay, after which the base delay is measured again,
-/// because the path has become shorter. A probe is a few datagrams sent after a hold.
+/// If this number of successive probes (datagrams sent after a hold) are answered sooner than a round trip takes, the
+/// path has become shorter. The base delay is then measured again.
 constexpr std::uint8_t max_early_probes = 3;
-/// Number of datagrams of a probe while the number per answer is unknown, so that most receivers answer before their
-/// timer.
+/// Number of datagrams that are sent after a hold (pause of the flow) while the number of datagrams per answer is
+/// unknown. Most receivers answer ten datagrams at once, and do not wait for their timer.
 constexpr std::uint32_t first_probe = 10;
-/// Number of holds after which the number of datagrams per answer must be known.
+/// Number of holds (pauses of the flow until its queue is empty) after which the number of datagrams per answer may
+/// still be unknown. After the next such hold the clock gives up, and no window limits the flow.
 constexpr std::uint8_t max_learning_holds = 8;
-/// Number of times that the number of datagrams per answer is sought again because the answers no longer fit it.
+/// Number of times that the number of datagrams per answer is sought again because the answers no longer fit it. At the
+/// next time the clock gives up.
 constexpr std::uint8_t max_restarts = 3;
-/// Fewest answers from which the number of datagrams per answer is computed, and fewest ones for each datagram behind a
-/// drop.
+/// Fewest answers between two holds (pauses of the flow) from which the number of datagrams per answer is computed.
+/// There must also be `min_answers_per_drop` answers for each datagram that the proxy has dropped, because a drop
+/// causes an extra answer.
 constexpr std::uint64_t min_answers = 8;
 constexpr std::uint64_t min_answers_per_drop = 10;
-/// Bounds of the number of expected answers divided by the number of those that came, for up to two datagrams per
-/// answer. A receiver that answers more datagrams at once makes a larger error when its timer answers, so its lower
-/// bound is `min_agreement_of_many`.
+/// While the number of datagrams per answer is whole, the number of expected answers divided by the number received
+/// must lie between these bounds. Otherwise the number of datagrams per answer is sought again. The lower bound is
+/// `min_agreement_of_many` for more than two datagrams per answer, because each answer of the receiver's timer then
+/// causes a larger error. Below `good_agreement` holds (pauses of the flow) are more frequent.
 constexpr double max_agreement = 1.06;
 constexpr double min_agreement = 0.87;
 constexpr double min_agreement_of_many = 0.95;
 constexpr double good_agreement = 0.97;
-/// Bound of the difference of this quotient from 1 while the number of datagrams per answer is a mean.
+/// Largest difference from 1 of the number of expected answers divided by the number received, while the number of
+/// datagrams per answer is a mean. Beyond it the clock gives up.
 constexpr double max_disagreement_of_mean = 0.14;
 /// Tolerance for rounding errors in sums of fractions of datagrams.
 constexpr double fraction_tolerance = 1e-6;
@@ -76,7 +86,7 @@ constexpr double fraction_tolerance = 1e-6;
 
 AnswerClock::AnswerClock(Instant now) : hold_{.since = now}, last_sent_(now), silence_(now) {}
 
-/// Ends the count of the datagrams in flight, because their answers show nothing from now on.
+/// Discards the datagrams in flight, because it is unknown which of them the next answers acknowledge.
 void AnswerClock::forget_flight() {
   in_flight_.clear();
   answered_ = 0;
@@ -108,8 +118,8 @@ void AnswerClock::begin_hold(Instant now) {
   hold_ = {.since = now, .expected = static_cast<std::uint64_t>(expected)};
 }
 
-/// Ends a hold or a probe that had no result. Gives up if the number of datagrams per answer is still unknown after too
-/// many holds.
+/// Ends a hold (pause of the flow) or a probe (datagrams sent after it) that had no result: the flow is sent again.
+/// Gives up if the number of datagrams per answer is still unknown after too many holds.
 void AnswerClock::resume(Instant now) {
   phase_ = Phase::counting;
   counting_since_ = now;
@@ -129,8 +139,8 @@ void AnswerClock::give_up() {
   forget_flight();
 }
 
-/// Seeks the number of datagrams per answer again, because the numbers of answers no longer agree. Gives up if that has
-/// happened often.
+/// Discards the number of datagrams per answer and seeks it again, because expected and received answers no longer
+/// agree. Gives up if that has already happened three times.
 void AnswerClock::restart_learning(Instant now) {
   if (restarts_++ >= max_restarts) return give_up();
   forget_flight();
@@ -153,8 +163,8 @@ void AnswerClock::check_agreement(Instant now) {
   }
 }
 
-/// Updates the number of datagrams per answer from what was counted since the last synchronization, and the time of the
-/// next hold.
+/// Updates the number of datagrams per answer from the datagrams and answers since the last synchronization (instant at
+/// which every datagram had been answered). Sets the time of the next hold (pause of the flow).
 void AnswerClock::learn(Instant now) {
   const bool was_known = counts();
   if (counted_.is_synchronized && counted_.answers >= min_answers &&
@@ -178,8 +188,8 @@ void AnswerClock::learn(Instant now) {
   counted_ = {.is_synchronized = true};
 }
 
-/// Returns the time until the next hold. `was_known` is true if the number of datagrams per answer was known before
-/// this synchronization.
+/// Returns the time until the next hold (pause of the flow). `was_known` is true if the number of datagrams per answer
+/// was known before the hold that has just ended.
 Duration AnswerClock::hold_interval(bool was_known) const {
   if (!counts()) return learning_interval;
   const Duration interval = per_answer_.exceeds_whole()           ? first_interval
@@ -218,7 +228,8 @@ AnswerClock::Delivery AnswerClock::synchronize(Instant now) {
   return delivery;
 }
 
-/// Counts the datagrams of one answer as delivered, or those up to the next one behind a drop.
+/// Counts the datagrams that one answer acknowledges as delivered. These are the oldest in flight: the usual number per
+/// answer, or fewer if one of them follows a drop, because the UE answers that one at once.
 AnswerClock::Delivery AnswerClock::count(Instant now) {
   Delivery delivery;
   if (!counts()) return delivery;
@@ -276,8 +287,7 @@ Duration AnswerClock::silence() const {
   return silence_.time(!counts() || in_flight_.holds_at_least(per_answer_.value()));
 }
 
-/// Returns the time without an answer after which a hold (nothing of the flow is sent) begins although the window is
-/// full.
+/// Returns how long a full window may remain without an answer until a hold (nothing of the flow is sent) begins.
 Duration AnswerClock::stall_time() const {
   return std::max(min_stall * (1 << lost_probes_), silence() + base_delay());
 }

@@ -37,7 +37,7 @@ namespace sluice::control {
 /// State and work are constant. Reads no clock; thread: its owner's.
 class AnswerClock {
  public:
-  /// Begins with a hold at `now`.
+  /// Begins at `now` with a hold: nothing of the flow is sent until the radio queue is empty.
   explicit AnswerClock(Instant now);
 
   /// Records that a datagram of `bytes` IP bytes was sent to the UE.
@@ -45,7 +45,7 @@ class AnswerClock {
   /// Records that the proxy has dropped a datagram of the flow. The UE answers the next datagram at once, because it
   /// detects that one is missing.
   void on_dropped() { is_behind_drop_ = true; }
-  /// What an answer shows.
+  /// What one answer (a short datagram from the UE) acknowledges.
   struct Delivery {
     Bytes delivered;        ///< bytes that the answer acknowledges
     Duration round_trip{};  ///< time since the newest acknowledged datagram was sent; zero if the answer acknowledges
@@ -54,21 +54,25 @@ class AnswerClock {
   /// Records an answer (a short datagram from the UE), and returns what it acknowledges. `waits` is true if datagrams
   /// of the flow wait in the proxy.
   [[nodiscard]] Delivery on_answer(Instant now, bool waits);
-  /// Acts if deadline() has passed: ends a hold or a probe, or begins a hold if the window seems to be full for too
-  /// long. `blocked` is true if datagrams wait because the window is full.
+  /// Does what is due if deadline() has passed. A hold (nothing of the flow is sent) then ends with a probe, a few
+  /// datagrams. A probe without an answer is given up. If the window has been full for too long without an answer, a
+  /// hold begins. `blocked` is true if datagrams wait because the window is full.
   void on_time(Instant now, bool blocked);
   /// Returns the time at which on_time() must be called; `never` if only an answer can change the state.
   [[nodiscard]] Instant deadline() const;
 
   /// True if the number of datagrams per answer is known, so that in_flight() is valid and a window may limit the flow.
   [[nodiscard]] bool counts() const { return phase_ != Phase::given_up && per_answer_.is_known(); }
-  /// True if nothing of the flow may be sent now: in a hold, and after a probe until its answer comes.
+  /// True if nothing of the flow may be sent now. This holds until the radio queue is empty, and then from the last
+  /// probe datagram until the first answer to the probe.
   [[nodiscard]] bool holds() const {
     return phase_ == Phase::holding || (phase_ == Phase::probing && probe_.left == 0);
   }
-  /// Returns the number of datagrams of a probe that may be sent now although the window is full; zero outside a probe.
+  /// Returns how many datagrams of a probe (datagrams sent after a hold) may still be sent although the window is full;
+  /// zero outside a probe.
   [[nodiscard]] std::uint32_t probes() const { return phase_ == Phase::probing ? probe_.left : 0; }
-  /// True if the UE's answers do not fit a fixed number of datagrams per answer. The clock is then of no use.
+  /// True if the UE's answers do not fit a fixed number of datagrams per answer. The clock then estimates nothing any
+  /// more.
   [[nodiscard]] bool has_given_up() const { return phase_ == Phase::given_up; }
   /// Returns the bytes that were sent while counts() was true, and are not known to be delivered yet.
   [[nodiscard]] Bytes in_flight() const { return in_flight_.bytes(); }
@@ -76,8 +80,8 @@ class AnswerClock {
   [[nodiscard]] double datagrams_per_answer() const { return per_answer_.value(); }
   /// Returns the round trip without a queue; zero while unknown.
   [[nodiscard]] Duration base_delay() const { return round_trips_.base_delay(); }
-  /// Returns the rate at which the radio queue has emptied during the hold that made the number of datagrams per answer
-  /// known; zero while unknown.
+  /// Returns the rate at which the radio queue has emptied during a hold (pause of the flow); zero while unknown. That
+  /// hold is the one after which the number of datagrams per answer was known.
   [[nodiscard]] Rate drained_rate() const { return drained_rate_; }
   /// Returns the number of probes (datagrams sent after a hold) that were answered. Each has shown that everything sent
   /// before it was delivered.
@@ -87,22 +91,22 @@ class AnswerClock {
   enum class Phase : std::uint8_t {
     counting,  ///< the flow is sent, and answers are counted
     holding,   ///< the flow is held until the answers have ceased
-    probing,   ///< the probe is sent, or its answer is awaited
-    given_up   ///< the flow does not fit the model
+    probing,   ///< after a hold a few datagrams (the probe) are sent, or their first answer is awaited
+    given_up   ///< the UE's answers do not fit a fixed number of datagrams per answer
   };
-  /// Current or last hold.
+  /// Current or last hold: a pause of the flow until its radio queue is empty.
   struct Hold {
     Instant since{};
     std::uint64_t answers = 0;   ///< answers that came during the hold
-    std::uint64_t expected = 0;  ///< answers that the datagrams in flight at its start let expect
+    std::uint64_t expected = 0;  ///< answers that are expected to the datagrams in flight at its start
   };
-  /// Current or last probe.
+  /// Current or last probe: the few datagrams that are sent after a hold, when the radio queue is empty.
   struct Probe {
     Instant sent_at{};              ///< time at which its first datagram was sent; zero before that
-    std::uint32_t left = 0;         ///< datagrams of the probe that were not sent yet
-    std::uint64_t sent_since = 0;   ///< datagrams since sent_at
+    std::uint32_t left = 0;         ///< datagrams of the probe that are not sent yet
+    std::uint64_t sent_since = 0;   ///< datagrams of the flow sent since sent_at
     std::uint64_t bytes_since = 0;  ///< IP bytes of these datagrams
-    bool has_early_answer = false;  ///< true if one answer came sooner than the base delay permits
+    bool has_early_answer = false;  ///< true if one answer came sooner after it than a round trip takes
   };
   /// Numbers since the last synchronization: the last instant at which every datagram had been answered.
   struct Counted {
@@ -110,7 +114,7 @@ class AnswerClock {
     std::uint64_t sent = 0;        ///< datagrams sent
     std::uint64_t sent_bytes = 0;
     std::uint64_t answers = 0;
-    std::uint64_t behind_drops = 0;        ///< datagrams behind one that the proxy has dropped
+    std::uint64_t behind_drops = 0;        ///< datagrams sent directly after one that the proxy has dropped
     std::uint32_t impossible_answers = 0;  ///< answers that came too early for any datagram in flight
   };
 
@@ -131,11 +135,13 @@ class AnswerClock {
   [[nodiscard]] Duration max_hold_time() const;
 
   Phase phase_ = Phase::holding;
-  bool is_behind_drop_ = false;      ///< true if the proxy has dropped a datagram since the last one was sent
-  std::uint8_t lost_probes_ = 0;     ///< number of probes in sequence without an answer
-  std::uint8_t early_probes_ = 0;    ///< number of successive probes that were answered before the base delay
-  std::uint8_t learning_holds_ = 0;  ///< number of holds since the number of datagrams per answer is sought
-  std::uint8_t restarts_ = 0;        ///< number of times that this number was sought again
+  bool is_behind_drop_ = false;    ///< true if the proxy has dropped a datagram since the last one was sent
+  std::uint8_t lost_probes_ = 0;   ///< number of successive probes (datagrams sent after a hold) without an answer
+  std::uint8_t early_probes_ = 0;  ///< number of successive probes whose answer came sooner than a round trip takes
+  /// number of holds (pauses of the flow) in which the number of datagrams per answer was not found
+  std::uint8_t learning_holds_ = 0;
+  /// number of times that the number of datagrams per answer was discarded and sought again
+  std::uint8_t restarts_ = 0;
   std::uint32_t synchronizations_ = 0;
   Hold hold_;
   Probe probe_;
@@ -144,7 +150,9 @@ class AnswerClock {
   Instant counting_since_{};  ///< end of the last hold and probe
   Instant checked_at_{};      ///< time at which on_time() last found that the window is not full
   Instant last_sent_{};
-  double answered_ = 0;  ///< datagrams that answers stand for and that were not removed from in_flight_ yet
+  /// Part of a datagram (0 … 1) that answers have acknowledged and that in_flight_ still contains, because only whole
+  /// datagrams are removed.
+  double answered_ = 0;
   Rate drained_rate_;
   AnswerSilence silence_;
   ProbeRoundTrips round_trips_;

@@ -14,15 +14,15 @@ class AnswerSilence {
   /// Time without an answer after which the radio queue counts as empty, if answers are still expected. It exceeds the
   /// 25 ms by which a QUIC receiver may delay an acknowledgement (RFC 9000 section 18.2).
   static constexpr Duration expected = std::chrono::milliseconds(30);
-  /// Shorter time for this purpose, if all expected answers have come.
+  /// Time without an answer after which the radio queue counts as empty, if all expected answers have come.
   static constexpr Duration unexpected = std::chrono::milliseconds(4);
-  /// Longest time for this purpose.
+  /// Longest time without an answer until the radio queue counts as empty, however far apart the answers usually are.
   static constexpr Duration max = std::chrono::milliseconds(150);
 
   explicit AnswerSilence(Instant now) : last_(now), before_last_(now) {}
 
-  /// Records an answer. `is_regular` is true if datagrams were sent without a pause, so that the time since the answer
-  /// before it is usual.
+  /// Records an answer. `is_regular` is true if datagrams were sent without a pause. Only then the time since the
+  /// previous answer counts in gap().
   void on_answer(Instant now, bool is_regular) {
     constexpr Duration max_gap = std::chrono::milliseconds(200);
     const Duration gap = now - last_;
@@ -34,7 +34,7 @@ class AnswerSilence {
   [[nodiscard]] Duration time(bool expects) const {
     return std::min((expects ? expected : unexpected) + margin(), max);
   }
-  /// Returns the part of time() that depends on the usual time between two answers.
+  /// Returns the part of time() that allows for irregular answers: four times the mean time between two answers.
   [[nodiscard]] Duration margin() const { return 4 * gap_; }
   /// Returns the mean time between two answers.
   [[nodiscard]] Duration gap() const { return gap_; }

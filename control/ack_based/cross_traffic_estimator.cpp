@@ -8,10 +8,11 @@
 namespace sluice::control {
 namespace {
 
-/// Share of cross traffic in all bytes to the UE above which cross traffic counts as competition.
+/// Share of cross traffic in all bytes to the UE above which the queue counts as filled by cross traffic. The window is
+/// then at least a fair share.
 constexpr double competition_threshold = 0.2;
-/// Time constant of the mean rates of controlled and of cross traffic. It is about one oscillation of a queue that
-/// cross traffic fills, so that the means do not follow the oscillation.
+/// Time constant of the mean rates of controlled and of cross traffic. A queue that cross traffic fills oscillates with
+/// about this period, and the means should not follow that.
 constexpr Duration rate_memory = std::chrono::milliseconds(500);
 /// Factor that reduces the fair share. It is below 1, so that the queue shrinks if there is no cross traffic.
 constexpr double fair_share_factor = 0.9;

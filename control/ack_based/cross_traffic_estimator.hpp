@@ -13,7 +13,7 @@ namespace sluice::control {
 class CrossTrafficEstimator {
  public:
   /// Adds `controlled` acknowledged bytes of controlled connections and `cross` bytes of cross traffic. `since` is the
-  /// time since the previous call, ≥ 0. If several calls have the same time, the bytes of each count in full.
+  /// time since the previous call; zero if both calls are at the same time.
   void on_bytes(Bytes controlled, Bytes cross, Duration since);
   /// Adds `rtt` > 0, a measured round trip of controlled traffic, to the smoothed round trip.
   void on_round_trip(Duration rtt);
@@ -26,9 +26,9 @@ class CrossTrafficEstimator {
   [[nodiscard]] double srtt() const { return srtt_; }
   /// True if more than a fifth of the bytes to the UE is cross traffic, so cross traffic may have filled the queue.
   [[nodiscard]] bool has_competition() const { return cross_rate_ > 0 && is_competition(); }
-  /// Returns the fair share of `connections` controlled connections in the bytes in flight. All cross traffic counts as
-  /// one more connection. So n connections get 0.9 · n / (n + 1) of all bytes in flight. The bytes in flight are
-  /// computed as total rate times round trip, with a round trip of at most 0.5 s.
+  /// Returns the fair share of n = `connections` controlled connections in bytes: 0.9 · n / (n + 1) of all bytes in
+  /// flight. All cross traffic counts as one more connection. The factor 0.9 lets the queue shrink if there is no cross
+  /// traffic. The bytes in flight are the total rate times the round trip, which counts as at most 0.5 s.
   [[nodiscard]] double fair_share(std::uint32_t connections) const;
 
   /// Calls visit(name, value) for each state member, for the decision log (control/decision_log/states.hpp).
@@ -41,8 +41,8 @@ class CrossTrafficEstimator {
 
   double controlled_rate_ = 0;
   double cross_rate_ = 0;
-  /// By how much one delivered byte raises a mean rate, in 1/s. The value depends on the time between the last two
-  /// calls with different times.
+  /// By how much one byte raises a mean rate, in 1/s. Computed when the time advances, because all bytes of one instant
+  /// weigh alike.
   double byte_weight_ = 0;
   double srtt_ = 0;
 };

@@ -16,7 +16,8 @@ class DatagramsInFlight {
   /// Adds a datagram of `bytes` IP bytes, sent at `now`. `is_behind_drop` is true if the proxy has dropped the datagram
   /// before it.
   void add(Instant now, Bytes bytes, bool is_behind_drop);
-  /// Removes up to `datagrams` of the oldest run, and returns their bytes. Requires !empty().
+  /// Removes up to `datagrams` datagrams of the oldest run (datagrams sent within a short time), and returns their
+  /// bytes. Requires !empty().
   Bytes remove_oldest(std::uint32_t datagrams);
   /// Removes the datagrams that were sent before `until`.
   void remove_before(Instant until);
@@ -24,25 +25,28 @@ class DatagramsInFlight {
 
   [[nodiscard]] bool empty() const { return run_count_ == 0; }
   [[nodiscard]] Bytes bytes() const { return bytes_; }
-  /// Returns the number of datagrams in flight. Visits every run, so it is not called per datagram.
+  /// Returns the number of datagrams in flight. The work grows with the stored runs, up to 128, so it is not called per
+  /// datagram.
   [[nodiscard]] std::uint64_t count() const;
-  /// True if at least `datagrams` are in flight, as far as the two oldest runs show.
+  /// True if at least `datagrams` datagrams are in flight. Also true if fewer are in flight but were sent at times that
+  /// are stored as two runs or more; these are not counted.
   [[nodiscard]] bool holds_at_least(double datagrams) const {
     return run_count_ > 1 || (run_count_ == 1 && oldest().datagrams >= datagrams);
   }
-  /// Returns the time at which the newest datagram of the oldest run was sent. Requires !empty().
+  /// Returns the time at which the oldest datagrams were sent. Of datagrams that were sent within a short time (a run)
+  /// it is the time of the newest. Requires !empty().
   [[nodiscard]] Instant oldest_sent() const { return oldest().last; }
-  /// Returns the number of datagrams in the oldest run. Requires !empty().
+  /// Returns the number of datagrams in the oldest run (datagrams sent within a short time). Requires !empty().
   [[nodiscard]] std::uint32_t oldest_count() const { return oldest().datagrams; }
   /// True if the proxy has dropped the datagram before the oldest one. Requires !empty().
   [[nodiscard]] bool oldest_is_behind_drop() const { return oldest().is_behind_drop; }
 
  private:
   struct Run {
-    Instant last{};  ///< time at which the newest datagram of the run was sent
+    Instant last{};  ///< time at which the newest datagram of the run (datagrams sent within a short time) was sent
     std::uint32_t datagrams = 0;
     std::uint32_t bytes = 0;
-    bool is_behind_drop = false;  ///< true if the proxy has dropped a datagram before the first of them
+    bool is_behind_drop = false;  ///< true if the proxy has dropped the datagram directly before the first of the run
   };
   static constexpr std::uint32_t max_runs = 128;
 

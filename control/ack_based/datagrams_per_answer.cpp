@@ -10,37 +10,44 @@
 namespace sluice::control {
 namespace {
 
-/// Bounds of a ratio divided by the whole number with which it agrees: the upper one, and the lower ones for whole
-/// numbers up to 2 and for larger ones.
+/// A ratio (datagrams divided by answers) agrees with a whole number if their quotient is at most `above_whole` and not
+/// below a lower bound. That bound is `below_few` for the whole numbers 1 and 2, and `below_many` for larger ones.
 constexpr double above_whole = 1.015;
 constexpr double below_few = 0.95;
 constexpr double below_many = 0.98;
-/// Number of counts from which their sum is used.
+/// Number of counts after which a mean is accepted. If no two ratios (datagrams divided by answers) agree with a whole
+/// number, the ratio of the sums of all counts is then used.
 constexpr std::uint8_t min_summed_counts = 3;
-/// Largest ratio divided by the smallest one, up to which their mean is the result.
+/// Quotient of the largest and the smallest ratio (datagrams divided by answers) up to which their mean is used. Ratios
+/// that differ more give no result.
 constexpr double max_spread = 1.12;
-/// Factor of a mean. A result that is too small leaves the link idle.
+/// Factor of a mean number of datagrams per answer. It is above 1, because a number that is too small leaves the link
+/// idle.
 constexpr double mean_bias = 1.02;
-/// Weight of the earlier sums in a mean, at each count.
+/// Factor that reduces the earlier sums of datagrams and answers at each new count, so that the mean follows a change.
 constexpr double sum_memory = 0.7;
-/// Bound of the mean difference between ratios and a mean, as a part of the mean. Above it the number varies too much.
+/// Largest mean deviation of the ratios (datagrams divided by answers) from their mean, as a share of the mean. Beyond
+/// it the mean is discarded.
 constexpr double max_deviation = 0.07;
-/// Part by which a ratio must exceed a whole number to count as larger. Of two such ratios in sequence the larger one
-/// is used.
+/// A ratio (datagrams divided by answers) counts as larger than the whole number if it exceeds it by more than this
+/// share. After two such ratios in sequence, the larger one replaces the whole number.
 constexpr double max_above_whole = 0.004;
-/// Number of counts for which such ratios are used.
+/// Number of counts for which ratios (datagrams divided by answers) above the whole number may replace it.
 constexpr std::uint8_t max_corrected_counts = 20;
-/// Largest result, and mean time between two answers from which a timer may cause them. A timer of 25 ms is usual (RFC
-/// 9000 section 18.2). The bounds apply to results above 2.
+/// Limits for a number of datagrams per answer above 2. It is at most `max_value`, and the mean time between two
+/// answers must be below `min_timer`. At longer times a timer may cause the answers; 25 ms is usual (RFC 9000 section
+/// 18.2).
 constexpr double max_value = 16;
 constexpr Duration min_timer = std::chrono::milliseconds(20);
 
-/// True if a ratio agrees with a whole number. It may be smaller because of unexpected answers, but not larger.
+/// True if a ratio (datagrams divided by answers) agrees with a whole number. Unexpected answers may make the ratio
+/// smaller, so the tolerance is larger downwards.
 bool is_close(double ratio, double whole) {
   return ratio <= above_whole * whole && ratio >= (whole <= 2 ? below_few : below_many) * whole;
 }
 
-/// Finds the largest whole number with which at least two of the ratios agree. If there is none, returns false.
+/// Finds the largest whole number with which at least two of the ratios (datagrams divided by answers) agree. Returns
+/// false if there is none.
 bool agree_on_whole(std::span<const double> ratios, double& found) {
   double best = 0;
   for (const double ratio : ratios) {
@@ -66,7 +73,8 @@ void DatagramsPerAnswer::add(double datagrams, double answers, Duration answer_g
   }
 }
 
-/// Seeks a whole number with which two ratios agree, or else the mean of ratios that differ little.
+/// Seeks a whole number with which two ratios (datagrams divided by answers) agree, or else the mean of ratios that
+/// differ little.
 void DatagramsPerAnswer::seek(double datagrams, double answers, Duration answer_gap) {
   ratios_[ratio_next_] = datagrams / answers;
   ratio_next_ = static_cast<std::uint8_t>((ratio_next_ + 1) % max_ratios);
@@ -90,8 +98,8 @@ void DatagramsPerAnswer::seek(double datagrams, double answers, Duration answer_
   if (is_whole_) whole_ = value_;
 }
 
-/// Uses two ratios in sequence that exceed the whole number, because the receiver then does not answer each `whole_`
-/// datagrams by itself.
+/// Uses the larger of two successive ratios (datagrams divided by answers) if both exceed the whole number. The
+/// receiver then does not answer every `whole_` datagrams.
 void DatagramsPerAnswer::correct_whole(double ratio) {
   const double before = std::exchange(ratio_above_, ratio > (1 + max_above_whole) * whole_ ? ratio : 0);
   if (before > 0 && ratio_above_ > 0) corrected_counts_ = max_corrected_counts;
@@ -99,7 +107,7 @@ void DatagramsPerAnswer::correct_whole(double ratio) {
   value_ = std::max(corrected_counts_ > 0 ? std::max(ratio_above_, before) : 0, whole_);
 }
 
-/// Corrects a mean, or discards it if the ratios vary.
+/// Adds a count to the mean number of datagrams per answer, or discards the mean if the counts vary too much.
 void DatagramsPerAnswer::correct_mean(double datagrams, double answers) {
   const double change = datagrams / answers / value_ - 1;
   deviation_ += (std::abs(change) - deviation_) / 4;

@@ -20,7 +20,8 @@ namespace sluice::control {
 /// State and work are constant. Thread: its owner's.
 class DatagramsPerAnswer {
  public:
-  /// Adds a count. `answer_gap` is the mean time between two answers.
+  /// Adds a count: `datagrams` were sent, and `answers` came to exactly these. `answer_gap` is the mean time between
+  /// two answers.
   void add(double datagrams, double answers, Duration answer_gap);
   /// Discards the result and all counts, because the receiver has changed.
   void restart();
@@ -32,7 +33,7 @@ class DatagramsPerAnswer {
   /// True if the receiver answers each n-th datagram for a whole number n. value() is n, or a little more while recent
   /// ratios exceed n. False if value() is a mean of ratios.
   [[nodiscard]] bool is_whole() const { return is_whole_; }
-  /// True if recent ratios exceed the whole number, so that counts are needed soon.
+  /// True if recent ratios (datagrams divided by answers) exceed the whole number. The owner then counts again soon.
   [[nodiscard]] bool exceeds_whole() const { return is_whole_ && (ratio_above_ > 0 || corrected_counts_ > 0); }
 
  private:
@@ -44,17 +45,18 @@ class DatagramsPerAnswer {
 
   bool is_known_ = false;
   bool is_whole_ = true;
-  std::uint8_t ratio_count_ = 0;       ///< number of valid elements of ratios_
-  std::uint8_t ratio_next_ = 0;        ///< element of ratios_ that the next ratio replaces
-  std::uint8_t summed_counts_ = 0;     ///< number of counts in the sums below while nothing is known
-  std::uint8_t corrected_counts_ = 0;  ///< number of further counts for which ratios above whole_ replace it
+  std::uint8_t ratio_count_ = 0;  ///< number of valid elements of ratios_
+  std::uint8_t ratio_next_ = 0;   ///< element of ratios_ that the next ratio replaces
+  /// number of counts in summed_datagrams_ and summed_answers_ before a result is known
+  std::uint8_t summed_counts_ = 0;
+  std::uint8_t corrected_counts_ = 0;  ///< number of further counts for which larger ratios may replace whole_
   double value_ = 2;
-  double whole_ = 0;                         ///< whole number with which the ratios agreed
-  double ratio_above_ = 0;                   ///< last ratio, if it exceeds whole_; else zero
-  double deviation_ = 0;                     ///< mean difference between ratios and a mean value_, as a part of it
-  double summed_datagrams_ = 0;              ///< datagrams of all counts; if value_ is a mean, older ones weigh less
-  double summed_answers_ = 0;                ///< answers to these datagrams
-  std::array<double, max_ratios> ratios_{};  ///< last ratios while nothing is known
+  double whole_ = 0;             ///< whole number with which the ratios agreed
+  double ratio_above_ = 0;       ///< last ratio, if it exceeds whole_; else zero
+  double deviation_ = 0;         ///< mean deviation of the ratios from value_, as a share of it, while value_ is a mean
+  double summed_datagrams_ = 0;  ///< datagrams of all counts; if value_ is a mean, older counts weigh less
+  double summed_answers_ = 0;    ///< answers to summed_datagrams_
+  std::array<double, max_ratios> ratios_{};  ///< last ratios (datagrams divided by answers) before a result is known
 };
 
 }  // namespace sluice::control

@@ -17,8 +17,9 @@ using std::chrono::milliseconds;
 
 constexpr std::int64_t min_segments = 2;
 
-/// Limits of may_have_waited(). A base delay (round trip through an empty queue) above `suspicious_base_delay` may
-/// contain an outage. A link is slow if its first window takes longer than `slow_first_window` on the air.
+/// Limits of the test whether the base delay (round trip through an empty queue) measured in slow start is too long.
+/// Only a slow link is tested: it transmits its first window in more than `slow_first_window`. A base delay above
+/// `suspicious_base_delay` may contain an outage.
 constexpr Duration suspicious_base_delay = milliseconds(200);
 constexpr Duration slow_first_window = milliseconds(100);
 /// Limits of the tolerance by which a round trip may exceed the base delay without a queue. The tolerance is the longer
@@ -39,16 +40,15 @@ constexpr double steady_refill = 2;
 /// Share of a steady link's target queue that must exist before the smaller window of a steady link is used. If the
 /// queue is shorter, the sender limits the rate, and the link need not be steady.
 constexpr double standing_share = 0.5;
-/// Divisor of the window's growth near the end of the refill of a longer path. Each delivered byte raises the window by
-/// 1/`queue_round_trips` bytes. After that number of round trips, the queue would hold as many bytes as the path
-/// without a queue.
+/// Divisor of the window's growth near the end of a refill, when the window fills the path and a queue begins to build
+/// up. Each delivered byte then raises the window by 1/`queue_round_trips` bytes, so the queue grows slowly.
 constexpr std::int64_t queue_round_trips = 4;
 /// Longest queue with which a link counts as steady, as a multiple of the target queue of a varying link. A longer
 /// queue contains data of other senders.
 constexpr double longest_standing = 1.25;
-/// Number of round trips for which the rate is ignored after slow start, a queue drain or a refill of the emptied path.
-/// The sender limited the rate in these phases. A round trip here includes the control loop delay. The time is at most
-/// `longest_to_ignore`.
+/// Number of round trips after slow start, a queue drain or a refill, for which the detection of a steady link ignores
+/// the rate. The sender limited the rate in these phases. A round trip here includes the control loop delay. The time
+/// is at most `longest_to_ignore`.
 constexpr std::int64_t loops_to_ignore = 3;
 constexpr Duration longest_to_ignore = std::chrono::seconds(1);
 /// Factor of rate × ACK delay in the formula of the window. The link continues to transmit while an ACK waits for the
@@ -62,14 +62,17 @@ constexpr double reference_for_bursts = 0.25;
 /// Factor in the formula of the window if the UE has no usable timestamps. It multiplies the bytes acknowledged within
 /// 1 ms less those of one ACK. ACKs that arrive together show that the uplink delays ACKs, but not for how long.
 constexpr double aggregation_unexplained = 1.5;
-/// Mean number of segments per ACK above which the UE counts as not acknowledging each segment.
+/// Mean number of segments per ACK above which the UE does not acknowledge each segment. Such a UE may delay the ACK of
+/// a single segment.
 constexpr double prompt_ack_stretch = 1.25;
-/// Factor of the bytes in flight per round trip that limits the rate in a drain. The mean rate of a link that is not
-/// shared is usually below this limit.
+/// In a drain of a shared queue, the delivery rate counts as at most this factor times the bytes in flight per round
+/// trip. Without other UEs the mean rate is usually below this limit.
 constexpr double drain_rate_margin = 1.25;
-/// Smallest number of segments in flight with which silences of the ACKs can show a queue shared with other UEs.
+/// Smallest number of segments in flight with which times without ACKs can show a queue shared with other UEs. With
+/// fewer segments the window itself causes such times.
 constexpr std::int64_t min_shared_segments = 6;
-/// Multiple of the transmission time of the delivered bytes up to which a silence of the ACKs counts in the rate.
+/// A time without ACKs can show a shared queue only if it is longer than usual. It must exceed this multiple of the
+/// time in which the link transmits the bytes of the next ACK.
 constexpr std::int64_t counted_transmissions = 2;
 /// Largest time by which a delivery may seem to precede the newest one. Connections of one UE estimate one-way delays
 /// separately, so their estimates differ. A sample with a larger difference is not used for the rate.
@@ -157,8 +160,8 @@ void DelayBasedController::adopt_in_flight(Bytes in_flight) {
   set_window();
 }
 
-/// Returns the part of the time since the last ACK that counts as observation of the base delay. Only a part of a long
-/// time without ACKs counts, because it may be an outage.
+/// Returns how much of the time since the last ACK counts as time in which the round trip was observed. Of a long time
+/// without ACKs only a part counts, because it may be an outage.
 Duration DelayBasedController::observed_since_ack(Instant now) const {
   if (!has_ack_) return Duration::zero();
   const Duration ack_gap = now - last_ack_;
@@ -218,7 +221,8 @@ void DelayBasedController::on_acknowledged(const AckSample& raw) {
   set_window();
 }
 
-/// Averages the rate over a round trip while other UEs have data in the same queue.
+/// Detects whether other UEs have data in this UE's queue. While they do, the delivery rate is averaged over a round
+/// trip, because ACKs arrive in one burst per round trip.
 void DelayBasedController::detect_shared_queue(const AckSample& ack_sample, Duration silence, Duration srtt) {
   if (silence <= parameters_->memory && !is_shared(shared_queue_)) return;
   // A window of few segments leaves silences by itself, for example after the path has become longer.
@@ -236,8 +240,8 @@ void DelayBasedController::detect_shared_queue(const AckSample& ack_sample, Dura
 }
 
 /// True if the link, and not the source, limits the delivery rate of the sample. This holds if data waits at the sender
-/// because the window is full, or if the acknowledged data has waited in the radio queue. False during a drain, because
-/// the window limits the rate there.
+/// because the window is full, or if the acknowledged data has waited in the radio queue. False in the second phase of
+/// a drain, in which the window limits the rate, and while the path may have become longer.
 bool DelayBasedController::is_link_limited(const AckSample& ack_sample) const {
   if (min_rtt_.probing() || path_step_.is_suspected()) return false;
   if (ack_sample.window_limited && ack_delay_.newest() <= base_delay() && !slow_start_.refilling()) return true;
@@ -318,8 +322,8 @@ void DelayBasedController::advance_slow_start(const AckSample& ack_sample) {
   }
 }
 
-/// Ends slow start. If packets may have waited in a queue, the base delay found in slow start counts as unvalidated:
-/// the next drain must confirm it.
+/// Ends slow start. If packets may have waited in a queue, the base delay found in slow start counts as unvalidated. A
+/// drain, which empties the queue, must then confirm it.
 void DelayBasedController::exit_slow_start() {
   slow_start_.end();
   if (!min_rtt_.was_raised()) {
@@ -359,9 +363,9 @@ MinRttEstimator::Probe DelayBasedController::probe_of(const AckSample& ack_sampl
   return {ack_sample.now, ack_sample.round_trip, ack_sample.in_flight, may_be_delayed, flows_ == 1};
 }
 
-/// Measures the base delay by a drain (empties the queue) if no recent round trip was near the base delay. If every
-/// round trip of 20 s was longer than the target queue allows, replaces the base delay without a drain. While cross
-/// traffic competes, cancels drains.
+/// Begins a drain (empties the queue to measure the base delay) when one is due, and ends it when the base delay is
+/// measured. If every round trip of 20 s was longer than the target queue allows, replaces the base delay without a
+/// drain. While cross traffic competes, cancels drains.
 void DelayBasedController::update_base_delay(const AckSample& ack_sample) {
   if (!in_slow_start()) {
     if (const auto least = min_rtt_.forced_reset_value()) return raise_min_rtt(*least);
@@ -396,7 +400,8 @@ void DelayBasedController::begin_drain(const AckSample& ack_sample) {
                        ack_sample.round_trip > Duration::zero() ? lesser(srtt, ack_sample.round_trip) : srtt);
 }
 
-/// Ends a drain (emptied queue): starts the refill, and updates the base delay from the measured round trips.
+/// Ends a drain (emptied queue): starts the refill of the path, and updates the base delay from the measured round
+/// trips.
 void DelayBasedController::end_drain(Instant now) {
   slow_start_.refill(drain_window());
   // On a link that has become slower a probe takes longer on the air.

@@ -28,15 +28,18 @@ namespace sluice::control {
 /// defaults were chosen.
 struct DelayBasedParameters {
   Duration reference = std::chrono::milliseconds(10);  ///< q0: target delay in the radio queue, > 0
-  double reference_share = 0.35;  ///< lower bound of the target delay, as a share of the base delay, 0 … 4
-  /// factor of rate × (base delay + target delay) in the window, 1 … 4; a value above 1 lets the rate rise
+  /// lower bound of the target delay, as a share of the round trip through an empty queue, 0 … 4
+  double reference_share = 0.35;
+  /// Factor by which the window exceeds rate × (round trip through an empty queue + target delay), 1 … 4. A value above
+  /// 1 lets the rate rise.
   double gain = 1.25;
   Duration memory = std::chrono::milliseconds(80);  ///< time constant of the mean rate, > 0
-  /// Share of the ACK aggregation (bytes acknowledged within 1 ms) by which the window is enlarged, 0 … 2.
+  /// Share of the ACK aggregation (mean number of bytes acknowledged within 1 ms) that is added to the window, 0 … 2.
   double ack_aggregation_share = 0.35;
   Bytes segment{1500};   ///< bytes of a full packet towards the UE, > 0
   Bytes initial{14600};  ///< window at the start of slow start (RFC 6928), ≥ 2 segments
-  Duration restart_after_idle = std::chrono::seconds(10);  ///< pause after which the link's state is discarded, > 0
+  /// pause after which all estimates are discarded, because the link may have changed, > 0
+  Duration restart_after_idle = std::chrono::seconds(10);
 
   bool operator==(const DelayBasedParameters&) const = default;
 };
@@ -69,8 +72,8 @@ struct DelayBasedParameters {
 ///
 /// These bounds of the window apply in this order, and each may override those before it:
 ///
-/// 1. While the path may have become longer, the model is at least the bytes that the earlier rate needs
-///    (StandingDelayDetector).
+/// 1. While the path may have become longer, the window is at least the number of bytes that keep the earlier rate over
+///    it (StandingDelayDetector).
 /// 2. In slow start the window is at least that of SlowStart, which doubles per round trip.
 /// 3. After losses it is at most their bound (LossBound).
 /// 4. If a fifth of all bytes or more is cross traffic, it is at least two segments plus a fair share
@@ -107,11 +110,11 @@ class DelayBasedController {
 
   /// Updates all estimates and the window from one ACK sample.
   void on_acknowledged(const AckSample& ack_sample);
-  /// Returns for how long ACKs after the newest one may be summed to one sample. `window_limited` is true if data waits
-  /// because the window is full. The time is at most 1 ms and an eighth of the base delay, so no estimate depends on
-  /// the order of ACKs within it. Returns zero on a link below 50 Mb/s, where few ACKs arrive in this time. Returns
-  /// zero too while each ACK matters: if slow start limits the source, in a drain or refill, while losses bound the
-  /// window, or while the path may have become longer.
+  /// Returns for how long ACKs after the newest one may be summed to one sample. It is 1 ms, or an eighth of the base
+  /// delay if that is shorter. No estimate depends on the order of ACKs within this time. `window_limited` is true if
+  /// data waits because the window is full. Returns zero on a link below 50 Mb/s, where few ACKs arrive in this time.
+  /// Returns zero too while each ACK matters: if slow start limits the source, in a drain or refill, while losses bound
+  /// the window, or while the path may have become longer.
   [[nodiscard]] Duration summing_time(bool window_limited) const {
     if (delivery_.rate() < summed_from || draining() || loss_limited_ || all_lost_) return Duration::zero();
     if (slow_start_.refilling() || (in_slow_start() && window_limited)) return Duration::zero();
@@ -123,15 +126,16 @@ class DelayBasedController {
   /// interval. With reports the controller detects without a drain whether cross traffic fills the queue or the path
   /// has become longer.
   void on_report(Instant now, Bytes queue);
-  /// Returns the time that `queue` bytes in the radio queue wait, computed with the recent rate of all traffic; zero
-  /// while unknown.
+  /// Returns how long the last of `queue` bytes in the radio queue waits: `queue` divided by the recent rate of all
+  /// traffic to the UE. Zero while that rate is zero.
   [[nodiscard]] Duration time_in_queue(Bytes queue) const;
   /// Returns the shortest time in which the link transmits `queue` bytes; zero while the link's rate is unknown. Uses
   /// the larger of the link's rate and the recent rate of all traffic. The recent rate alone is too small if sources
   /// send little.
   [[nodiscard]] Duration min_time_in_queue(Bytes queue) const;
   /// Returns the delay after which ACKs show a change of the radio queue; zero while unknown. It is the base delay plus
-  /// the longer of two times: the mean ACK delay, and the transmission time of a clump (ACKs within 1 ms).
+  /// the longer of two times: the mean ACK delay, and the transmission time of the bytes that are acknowledged within 1
+  /// ms.
   [[nodiscard]] Duration feedback_delay() const;
   /// Records that sending resumes while no bytes are in flight, after a pause or because all of them are considered
   /// lost.
@@ -242,17 +246,19 @@ class DelayBasedController {
   LossBound losses_;
   const DelayBasedParameters* parameters_;
   Bytes window_;
-  Bytes in_flight_;                ///< bytes in flight after the newest ACK
-  Duration control_loop_delay_{};  ///< mean of AckSample::control_loop_delay
-  Instant last_ack_{};             ///< time of the newest ACK
-  Instant delivered_at_{};         ///< time of the newest delivery: arrival of the ACK minus its delay at the uplink
-  double reference_factor_ = 1;    ///< AckSample::reference_factor of the newest ACK sample
-  std::uint32_t flows_ = 1;        ///< connections that share the window
-  bool bursty_link_ = false;       ///< true if the link pauses for longer than 1.5 times the target delay of the queue
-  bool loss_limited_ = false;      ///< true if losses limit the window
-  bool has_ack_ = false;           ///< true after the first ACK sample
-  bool idle_ = true;               ///< true if no bytes are in flight after the newest ACK
-  bool all_lost_ = false;          ///< true if all bytes in flight are considered lost: the window is two segments
+  Bytes in_flight_;  ///< bytes in flight after the newest ACK
+  /// mean time from a change of the window to the arrival of the data it allows; zero on split connections
+  Duration control_loop_delay_{};
+  Instant last_ack_{};      ///< time of the newest ACK
+  Instant delivered_at_{};  ///< time of the newest delivery: arrival of the ACK minus its delay at the uplink
+  /// factor (0 … 1) of the target queue in the newest ACK sample; below 1 while packets of a short flow wait
+  double reference_factor_ = 1;
+  std::uint32_t flows_ = 1;    ///< connections that share the window
+  bool bursty_link_ = false;   ///< true if the link pauses for longer than 1.5 times the target delay of the queue
+  bool loss_limited_ = false;  ///< true if losses limit the window
+  bool has_ack_ = false;       ///< true after the first ACK sample
+  bool idle_ = true;           ///< true if no bytes are in flight after the newest ACK
+  bool all_lost_ = false;      ///< true if all bytes in flight are considered lost: the window is two segments
   SlowStart slow_start_;
   AckDelayEstimator ack_delay_;
   CrossTrafficEstimator cross_traffic_;
@@ -262,7 +268,8 @@ class DelayBasedController {
   StandingDelayDetector standing_delay_;
   PathStepDetector path_step_;        ///< detects a longer path by silences between ACKs
   SharedQueueDetector shared_queue_;  ///< detects data of other UEs between the data of this UE in a shared queue
-  double drain_rate_ = 0;  ///< limit of the rate in drain_window() if the queue is shared, bytes/s, see begin_drain()
+  /// limit of the rate in drain_window() if the queue is shared with other UEs, bytes/s; see begin_drain()
+  double drain_rate_ = 0;
   MinRttEstimator min_rtt_;
   PathChangeDetector path_change_;  ///< detects a longer path by Node-B reports
   Instant reported_at_{};           ///< time of the last Node-B report; zero: none

@@ -10,8 +10,8 @@
 namespace sluice::control {
 namespace {
 
-/// Largest interval between two ACKs that count as arriving together (a clump). ACKs of one uplink TTI arrive together,
-/// but a poll thread may read them in several bursts.
+/// Time after the first ACK of a clump within which further ACKs belong to it, because they count as arriving together.
+/// ACKs of one uplink TTI arrive together, but a poll thread may read them in several bursts.
 constexpr Duration aggregation_span = std::chrono::milliseconds(1);
 
 /// Share of the weights of the exponential mean that must belong to observed time before a mean rate exists. The first

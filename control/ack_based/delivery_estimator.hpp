@@ -19,10 +19,9 @@ class DeliveryEstimator {
   /// for at most this time, because an outage gives no information on the rate after it.
   explicit DeliveryEstimator(Duration memory);
 
-  /// Adds a sample: the UE has received `newly` more bytes. `link_limited` is true if the link limited the sample, so
-  /// that it may lower the mean.
-  /// An application-limited sample can only raise it. `stretch` is the number of bytes of one ACK if the sample sums
-  /// several; zero: the sample is one ACK.
+  /// Adds a sample: the UE has received `newly` more bytes. `link_limited` is true if the link limited the rate. Only
+  /// such a sample may lower the mean; an application-limited one can only raise it. `stretch` is the number of bytes
+  /// of one ACK if the sample sums several; zero: the sample is one ACK.
   void on_delivered(Instant now, Bytes newly, bool link_limited, Bytes stretch = {});
   /// Records that no data is in flight. The time until the next delivery then does not describe the link.
   void on_idle() { busy_ = false; }
@@ -35,7 +34,7 @@ class DeliveryEstimator {
 
   /// True if there are enough samples for a mean rate.
   [[nodiscard]] bool has_sample() const { return mean_ > 0; }
-  /// Returns the mean rate over `memory`; zero while unknown.
+  /// Returns the mean delivery rate, an exponential mean with the time constant `memory`; zero while unknown.
   [[nodiscard]] Rate rate() const { return Rate::bytes_per_second(mean_); }
   /// Returns the largest mean rate of the last five to ten seconds.
   [[nodiscard]] Rate max_rate() const { return max_rate_.known() ? Rate::bytes_per_second(max_rate_.value()) : Rate(); }
@@ -81,8 +80,8 @@ class DeliveryEstimator {
   double ack_stretch_ = 0;
   double gap_ = 0;       ///< mean gap in s between clumps (ACKs that arrive within 1 ms)
   double idle_gap_ = 0;  ///< time-weighted mean gap in s between clumps (ACKs that arrive within 1 ms)
-  /// By how much one delivered byte raises the mean rate, in 1/s. The value depends on the time between the last two
-  /// samples with different times.
+  /// By how much one delivered byte raises the mean rate, in 1/s. Computed when the time advances, because all bytes of
+  /// one instant weigh alike.
   double byte_weight_ = 0;
   double delivered_ = 0;  ///< mean delivery rate in bytes/s, times weight_
   double weight_ = 0;     ///< sum of the weights of the samples in `delivered_`; it approaches 1
@@ -91,7 +90,7 @@ class DeliveryEstimator {
   HalfWindowExtreme<double, std::greater<>> max_rate_;
   /// True if data was in flight since the last delivery, so the time until the next ACK describes the link.
   bool busy_ = false;
-  /// True if the current clump (ACKs that arrive within 1 ms) is the first after a pause.
+  /// True if the current clump (ACKs that arrive within 1 ms) is the first after a pause. Its rate is unknown.
   bool first_aggregation_ = false;
 };
 

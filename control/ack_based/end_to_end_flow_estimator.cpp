@@ -10,8 +10,8 @@
 namespace sluice::control {
 namespace {
 
-/// Time over which the minimum of the control loop delay is computed. That delay is the time from forwarding a window
-/// to the first data that needs this window.
+/// Half of the time over which the minimum of the control loop delay is taken, so a minimum counts for 10 to 20 s. That
+/// delay is the time from forwarding a window to the first data that needs this window.
 constexpr Duration control_loop_memory = std::chrono::seconds(10);
 /// Distance in µs up to which the data between two marks (recorded positions with their times) counts as sent at one
 /// time.

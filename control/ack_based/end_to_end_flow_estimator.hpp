@@ -75,7 +75,7 @@ class EndToEndFlowEstimator {
 
   /// Adds a mark (position and time) for the newest data.
   void mark(const Mark& newest);
-  /// Removes every other mark.
+  /// Removes every other mark (position and time of sent data) to make space.
   void thin_out();
   /// Returns the RTT of position `ack` (its low 32 bits), zero if unknown. Removes the marks (positions with times)
   /// before that position. `now` has the low 32 bits of the time in µs.

@@ -14,9 +14,9 @@ namespace {
 /// Multiplicative decrease and constant C of CUBIC (RFC 9438 sections 4.6 and 5.1).
 constexpr double beta = 0.7;
 constexpr double cubic_c = 0.4;
-/// Number of segments that may be lost beyond the tolerated loss before the bound on the bytes in flight is lowered.
-/// Random losses come at uneven distances, so a path with random losses may lose more: `excess_per_random_loss`
-/// segments times the share of bytes (0 … 1) that it loses at random.
+/// Number of segments that may be lost beyond the tolerated loss before the bound on the bytes in flight is lowered. A
+/// path with random losses may lose more, because these come at uneven distances. The further number is
+/// `excess_per_random_loss` times the share of bytes (0 … 1) that the path loses at random.
 constexpr double excess_segments = 1;
 constexpr double excess_per_random_loss = 500;
 /// Tolerated loss as a share of all bytes: `tolerated`, plus a multiple of the path's random loss, up to
@@ -27,21 +27,21 @@ constexpr double max_tolerated = 0.06;
 /// Factor of rate times base delay in the floor (lowest value) of the loss bound. It is above 1, so that the rate can
 /// still grow.
 constexpr double reserve = 1.05;
-/// Largest factor per round trip by which the base delay in the formula of the floor (lowest value) of the bound may
-/// grow.
+/// Largest factor by which the base delay may grow per round trip in the formula of the floor (lowest value of the
+/// bound). Cross traffic may make the measured base delay too long.
 constexpr double base_delay_growth = 1.05;
 /// Factor of the floor (lowest value of the bound). If losses continue with at most this multiple of the floor in
 /// flight, a trial begins. It tests with 0.8 of the floor in flight whether losses continue without a queue.
 constexpr double near_floor = 1.1;
 /// Share of the floor (lowest value of the bound) that may be in flight during a trial, which tests whether losses
-/// continue without a queue. `clear` is the share up to which no queue forms.
+/// continue without a queue. A round counts as one without a queue if at most the share `clear` was in flight.
 constexpr double trial = 0.8;
 constexpr double clear = 0.9;
 /// Number of segments over which the path's random loss is averaged. Random loss is measured in trials (rounds with 0.8
 /// of the floor in flight, so that no queue exists).
 constexpr double random_loss_memory = 500;
-/// Multiple of the mean distance between random losses. If no loss occurs within this distance, the estimate of random
-/// loss is halved. By chance only one of 3000 distances is as long.
+/// The estimate of random loss is halved if no loss occurs within this multiple of the mean number of bytes between two
+/// random losses. By chance only one of 3000 such distances is as long.
 constexpr double absent_losses = 8;
 /// Number of delivered segments without loss that are added to the result of each trial (a round with 0.8 of the floor
 /// in flight). In a short trial a few losses would otherwise give too large an estimate of random loss.

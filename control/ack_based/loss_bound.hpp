@@ -43,8 +43,8 @@ class LossBound {
   /// Makes a bound without losses. `segment` is the size of a full packet in bytes, > 0.
   explicit LossBound(double segment) : segment_(segment) {}
 
-  /// True if the next sample may lower the bound: it has `lost` > 0 lost bytes, this round had losses, or earlier ones
-  /// were beyond the tolerated loss.
+  /// True if the next sample, with `lost` lost bytes, may lower the bound. This is so if it has losses, if this round
+  /// had losses, or if earlier rounds had more than is tolerated.
   [[nodiscard]] bool may_lower(double lost) const { return excess_ + lost_ + lost > 0; }
   /// Processes a sample. Returns true if its losses have lowered the bound.
   bool on_acknowledged(const Sample& sample);
@@ -82,21 +82,24 @@ class LossBound {
   /// Bytes delivered or lost, from which random loss is estimated. In a trial (a test with 0.8 of the floor in flight)
   /// they are those while no queue existed. Outside trials they are those since the last loss.
   double measured_bytes_ = 0;
-  double measured_lost_ = 0;         ///< lost bytes that `measured_bytes_` contains
-  bool predates_reduction_ = false;  ///< true if the data of this round was sent before the last reduction of the bound
+  double measured_lost_ = 0;  ///< lost bytes that `measured_bytes_` contains
+  /// true if the data of this round was sent before the last reduction of the bound, so that its losses do not count
+  bool predates_reduction_ = false;
   // Each round changes the next four members.
   double base_delay_ = 0;    ///< round trip through an empty queue in s, which rises slowly; zero while unknown
-  double rate_ = 0;          ///< delivery rate of the last round in bytes/s
-  double earlier_rate_ = 0;  ///< delivery rate of the round before the last one in bytes/s
+  double rate_ = 0;          ///< delivery rate of the last round (about a round trip) in bytes/s
+  double earlier_rate_ = 0;  ///< delivery rate of the round (about a round trip) before the last one, in bytes/s
   Instant round_began_{};
 
   // Each ACK reads the members from here on.
-  double w_max_ = 0;          ///< W_max of CUBIC: bytes in flight when losses lowered the bound; zero: no bound
-  double excess_ = 0;         ///< bytes lost beyond the tolerated loss, ≥ 0
-  double round_left_ = 0;     ///< bytes that must be delivered or lost before the round ends
-  double sent_ = 0;           ///< bytes delivered or lost in this round
+  double w_max_ = 0;  ///< W_max of CUBIC: bytes in flight when losses lowered the bound; zero: no bound
+  /// sum of the bytes lost beyond the tolerated loss, ≥ 0; above a limit of at least one segment it lowers the bound
+  double excess_ = 0;
+  /// bytes that must still be delivered or lost before the round ends: the rest of the data in flight at its start
+  double round_left_ = 0;
+  double sent_ = 0;           ///< bytes delivered or lost in this round (about a round trip)
   double lost_ = 0;           ///< lost bytes that `sent_` contains
-  double max_in_flight_ = 0;  ///< most bytes in flight in this round
+  double max_in_flight_ = 0;  ///< most bytes in flight in this round (about a round trip)
 };
 
 }  // namespace sluice::control

@@ -17,20 +17,23 @@ using std::chrono::seconds;
 /// Interval of routine drains (a drain empties the queue to measure the path). A drain begins at a multiple of this
 /// interval, so that UEs which share a queue drain it together.
 constexpr Duration slot = seconds(5);
-/// Time after the start of a 5 s slot in which an ACK may begin the routine queue drain. It is extended to two base
-/// delays if they are longer.
+/// Time after a multiple of 5 s in which an ACK may begin the routine queue drain. It is extended to two base delays if
+/// they are longer.
 constexpr Duration slot_begin = milliseconds(300);
 /// Interval of the additional drains after a drain that found a shorter base delay (round trip through an empty queue).
 /// For all UEs, additional drains begin at multiples of this interval.
 constexpr Duration short_slot = milliseconds(500);
-/// Time without a round trip near the base delay after which every slot of 5 s has a routine queue drain.
+/// Time without a round trip near the base delay. After it a routine drain of the queue begins at every multiple of 5
+/// s.
 constexpr Duration routine_drain_after = seconds(5);
-/// Time after the path has become longer in one step, in which every slot of 5 s has a routine queue drain.
+/// Time after the path has become longer in one step, in which a routine drain of the queue begins at every multiple of
+/// 5 s.
 constexpr Duration unsettled_for = seconds(60);
-/// Largest distance of two routine queue drains, in slots of 5 s. The distance doubles with each drain that confirms
-/// the base delay.
+/// Largest interval of routine queue drains, in units of 5 s. The interval doubles with each drain that confirms the
+/// base delay.
 constexpr std::uint8_t max_slots = 8;
-/// Largest time between two queue drains that confirm each other's longer base delay.
+/// Largest time between two queue drains of which the second may confirm the longer base delay that the first has
+/// measured.
 constexpr Duration max_drain_distance = 2 * slot + seconds(1);
 /// Time in which all round trips must be longer than the target queue allows, so that the base delay is replaced
 /// without a queue drain.
@@ -42,14 +45,17 @@ constexpr Duration max_suspicion_wait = seconds(8);
 /// met an outage and is cancelled. The drain after slow start is never cancelled, because slow start may have filled a
 /// slow link.
 constexpr Duration longest_drain = seconds(1);
-/// Number of measured round trips after which a drain (the queue is emptied to measure the path) ends.
+/// A drain (the queue is emptied to measure the path) ends after this number of measured round trips. It also ends half
+/// a round trip after the first of them.
 constexpr std::uint8_t enough_probes = 4;
-/// Longest time for which a queue drain waits for ACKs that the UE has not delayed. The drain ends after this time.
+/// Longest time, in addition to two base delays, for which a queue drain waits for a further ACK that the UE has not
+/// delayed. The drain ends after this time if it has measured a round trip.
 constexpr Duration longest_probing = milliseconds(200);
 /// Longest time for which a UE delays an ACK: 40 ms in Linux, plus one tick of its timer.
 constexpr Duration longest_delay = milliseconds(50);
 
-/// Returns the number of the slot of 5 s that contains the time `at`.
+/// Returns the number of the slot that contains the time `at`. A slot is the 5 s between two instants at which a
+/// routine queue drain may begin.
 std::int64_t slot_of(Instant at) {
   return at.time_since_epoch() / slot;
 }
@@ -127,8 +133,9 @@ void MinRttEstimator::suspect(Instant now, Duration round_trip) {
   extra_drain_at_ = candidate_at_ = now;
 }
 
-/// Returns true if a routine drain is due. All UEs begin routine drains at the same times. At least one slot in
-/// `slots_per_drain_` has a drain, because even a confirmed base delay may contain the queue of other UEs.
+/// Returns true if a routine drain of the queue is due. All UEs begin routine drains at the same multiples of 5 s. At
+/// least one in `slots_per_drain_` multiples has a drain, because even a confirmed base delay may contain the queue of
+/// other UEs.
 bool MinRttEstimator::is_routine(Instant now) const {
   if (slot_of(drain_began_) == slot_of(now) || !is_common(now, value_)) return false;
   const bool stepped = changed_at_ != Instant{} && now - changed_at_ <= unsettled_for;

@@ -23,9 +23,9 @@ namespace sluice::control {
 /// suffice if they agree with the suspected delay. State and work are constant. Reads no clock; thread: its owner's.
 class MinRttEstimator {
  public:
-  /// True if a base delay has been measured.
+  /// True if a base delay (round trip through an empty radio queue) has been measured.
   [[nodiscard]] bool known() const { return value_ > Duration::zero(); }
-  /// Returns the base delay; zero while unknown.
+  /// Returns the base delay (round trip through an empty radio queue); zero while unknown.
   [[nodiscard]] Duration value() const { return value_; }
   /// True if the round trip exceeds the base delay (round trip through an empty queue) by at most an eighth plus 1 ms.
   [[nodiscard]] bool is_near(Duration round_trip) const;
@@ -36,14 +36,14 @@ class MinRttEstimator {
   /// after which a queue drain is due or the base delay is replaced start again.
   void mark_fresh() { stale_for_ = above_target_for_ = Duration::zero(); }
   /// Confirms the base delay, because it has just been measured, or because the queue in a Node-B's report explains the
-  /// long round trips. No routine queue drain follows in the current 5 s slot.
+  /// long round trips. No routine drain of the queue begins before the next multiple of 5 s.
   void confirm(Instant now) {
     if (!draining()) drain_began_ = now;
     mark_fresh();
   }
-  /// Adds a round trip. If it exceeds the limit of is_near() by more than `margin`, adds `observed` to the time without
-  /// a round trip near the base delay. `observed` is the time since the last ACK, without outages. `most` is the
-  /// longest round trip that the target queue allows.
+  /// Adds a round trip. If it is longer than is_near() allows by more than `margin`, the time without a round trip near
+  /// the base delay grows by `observed`. Otherwise that time starts again. `observed` is the time since the last ACK,
+  /// without outages. `most` is the longest round trip that the target queue allows.
   void add_sample(Duration round_trip, Duration observed, Duration margin, Duration most);
   /// Returns for how long all round trips have been longer than the target queue allows.
   [[nodiscard]] Duration above_target_for() const { return above_target_for_; }
@@ -55,8 +55,9 @@ class MinRttEstimator {
   /// Subtracts `excess` from the base delay that raise() has set. `excess` is the transmission time of packets that
   /// waited behind each other in slow start. The result is not below the base delay before raise().
   void clamp(Duration excess);
-  /// Records that the path has become longer in one step. For a minute every slot of 5 s then has a routine drain. Such
-  /// a path often becomes shorter again soon, and only an empty queue shows the shorter round trip.
+  /// Records that the path has become longer in one step. For a minute a routine drain, which empties the queue, then
+  /// begins at every multiple of 5 s. Such a path often becomes shorter again soon, and only an empty queue shows the
+  /// shorter round trip.
   void mark_changed(Instant now) { changed_at_ = now; }
   /// Discards the base delay and the results of all queue drains, because the path may have changed.
   void forget();
@@ -71,15 +72,16 @@ class MinRttEstimator {
   /// Returns the shortest round trip of the last 20 s or more if all of these were longer than the target queue allows;
   /// else nothing. The owner then raises the base delay to the returned value.
   [[nodiscard]] std::optional<Duration> forced_reset_value() const;
-  /// True if a drain (the queue is emptied to measure the path) is due at `now`. The drain may be a routine one, a
-  /// repeated one or a requested one. It may also be due because the base delay of slow start is not validated.
+  /// True if a drain (the queue is emptied to measure the path) is due at `now`. A routine drain is due at certain
+  /// multiples of 5 s. After a drain that found a shorter base delay, another one is soon due. After suspect(), or
+  /// while the base delay of slow start is not validated, a drain is due at once.
   [[nodiscard]] bool is_stale(Instant now) const;
 
   /// Requests a queue drain at once, because the path's base delay may have become `round_trip`. Has no effect for 1 to
   /// 8 s after another requested drain.
   void suspect(Instant now, Duration round_trip);
-  /// True if a routine queue drain is due, because a 5 s slot with a drain has just begun. The owner begins it even if
-  /// another drain is in progress.
+  /// True if a routine drain of the queue is due: all UEs begin one at certain multiples of 5 s, because they may share
+  /// the queue. The owner begins it even if another drain is in progress.
   [[nodiscard]] bool is_routine(Instant now) const;
   /// Begins a drain. `rtt` is the current round trip, ≥ 0. Bytes that other UEs sent before their own drains have left
   /// a shared queue after this time.
@@ -97,20 +99,24 @@ class MinRttEstimator {
     Bytes in_flight;  ///< bytes in flight after the ACK
     /// True if the UE may have delayed this ACK, so that a long round trip is not the path's.
     bool may_be_delayed = false;
-    bool is_alone = true;  ///< true if the UE has only one connection; after a delayed ACK its next ACK then follows
-                           ///< soon without delay
+    /// True if the UE has only one connection. If an ACK was delayed, the next one then follows soon without delay, so
+    /// the drain waits for it.
+    bool is_alone = true;
   };
-  /// Processes an ACK during a queue drain, in which at most `in_flight` bytes may be in flight. Returns true if the
-  /// drain has measured enough round trips; call finish_probe() next. A round trip is long if it exceeds the limit of
-  /// is_near() by more than `margin`.
+  /// Processes an ACK during a queue drain. The queue counts as empty once at most `in_flight` bytes are in flight.
+  /// Returns true when enough round trips of segments sent after that are measured; call finish_probe() next. A round
+  /// trip is long if it exceeds the limit of is_near() by more than `margin`.
   bool on_drained(const Probe& probe, double in_flight, Duration margin);
-  /// Result of a drain.
+  /// Result of a drain, which empties the queue to measure the base delay.
   enum class DrainResult : std::uint8_t {
     confirmed,  ///< the measured base delay is equal or shorter; value() is the new one
-    /// All measured round trips were long: the path is longer, the link stalls, or other UEs have a queue.
+    /// All measured round trips were longer than the base delay, for an unknown reason: the path is longer, the link
+    /// stalls, or other UEs have a queue.
     unclear,
-    as_suspected,  ///< all round trips that a requested queue drain measured were long, and equal the suspected delay
-    longer,        ///< a longer path is confirmed by a second queue drain; candidate() is its base delay
+    /// all round trips of a requested queue drain were longer than the base delay, and agree with the delay given to
+    /// suspect()
+    as_suspected,
+    longer,  ///< a longer path is confirmed by a second queue drain; candidate() is its base delay
   };
   /// Evaluates the round trips measured in a queue drain that has ended. A round trip is long if it exceeds the limit
   /// of is_near() by more than `margin`.
@@ -138,35 +144,41 @@ class MinRttEstimator {
   /// delay. The pause doubles with each further one.
   static constexpr Duration first_suspicion_wait = std::chrono::seconds(1);
 
-  /// Returns the limit of is_near(): the base delay plus an eighth of it plus 1 ms.
+  /// Returns the longest round trip that counts as near the base delay: the base delay plus an eighth of it plus 1 ms.
   [[nodiscard]] Duration near_limit() const;
   [[nodiscard]] bool is_confirmed_longer(Instant now) const;
 
   // Each ACK reads the members up to `next_suspicion_`.
   Duration value_{};
-  Duration stale_for_{};  ///< time, without outages, since a round trip was last near the base delay
+  /// time, without outages, since a round trip was last near the base delay; after 5 s the queue is drained
+  Duration stale_for_{};
   /// Time, without outages, since a round trip was last as short as the target queue allows. Only round trips of
   /// window-limited data count as long.
   Duration above_target_for_{};
-  Duration before_raise_{};         ///< base delay before raise(); zero after clamp()
-  Instant drain_began_{};           ///< begin of the last queue drain, or the instant of the last confirm()
-  Instant extra_drain_at_ = never;  ///< time at which a repeated or requested queue drain is due
+  Duration before_raise_{};  ///< base delay before raise(); zero after clamp()
+  /// time at which the last queue drain began, or the base delay was last confirmed without one
+  Instant drain_began_{};
+  /// time at which a queue drain is due that is no routine one: it was requested, or repeats one that found a shorter
+  /// base delay
+  Instant extra_drain_at_ = never;
   std::uint32_t drains_ = 0;
-  std::uint8_t probes_ = 0;           ///< number of valid round trips measured in this queue drain
-  std::uint8_t slots_per_drain_ = 1;  ///< number of 5 s slots per routine queue drain, a power of two
+  std::uint8_t probes_ = 0;  ///< number of round trips measured in this queue drain, without those of delayed ACKs
+  std::uint8_t slots_per_drain_ = 1;  ///< interval of routine queue drains in units of 5 s, a power of two
   Phase phase_ = Phase::none;
-  bool unvalidated_ = false;  ///< true if packets of slow start may have waited, so a queue drain is due
-  /// True if `candidate_` is the result of a routine queue drain, or of a requested drain whose result equals the
-  /// suspected delay.
+  /// true if the base delay measured in slow start may be too long, so a queue drain is due
+  bool unvalidated_ = false;
+  /// True if a drain has measured `candidate_`: a routine one, or a requested one whose result agrees with the
+  /// suspected delay. False if it is only suspected.
   bool candidate_measured_ = false;
   bool requested_ = false;            ///< true if suspect() has requested the present or the next queue drain
   bool has_undelayed_probe_ = false;  ///< true if this queue drain has an ACK that the UE cannot have delayed
   Instant next_suspicion_{};          ///< time before which suspect() has no effect
-  Duration min_above_target_{};       ///< shortest round trip during the time `above_target_for_`
-  Instant changed_at_{};              ///< time at which the path last became longer in one step
-  Instant empty_at_{};                ///< in phase probe_rtt: time from which on sent packets find the queue empty
-  Instant others_drained_at_{};       ///< time at which bytes of other UEs that drain too have left a shared queue
-  Duration base_at_drain_{};          ///< base delay when the present drain began
+  Duration min_above_target_{};  ///< shortest round trip since all round trips are longer than the target queue allows
+  Instant changed_at_{};         ///< time at which the path last became longer in one step
+  Instant empty_at_{};           ///< in phase probe_rtt: time from which on sent packets find the queue empty
+  /// time from which on a shared queue contains no bytes that other UEs sent before they began to drain it, too
+  Instant others_drained_at_{};
+  Duration base_at_drain_{};  ///< base delay when the present drain began
   /// pause after a requested drain that confirmed the base delay, until suspect() may request the next one
   Duration suspicion_wait_ = first_suspicion_wait;
   Duration probed_{};       ///< shortest round trip measured in this drain; zero: none yet

@@ -29,7 +29,7 @@ class PathChangeDetector {
   /// Smallest part of the delay that a Node-B report since `since_` did not explain. It rises slowly towards larger
   /// parts, because the mean round trip may still have been rising at the first reports.
   Duration min_unexplained_{};
-  std::uint32_t reports_ = 0;  ///< reports in a row
+  std::uint32_t reports_ = 0;  ///< number of successive reports that left a part of the delay unexplained
 };
 
 }  // namespace sluice::control

@@ -1,6 +1,6 @@
-// Detects a step of the path by two silences of the ACKs. DelayBasedController calls on_ack() for each ACK, and
-// forget() where a silence has another cause. Invariant: a suspicion ends with the first segment that is sent after it
-// and acknowledged: it confirms, refutes or replaces it.
+// Detects a step to a longer path by two silences (times without ACKs). DelayBasedController calls on_ack() for each
+// ACK, and forget() where a silence has another cause. Invariant: a suspicion ends with the first segment that is sent
+// after it and acknowledged: it confirms, refutes or replaces it.
 #include "control/ack_based/path_step_detector.hpp"
 
 #include <algorithm>
@@ -16,7 +16,8 @@ using std::chrono::milliseconds;
 /// Shortest time without ACKs that counts as a silence, and thereby the smallest lengthening of the path that is
 /// detected. A smaller one does little harm, because the target queue covers most of it.
 constexpr Duration shortest = milliseconds(5);
-/// Divisor that gives the tolerance when two times are compared: an eighth of the longer one.
+/// Divisor that gives the tolerance when a measured time is compared with an expected one: an eighth of the expected
+/// one, plus the longest usual time between two ACKs.
 constexpr std::int64_t tolerance = 8;
 /// Resolution of measured round trips.
 constexpr Duration clock_tick = milliseconds(1);

@@ -26,9 +26,9 @@ class PathStepDetector {
   /// Values of one ACK.
   struct Sample {
     Instant now;
-    Duration round_trip{};  ///< RTT of the newest segment that was sent once; zero: unknown
+    Duration round_trip{};  ///< RTT of the newest segment that was sent only once (Karn's algorithm); zero: unknown
     Duration silence{};     ///< time since the previous ACK
-    Duration usual{};       ///< longest usual time between two ACKs; a silence is longer
+    Duration usual{};       ///< longest usual time between two ACKs; a longer time counts as a silence
     Bytes delivered;        ///< bytes newly received by the UE
     double rate = 0;        ///< delivery rate before this ACK, bytes/s
     bool steady = false;    ///< true if the rate of the link hardly varies, so that a long time without ACKs is unusual
@@ -59,7 +59,7 @@ class PathStepDetector {
   Duration newest_{};  ///< round trip of the previous ACK; zero: unknown
   Duration longer_{};  ///< round trip after the first silence (time without ACKs); zero: there was none
   Instant since_{};    ///< end of the first silence (time without ACKs)
-  Instant until_{};    ///< time of the newest ACK since `since_` that did not end a silence
+  Instant until_{};    ///< time of the newest ACK since `since_` that did not end another silence (time without ACKs)
   double rate_ = 0;    ///< delivery rate before the first silence (time without ACKs), bytes/s
   Bytes delivered_;    ///< bytes delivered from `since_` to `until_`
 };

@@ -10,9 +10,9 @@
 
 namespace sluice::control {
 
-/// Estimates the round trip to a UE without a queue from the round trips of probes, which find the radio queue empty.
-/// The result is the second shortest of the last 16, because an answer to an older datagram may look like that to the
-/// probe. Thread: its owner's.
+/// Estimates the round trip to a UE without a queue from the round trips of probes (datagrams sent while the radio
+/// queue is empty). The result is the second shortest of the last 16. The shortest one may be too short, because an
+/// answer to an older datagram may have been taken for the answer to a probe. Thread: its owner's.
 class ProbeRoundTrips {
  public:
   void add(Duration round_trip) {
@@ -26,7 +26,8 @@ class ProbeRoundTrips {
       if (it != shortest || recent.size() < 3) base_delay_ = std::min(base_delay_, *it);
     }
   }
-  /// Discards the round trips, because the path has become shorter. base_delay() stays until the next one is added.
+  /// Discards the round trips, because the path has become shorter. base_delay() keeps its value until the next round
+  /// trip is added.
   void restart() { count_ = next_ = 0; }
   /// Returns the round trip without a queue; zero while unknown.
   [[nodiscard]] Duration base_delay() const { return base_delay_; }

@@ -36,7 +36,8 @@ class ReportCheck {
   /// cumulative count of transmitted bytes.
   void end_period(std::uint64_t transmitted);
   /// Returns whether the Node-B reports of the present period of two seconds contradict the ACKs. Returns nothing if
-  /// the UE has acknowledged too few bytes. `transmitted` is the Node-B's cumulative count of transmitted bytes.
+  /// the UE has acknowledged too few bytes for a comparison. `transmitted` is the Node-B's cumulative count of
+  /// transmitted bytes.
   [[nodiscard]] std::optional<bool> contradicts(std::uint64_t transmitted) const;
 
   Instant period_began_{};

@@ -1,6 +1,6 @@
 // Detects a queue that this UE shares with other UEs, by silences of the ACKs that do not lengthen the round trip.
-// DelayBasedController calls on_ack() for each ACK that follows a long silence, and for each ACK while the memory is
-// longer than usual. Invariant: one silence alone changes nothing, because it may be an outage.
+// DelayBasedController calls on_ack() for each ACK that follows a long silence, and for each ACK while rate_memory() is
+// above zero. Invariant: one silence alone changes nothing, because it may be an outage.
 #include "control/ack_based/shared_queue_detector.hpp"
 
 #include <algorithm>
@@ -9,15 +9,17 @@
 namespace sluice::control {
 namespace {
 
-/// Number of round trips within which a second silence must follow the first one.
+/// Number of round trips within which a second silence (time without ACKs) must follow the first one. Otherwise the
+/// first one may have been an outage.
 constexpr std::int64_t recurs_within = 2;
-/// Longest memory of the delivery rate. A queue of a longer time is rare, and the rate would follow the link too late.
+/// Longest averaging time of the delivery rate. Round trips through a longer queue are rare, and a longer mean would
+/// follow a change of the link too late.
 constexpr Duration longest_memory = std::chrono::seconds(1);
-/// Time constant with which the memory decays while no silence recurs, and the longest time between two ACKs that
-/// counts in this decay.
+/// Time constant with which the averaging time of the delivery rate decays while times without ACKs do not recur. Of
+/// the time between two ACKs at most `longest_observed` counts in this decay.
 constexpr Duration decay_time = std::chrono::seconds(2);
 constexpr Duration longest_observed = std::chrono::milliseconds(100);
-/// Memory below which the decay ends.
+/// Averaging time of the delivery rate (rate_memory_) below which it is set to zero instead of decaying further.
 constexpr Duration shortest_memory = std::chrono::milliseconds(10);
 
 }  // namespace

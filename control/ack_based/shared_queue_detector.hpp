@@ -18,16 +18,17 @@ class SharedQueueDetector {
   /// Values of one ACK.
   struct Sample {
     Instant now;
-    Duration silence{};     ///< time since the previous ACK
-    Duration counted{};     ///< longest silence that counts in the delivery rate without a shared queue
-    Duration round_trip{};  ///< RTT of the newest segment that was sent once; zero: unknown
+    Duration silence{};  ///< time since the previous ACK
+    /// longest time without ACKs that counts in the delivery rate anyway; only a longer one is a sign of a shared queue
+    Duration counted{};
+    Duration round_trip{};  ///< RTT of the newest segment that was sent only once (Karn's algorithm); zero: unknown
     Duration srtt{};        ///< smoothed round trip before this ACK
     Duration base_delay{};  ///< round trip through an empty queue; zero: unknown
   };
-  /// Adds an ACK.
+  /// Processes an ACK that follows a time without ACKs, and updates rate_memory().
   void on_ack(const Sample& sample);
-  /// Returns the time over which the delivery rate must be averaged at least, because it contains one burst and one
-  /// silence; zero or a decaying value if the queue is not shared.
+  /// Returns the minimum averaging time of the delivery rate: one round trip, so that the mean contains one burst and
+  /// one silence. If the queue is not shared, the value decays to zero.
   [[nodiscard]] Duration rate_memory() const { return rate_memory_; }
 
   /// Calls visit(name, value) for each state member, for the decision log (control/decision_log/states.hpp).
@@ -36,7 +37,8 @@ class SharedQueueDetector {
 
  private:
   Duration rate_memory_{};
-  Instant silence_ended_{};  ///< end of the newest silence that did not lengthen the round trip
+  /// end of the newest time without ACKs that showed a shared queue: it did not lengthen the round trip
+  Instant silence_ended_{};
 };
 
 }  // namespace sluice::control

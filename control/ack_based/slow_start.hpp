@@ -18,7 +18,7 @@ class SlowStart {
 
   /// True in slow start.
   [[nodiscard]] bool searching() const { return phase_ == Phase::searching; }
-  /// True during a refill.
+  /// True during a refill: the window grows again after a drain has emptied the path.
   [[nodiscard]] bool refilling() const { return phase_ == Phase::refilling; }
   /// Returns the window of the latest slow start or refill of the path, in bytes.
   [[nodiscard]] double window() const { return window_; }

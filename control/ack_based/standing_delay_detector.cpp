@@ -17,7 +17,8 @@ constexpr double standing_rtt_ratio = 0.9;
 /// a bursty link. The time is also at least `long_round_trips` round trips.
 constexpr Duration min_long = std::chrono::milliseconds(400);
 constexpr std::int64_t long_round_trips = 4;
-/// Bytes by which min_window() grows for each delivered byte; min_window() thus grows by this share per round trip.
+/// Part of each delivered byte by which min_window(), the number of bytes to keep in flight, grows. It thus grows by
+/// about this part of itself per round trip.
 constexpr double growth = 0.25;
 
 }  // namespace

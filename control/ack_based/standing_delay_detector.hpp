@@ -59,7 +59,7 @@ class StandingDelayDetector {
   double needed_ = 0;
   // The members from here on have no meaning while `max_in_flight_` is zero.
   Duration min_rtt_{};  ///< shortest round trip since round trips became longer than the target queue allows
-  double rate_ = 0;     ///< delivery rate while max_in_flight_ was in flight, bytes/s
+  double rate_ = 0;     ///< delivery rate when the most bytes (`max_in_flight_`) were in flight, bytes/s
   /// first time after `max_in_flight_` was found at which at most half of it was in flight; `never`: not yet
   Instant halved_ = never;
 };

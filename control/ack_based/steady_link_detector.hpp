@@ -35,9 +35,8 @@ class SteadyLinkDetector {
   static constexpr double initial_variation = 0.3;
 
   double mean_rate_ = 0;  ///< mean of the rates over 0.5 s, bytes/s; zero while unknown
-  double variation_ =
-      /// Greatest recent deviation of the rate from its mean, as a share of the mean; it decays with time.
-      initial_variation;
+  /// Greatest recent deviation of the rate from its mean, as a share of the mean; it decays with time.
+  double variation_ = initial_variation;
   double min_round_trip_ = 0;
   Instant ignored_until_{};
 };

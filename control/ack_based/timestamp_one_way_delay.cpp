@@ -1,6 +1,7 @@
 // One-way delay of a peer's segments by its timestamps (TSval, RFC 7323 section 3). BudgetSharing and
-// EndToEndAckControl call excess_delay() for each ACK of a UE, through possible_ack_delay().
-// Invariant: a result is not negative unless the clock's rate is unknown or an outage may have delayed the segment.
+// EndToEndAckControl call excess_delay() for each ACK of a UE, through possible_ack_delay(). Invariant: a result is not
+// negative unless the delay is unknown: the clock may be wrong, an outage may have delayed the segment, or the minimum
+// keeps rising.
 #include "control/ack_based/timestamp_one_way_delay.hpp"
 
 #include <algorithm>

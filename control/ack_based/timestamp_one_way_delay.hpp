@@ -33,10 +33,10 @@ class TimestampOneWayDelay {
   /// Starts the estimate with a first segment, whose TSval is `ticks`. The segment is assumed to have waited for the
   /// time `waited`.
   void begin(Instant now, std::uint32_t ticks, Duration waited);
-  /// Lowers an assumed minimum delay if a segment shows that it is too large: the segment can have waited for at most
-  /// `most`. After a segment with a smaller delay, the minimum counts as measured.
+  /// Raises an assumed minimum delay if a segment shows that it is too small: the segment can have waited for at most
+  /// `most` beyond it. After a segment with a smaller delay, the minimum counts as measured.
   void correct(Duration delay, Duration most);
-  /// Updates the minimum delay.
+  /// Updates the minimum delay from a segment's delay: the minimum of the last five to ten seconds, which rises slowly.
   void record_min(Instant now, Duration delay);
   /// Checks at intervals of seconds whether a tick of the peer's clock is 1 ms. `ticks` is the newest TSval.
   void check_rate(Instant now, std::uint32_t ticks);

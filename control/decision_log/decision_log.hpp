@@ -21,8 +21,8 @@ class LineSink {
   [[nodiscard]] virtual bool put(std::string_view line) = 0;
 };
 
-/// Owner of a recorded controller, given by addresses and ports: one UE with all its connections, or a single
-/// connection.
+/// Traffic that a recorded controller controls, given by addresses and ports: one UE with all its connections, or a
+/// single connection.
 struct ControllerOwner {
   IpAddress ue;
 
@@ -103,7 +103,7 @@ class DecisionLog {
   DecisionLog(LineSink& sink, const Selection& selection, Numbers numbers = {1, 1});
 
   [[nodiscard]] const Selection& selection() const { return selection_; }
-  /// Sets the time that the next lines contain.
+  /// Sets the time that is written into the next lines.
   void set_time(Instant now) { now_ = now; }
 
   /// Calls the controller, and records the call if the controller is selected for recording. `identify` returns a
@@ -125,7 +125,7 @@ class DecisionLog {
  private:
   /// One controller whose calls are recorded.
   struct RecordedEntry {
-    const void* law = nullptr;  ///< address of the law
+    const void* law = nullptr;  ///< address of the recorded controller
     std::uint32_t number = 0;   ///< number of the controller in the decision log
     std::string_view word;      ///< name of the controller's kind in the decision log
     enum class State : std::uint8_t {
@@ -135,12 +135,12 @@ class DecisionLog {
     } state = State::unrecorded;
   };
 
-  /// Returns the entry of a recorded controller, or null if there is none.
+  /// Returns the entry of the controller at the address `law`, or null if that controller is not recorded.
   [[nodiscard]] RecordedEntry* find_entry(const void* law);
   /// Adds an entry for the controller at `law`, whose kind has the name `word` in the log. Returns null if all entries
   /// are used.
   [[nodiscard]] RecordedEntry* add_entry(const void* law, std::string_view word);
-  /// True if controllers of this owner are selected for recording.
+  /// True if the controllers of this UE or connection are selected for recording.
   [[nodiscard]] bool selects(const ControllerOwner& owner) const;
   /// Begins a line with the controller's number and name, the time and the event.
   void begin_line(const RecordedEntry& entry, std::string_view event);
@@ -194,7 +194,7 @@ class DecisionLog {
   Numbers numbers_;
   Instant now_{};
   std::atomic<std::uint64_t> lost_{0};
-  std::uint64_t lost_unreported_ = 0;  ///< number of lost lines that no later line has reported yet
+  std::uint64_t lost_unreported_ = 0;  ///< number of lost lines that no later line of the log states yet
   std::array<RecordedEntry, max_controllers> entries_{};
   std::array<char, longest_line> room_{};
   LineWriter line_;

@@ -8,7 +8,8 @@
 namespace sluice::control {
 
 /// Writes one JSON object as a line into a buffer of the caller. Text that does not fit is omitted, and fits() then
-/// returns false. A reader of the line gets exactly the number that was written. Thread: one.
+/// returns false. Numbers are written with all digits, so a reader of the line gets exactly the same numbers. Thread:
+/// one.
 class LineWriter {
  public:
   explicit LineWriter(std::span<char> room) : room_(room) {}

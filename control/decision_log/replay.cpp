@@ -18,7 +18,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// Largest number of controllers in one replay. A decision log records fewer at once.
+/// Largest number of controllers in one replay. It bounds the memory, because the decision log is input from outside.
 constexpr std::size_t max_controllers = 4096;
 constexpr std::uint64_t format = 1;
 
@@ -66,7 +66,7 @@ Law law_of(const Json& made_of, const Json& state, std::shared_ptr<const void>& 
   return law;
 }
 
-/// Repeats a recorded call on the controller; returns its outcome in the form that DecisionLog writes.
+/// Makes a recorded call again, with the arguments `in`. Returns its outcome in the form that DecisionLog writes.
 template <typename Call, typename Law>
 Json outcome_of(Law& law, const Json& in) {
   std::array<char, DecisionLog::longest_line> room{};

@@ -18,12 +18,14 @@ namespace sluice::control {
 
 /// Counts of a replay: how many recorded calls were repeated, and with which outcome.
 struct ReplayTotals {
-  std::uint64_t decisions = 0;  ///< number of calls that were repeated
+  std::uint64_t decisions = 0;  ///< number of recorded calls of controllers that the replay has made again
   std::uint64_t laws = 0;
-  std::uint64_t differing = 0;  ///< number of repeated calls whose outcome differs from the recorded one
-  std::uint64_t unknown = 0;    ///< number of calls that were not repeated, because the controller's state is unknown
-  std::uint64_t lost = 0;       ///< number of lines that the decision log states as lost
-  bool complete = false;        ///< true if the decision log has its final line
+  std::uint64_t differing = 0;  ///< number of calls made again whose outcome differs from the recorded one
+  /// number of recorded calls that the replay cannot make again, because the controller's state before them is not in
+  /// the log
+  std::uint64_t unknown = 0;
+  std::uint64_t lost = 0;  ///< number of lines that were lost during the recording, as the decision log itself states
+  bool complete = false;   ///< true if the decision log has its final line, so its end is not missing
 };
 
 /// Replays a decision log: constructs its controllers from their recorded states, repeats every call and compares the
@@ -39,11 +41,11 @@ class Replay {
     std::string value;
     bool used = false;
   };
-  /// Describes a repeated call whose outcome differs from the recorded one; both outcomes are JSON.
+  /// Describes a recorded call that was made again with another outcome than the recorded one. Both outcomes are JSON.
   struct Difference {
     std::uint64_t line;  ///< number of the line in the decision log, from 1
     const nlohmann::json& recorded;
-    const nlohmann::json& out;  ///< outcome of the repeated call
+    const nlohmann::json& out;  ///< outcome of the call when the replay made it again
   };
   using OnDifference = std::function<void(const Difference&)>;
 
@@ -61,9 +63,10 @@ class Replay {
 
  private:
   using Law = std::variant<DelayBasedController, Smvs, NodeBAllowance, ReceiveWindowLoop, FlowController>;
-  /// Controller whose calls are repeated.
+  /// Controller that the replay has constructed, and whose recorded calls it makes again.
   struct Repeated {
-    std::shared_ptr<const void> parameters;  ///< owner of the parameters to which the controller may refer
+    /// keeps the parameters alive, because the controller may only refer to them
+    std::shared_ptr<const void> parameters;
     Law law;
   };
 

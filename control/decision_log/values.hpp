@@ -14,7 +14,7 @@ namespace sluice::control {
 template <typename Enum>
 struct EnumWords;
 
-/// Reference to an amount of bytes in which Bytes::max() means that there is no limit.
+/// Reference to an amount of bytes. A decision log contains it as a number, or as "unlimited" if it is Bytes::max().
 template <typename Amount>
 struct OrUnlimited {
   Amount& amount;
@@ -22,7 +22,7 @@ struct OrUnlimited {
 template <typename Amount>
 OrUnlimited(Amount&) -> OrUnlimited<Amount>;
 
-/// Reference to a time that may be `never`.
+/// Reference to a time. A decision log contains it as a number of nanoseconds, or as "never" if it is `never`.
 template <typename When>
 struct OrNever {
   When& when;

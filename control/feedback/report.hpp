@@ -16,7 +16,7 @@ namespace sluice::control::feedback {
 enum class RadioState : std::uint8_t { normal = 0, outage = 1, handover = 2, released = 3 };
 
 /// Price that the CLAMP algorithm at the Node-B computes from the length of the queue (Andrew, Hanly & Mukhtar, TMC
-/// 2008, section 3).
+/// 2008). A higher price makes the windows of the flows smaller.
 struct ClampPrice {
   Bytes mean_queue;  ///< q̄: mean queue length in bytes
   Duration price{};  ///< p: congestion price of the queue, which the CLAMP algorithm expresses as a time
@@ -101,10 +101,11 @@ struct CellRange {
 /// State of one UE's bearer at the proxy, as the proxy sends it to the Node-B.
 struct BearerStatus {
   IpAddress ue;
-  std::uint64_t injected = 0;          ///< IP bytes sent towards the radio, cumulative in the proxy's epoch
-  std::uint64_t applied_sequence = 0;  ///< sequence number of the newest report whose allowance was applied; 0 = none
-  Bytes backlog;                       ///< bytes that the proxy holds for the UE and has not sent yet
-  Bytes allowance_left;                ///< bytes of the applied allowance that were unused when the status was sent
+  std::uint64_t injected = 0;  ///< IP bytes sent towards the radio, cumulative in the proxy's epoch
+  /// sequence number of the newest report whose allowance (bytes to send) the proxy has applied; 0 = none
+  std::uint64_t applied_sequence = 0;
+  Bytes backlog;         ///< bytes that the proxy holds for the UE and has not sent yet
+  Bytes allowance_left;  ///< bytes of the applied allowance that were unused when the status was sent
   std::uint32_t active_flows = 0;
   /// Sender id of the Node-B whose report has the sequence number in `applied_sequence`. Not set if the proxy has
   /// received no report, or does not send this field.

@@ -36,7 +36,8 @@ struct SessionConfig {
   std::size_t max_datagram = default_max_datagram;
   Features features;  ///< optional features announced to peers; received datagrams may use them even if not announced
 
-  /// largest number of peers whose replay state is kept; ReplayGuard describes the handling of further peers
+  /// Largest number of peers whose epoch and sequence numbers are stored. For a further peer, the one that was silent
+  /// longest is discarded, or the new one is refused (ReplayGuard).
   std::size_t max_senders = 1024;
 };
 

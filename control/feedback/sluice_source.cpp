@@ -1,6 +1,6 @@
 // Source of reports by the protocol of PROTOCOL.md, which nodeb uses. make_report_source() creates it for the proxy.
-// Session authenticates and decodes, UdpEndpoint is the transport. Invariant: the sequence of a sender is unbroken only
-// while every report of it was taken. Otherwise an omitted UE would count as unchanged since an older report.
+// Session authenticates and decodes, UdpEndpoint is the transport. Invariant: if the receiver discards a report, its
+// datagram counts as missing. Otherwise an omitted UE would count as unchanged since an older report.
 
 #include <string>
 #include <unordered_map>

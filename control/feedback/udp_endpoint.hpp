@@ -16,7 +16,8 @@
 
 namespace sluice::control::feedback {
 
-/// States to which addresses messages may be sent, for senders that authenticate with one key.
+/// Permission to learn destinations from the senders that authenticate with one key: messages may be sent to those of
+/// their source addresses that `addresses` contains.
 struct LearnFrom {
   std::uint32_t key = 0;            ///< id of the key that the sender uses
   std::vector<IpPrefix> addresses;  ///< addresses to which messages may be sent; empty permits none
@@ -25,7 +26,7 @@ struct LearnFrom {
 struct UdpEndpointConfig {
   boost::asio::ip::udp::endpoint local;               ///< address and port to bind; port 0 = any
   std::vector<boost::asio::ip::udp::endpoint> peers;  ///< configured destinations, to which every message is sent
-  std::vector<LearnFrom> learn;   ///< keys and addresses from which further destinations are learned
+  std::vector<LearnFrom> learn;  ///< senders (by key and address) from whose datagrams further destinations are learned
   std::size_t most_learned = 64;  ///< largest number of learned destinations at one time
 
   /// datagrams received per wake-up before other handlers of the io_context run, ≥ 1
@@ -47,9 +48,10 @@ struct UdpCounters : SocketCounters {
 /// One side of the feedback protocol on a UDP socket, IPv4 or IPv6. No network error stops it. Runs on the thread of
 /// the given io_context; every method is called there.
 ///
-/// An address from which datagrams arrive becomes a learned destination. It remains one until `learned_for` after its
-/// last datagram. Each message is sent once to each destination, even if several senders use that address. This limits
-/// the traffic and the destinations that a holder of a key can cause.
+/// The source address of an accepted datagram becomes a learned destination if a LearnFrom of the datagram's key
+/// contains it. It remains one until `learned_for` after its last datagram. Each message is sent once to each
+/// destination, even if several senders use that address. This limits the traffic and the destinations that a holder of
+/// a key can cause.
 class UdpEndpoint final : private DatagramSink {
  public:
   /// Largest number of senders whose address is recorded; messages to other senders go to all destinations.

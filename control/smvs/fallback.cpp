@@ -20,8 +20,8 @@ ControlSource Fallback::on_report(Instant now, Duration period, feedback::RadioS
   return source_;
 }
 
-/// Returns the time without a report after which the next report counts as late. `period` is the time until the next
-/// report that the last report announces.
+/// Returns the time without a report after which reports count as missing: several report periods, within bounds.
+/// `period` is the time until the next report that the last report announces.
 Duration Fallback::report_timeout(Duration period) const {
   const Duration step = std::clamp(period, Duration::zero(), std::max(parameters_.maximum, Duration::zero()));
   const auto periods = static_cast<std::int64_t>(std::clamp(parameters_.periods, 1U, max_periods));

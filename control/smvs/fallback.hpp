@@ -13,13 +13,14 @@ namespace sluice::control {
 enum class ControlSource : std::uint8_t {
   /// Ordinary congestion control limits sending: no report yet, reports late, or the radio link released.
   congestion_control,
-  feedback  ///< the allowance of the report-based controller limits sending
+  /// the report-based controller limits sending: it computes the number of bytes to send until the next report
+  feedback
 };
 
 /// Parameters of the fallback from Node-B reports to congestion control: when reports count as missing, and the
 /// congestion window after that.
 struct FallbackParameters {
-  std::uint32_t periods = 5;  ///< Number of report periods after which the next report counts as late, ≥ 1.
+  std::uint32_t periods = 5;  ///< Number of report periods without a report after which reports count as missing, ≥ 1.
 
   /// Shortest time without a report after which reports count as missing. With a report period of 2 ms, scheduling
   /// jitter alone would otherwise cause a fallback.
@@ -47,7 +48,8 @@ class Fallback {
   /// the next report that the Node-B announces. The validity ends FallbackParameters::maximum after the last report at
   /// the latest.
   void on_omitted(Instant reported, Instant holds, Duration period);
-  /// Falls back to congestion control if deadline() has passed. Returns the source that controls sending now.
+  /// Falls back to congestion control if deadline() has passed without a report. Returns what limits sending now:
+  /// reports or congestion control.
   ControlSource check(Instant now);
 
   /// Replaces the parameters from now on.
@@ -62,8 +64,7 @@ class Fallback {
   /// `srtt` is a round trip to the UE; the proxy passes the shortest one of the radio leg. A rate of zero (an outage)
   /// gives the initial window.
   [[nodiscard]] Bytes seed_window(Duration srtt) const;
-  /// Stores a measured rate of the radio link while no report controls the bearer. A later call of seed_window() uses
-  /// it.
+  /// Stores a measured rate of the radio link while no report controls the bearer, for a later call of seed_window().
   void remember(Rate rate) { rate_ = rate; }
 
  private:

@@ -13,10 +13,11 @@ namespace sluice::control {
 /// and forwarded packets count too. Reads no clock.
 ///
 /// Two estimates are combined. The first is the proxy's count of sent bytes minus the Node-B's count of arrived bytes.
-/// It follows jitter, but has a constant error: packets are lost or added on the way, and both counters start at
-/// different values. The second is the bytes sent within the last round trip. It is right on average, but ignores
-/// jitter. The result is the first estimate plus an offset. The offset adapts within a fraction of a second until both
-/// estimates agree on average. The result never exceeds the bytes sent within `lifetime`.
+/// It is right when packets arrive earlier or later than usual (jitter). But it has a constant error, because packets
+/// are lost or added on the way and the counters start at different values. The second is the bytes sent within the
+/// last round trip. It is right on average, but wrong while packets arrive earlier or later than usual. The result is
+/// the first estimate plus an offset. The offset adapts within a fraction of a second until both estimates agree on
+/// average. The result never exceeds the bytes sent within `lifetime`.
 class InFlight {
  public:
   /// Makes the estimator for a `round_trip` from the proxy to the Node-B and back, 2·τp. Bytes that have not arrived
@@ -29,8 +30,8 @@ class InFlight {
   /// Sets the number of bytes sent so far to `total`, all of them longer than horizon() ago. The history of recently
   /// sent bytes does not contain them. Requires a new object.
   void begin_at(std::uint64_t total);
-  /// True if all bytes were sent longer than horizon() before `now`. A new object, initialised by begin_at(total()),
-  /// can then replace this one.
+  /// True if no report was processed, and all bytes were sent longer than horizon() before `now`. A new object,
+  /// initialised by begin_at(total()), can then replace this one.
   [[nodiscard]] bool is_past(Instant now) const;
 
   /// Records that `amount` IP bytes were sent towards the radio at `now`.
@@ -55,7 +56,7 @@ class InFlight {
   static constexpr std::size_t slices = 64;
   struct Slice {
     Duration::rep number = 0;
-    std::uint64_t total = 0;  ///< number of all bytes sent up to the end of this slice, a short interval of time
+    std::uint64_t total = 0;  ///< number of all bytes sent until the end of this slice (a short interval of time)
   };
   [[nodiscard]] std::size_t age_at(Duration::rep number) const;
   static constexpr Duration slice_of(Duration lifetime) {

@@ -15,7 +15,7 @@ struct ReceiveWindowParameters {
   /// Target q0 of the proxy's buffer. A target in time is converted to bytes with the current rate of the radio leg. If
   /// half of the leg's highest recent rate is larger, it is converted with that half.
   Reference reference = Reference::time(std::chrono::milliseconds(30));
-  Bytes minimum_reference{3000};  ///< smallest q0 in bytes
+  Bytes minimum_reference{3000};  ///< smallest target of the proxy's buffer (q0) in bytes
   Bytes frame{40};                ///< size of a radio frame, by which a target in frames is converted to bytes
   Bytes initial{64 * 1024};       ///< window advertised until the rate of the radio leg is known
   /// Upper bound in bytes of a sum: the data buffered in the proxy, the advertised window, and the bytes by which the
@@ -35,8 +35,9 @@ struct ReceiveWindowObservation {
   /// mean rate of the radio link, of which this flow gets a part if flows share the link; zero while unknown
   OnWire<Rate> drain;
   Duration server_rtt;  ///< RTT to the server; zero while unknown
-  Framing framing{};    ///< share of payload in the packets of the radio leg
-  OnWire<Rate> best{};  ///< highest rate `drain` of the last seconds; zero if unknown
+  /// share of payload in the IP packets of the radio leg; converts `radio_error`, `drain` and `best` to payload
+  Framing framing{};
+  OnWire<Rate> best{};  ///< highest value of `drain` in the last seconds; zero if unknown
 };
 
 /// State of the controller of the receive window, for logs and metrics. All amounts are payload.
@@ -45,7 +46,8 @@ struct ReceiveWindowState {
   /// Target in bytes of a sum: the data buffered in the proxy, the advertised window, and the bytes by which the radio
   /// queue exceeds its target.
   double target = 0;
-  double predicted_error = 0;  ///< ŝ: predicted sum minus its target, in bytes; the sum is that of `target`
+  /// ŝ: the sum that `target` describes, minus this target, in bytes; if negative, the window may advance
+  double predicted_error = 0;
 };
 
 /// Controls the receive window that the proxy advertises to the server, by the SMVS equations. The paper proposes this

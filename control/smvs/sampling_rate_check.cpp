@@ -9,7 +9,8 @@ namespace {
 /// number of steps over which mean, variance and covariance of the service rate are averaged
 constexpr std::uint16_t memory = 256;
 
-/// Smallest ratio of the rate's standard deviation to its mean for which the link counts as varying.
+/// Smallest ratio of the rate's standard deviation to its mean with which the link counts as varying. On a less varying
+/// link the length of a step does not matter.
 constexpr double min_variation = 0.2;
 // The threshold lies midway between steps of Tb/2 and of Tb; `enough` ends the violation.
 constexpr double too_little = 0.45;

@@ -33,7 +33,7 @@ struct SecondLoopObservation {
   Instant now;
   Bytes buffered;    ///< bytes received and not yet sent towards the radio
   Bytes advertised;  ///< bytes advertised to the server and not received: right edge − rcv_nxt
-  /// Bytes received from the server so far; if it decreases, the controller restarts its rate estimate.
+  /// Bytes received from the server so far. If the number decreases, the controller measures no rate in this step.
   std::uint64_t received = 0;
   Duration server_rtt{};  ///< RTT to the server; zero while unknown
 };

@@ -1,6 +1,7 @@
 // SMVS, the sliding-mode variable-structure controller of one bearer (Ren & Lin, TMC 2011, section 4, eqs. 17 to 36).
-// Reporter calls step() at the Node-B, AllowanceController at the proxy, and ReceiveWindowControl for the second loop.
-// Invariant: amounts are clamped, so no counter from outside makes an integer conversion undefined.
+// Reporter calls step() at the Node-B, and AllowanceController at the proxy. ReceiveWindowControl uses it for the
+// window that is advertised to the server. Invariant: amounts are clamped, so no counter from outside makes an integer
+// conversion undefined.
 
 #include "control/smvs/smvs.hpp"
 
@@ -103,7 +104,7 @@ double Smvs::first_allowance(const SmvsObservation& observation) const {
   return static_cast<double>((parameters_.initial_allowance - observation.queue).count()) - in_flight(observation);
 }
 
-/// Returns the bytes on the way to the queue. They arrive there before the bytes that this step allows.
+/// Returns the bytes on the way to the radio queue. They arrive there before the bytes that this step allows.
 double Smvs::in_flight(const SmvsObservation& observation) const {
   if (parameters_.prediction == Prediction::measured) return static_cast<double>(observation.in_flight.count());
   const Duration horizon = parameters_.step * static_cast<std::int64_t>(2 * delay_steps_);

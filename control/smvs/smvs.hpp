@@ -49,9 +49,9 @@ struct SmvsParameters {
   /// Length of the time window of ηl and ηu, the smallest and largest deviation of the rate from its mean; ≥ Ts. One
   /// burst of the link affects them for this time.
   Duration eta_window = std::chrono::milliseconds(100);
-  /// φ: half width of the boundary layer, in which sat(ŝ/φ) replaces sgn(ŝ); 0 = sgn, as in the SMVS paper. With sgn
-  /// the queue oscillates by η2 in each direction. η2 is half the difference of ηu and ηl, the largest and smallest
-  /// deviation of the rate; bursts that are much larger than a frame make it large.
+  /// φ: half width of the boundary layer. While the predicted error ŝ of the queue is smaller than φ, the reaction is
+  /// proportional to it: sat(ŝ/φ) instead of sgn(ŝ). 0 = always sgn, as in the SMVS paper. With sgn a single burst of
+  /// the link makes the queue oscillate.
   Reference boundary_layer = Reference::time(std::chrono::milliseconds(40));
   Prediction prediction = Prediction::measured;
   EmptyQueue empty_queue = EmptyQueue::hold;
@@ -66,7 +66,8 @@ struct SmvsParameters {
 
 /// Checks the parameters against the SMVS paper (Ren & Lin, TMC 2011): Proposition 1 (eqs. 37–43) and the rules of
 /// section 5.2. Returns the broken rules. `mean` is the service rate b̄, and `variation` the period Tb with which the
-/// link's rate varies. A rule that needs a missing value is not checked.
+/// link's rate varies. Rules on the step's length that need a missing value are not checked. Without `mean` a target in
+/// time counts as `minimum_reference`.
 [[nodiscard, gnu::cold, gnu::noinline]] std::vector<Violation> validate(const SmvsParameters& parameters,
                                                                         std::optional<Rate> mean = {},
                                                                         std::optional<Duration> variation = {});
@@ -77,7 +78,7 @@ struct SmvsParameters {
 [[nodiscard]] std::optional<SmvsParameters> in_steps_of(const SmvsParameters& parameters, Duration period);
 
 /// Input of the controller at the end of a step, for one UE. Counters are cumulative. If a counter decreases, its
-/// sender has restarted, and the controller restarts its rate estimate.
+/// sender has restarted, and the controller measures no rate in this step.
 struct SmvsObservation {
   Instant now;                ///< time at which queue and counters were read, on any steady clock
   Bytes queue;                ///< q(k): bytes in the radio queue
@@ -107,7 +108,7 @@ struct SmvsState {
   double eta_low = 0;          ///< ηl: smallest recent difference of rate minus mean rate, in bytes per step; usually
                                ///< negative
   double eta_high = 0;         ///< ηu: largest recent difference of rate minus mean rate, in bytes per step
-  Bytes allowance;             ///< w: allowance of the last step
+  Bytes allowance;             ///< w: bytes that the last step has allowed to send
   std::uint64_t steps = 0;
 };
 
@@ -166,7 +167,7 @@ class Smvs {
   std::size_t commands_used_ = 0;
   std::optional<SmvsObservation> last_;
   Instant busy_until_{};  ///< time of the last observation with arrived bytes or with bytes in the queue
-  double mean_ = 0;       ///< b̄ in bytes/s
+  double mean_ = 0;       ///< b̄: mean service rate in bytes/s
   bool mean_known_ = false;
   double fraction_ = 0;  ///< fraction of a byte that rounding left over; the next step's allowance includes it
   SmvsState state_;

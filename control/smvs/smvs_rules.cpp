@@ -37,7 +37,7 @@ void check_ranges(const SmvsParameters& p, RuleChecker& check) {
 }
 
 /// Checks Proposition 1 and eq. 43 of the SMVS paper (Ren & Lin, TMC 2011): the queue must stay above zero and below
-/// the buffer size. `mean` is the mean service rate b̄; rules that need it are not checked while it is unknown.
+/// the buffer size. `mean` is the mean service rate b̄. While it is unknown, a target in time counts as its minimum.
 void check_band(const SmvsParameters& p, std::optional<Rate> mean, RuleChecker& check) {
   const double ts = to_seconds(p.step);
   const auto frame = static_cast<double>(p.frame.count());

@@ -10,8 +10,8 @@
 
 namespace sluice::control {
 
-/// Smallest and largest sample of a sliding time window, in constant memory. The window has 16 slices. All samples of a
-/// slice expire together, so the window is exact to 1/16.
+/// Smallest and largest sample of a sliding time window, in constant memory. The window has 16 slices of equal length.
+/// All samples of a slice expire together, so the window's length is exact to 1/16.
 class WindowedRange {
  public:
   /// Keeps the smallest and largest sample of the last `window` > 0.

@@ -1,7 +1,7 @@
 // The Ack Regulator (Chan & Ramjee, MobiCom 2002, as described in INFOCOM 2004): withholds ACKs of one flow while the
-// buffer cannot take what they bring.
-// FlowController calls it through AckRegulatorController, on data, reports and ACKs of its flow. Invariant: arrivals
-// may come up to a + W for a released ACK `a`, and that fits the free buffer.
+// buffer has no space for the data that they cause. FlowController calls it through AckRegulatorController, on data,
+// reports and ACKs of its flow. Invariant: a released ACK of position `a` allows data up to a + W, where W is the
+// source's window, and this data fits the free buffer.
 
 #include "control/window_laws/ack_regulator.hpp"
 
@@ -65,8 +65,8 @@ void AckRegulator::on_released(Bytes ack) {
   watch_growth();
 }
 
-/// Ends the phase `slow_start` if the source's window grew by a quarter or less in a round trip. In slow start it grows
-/// by half (with delayed ACKs) or by all of the window per round trip, in congestion avoidance by one segment.
+/// Ends the phase `slow_start` if the source's window grew by a quarter or less in a round trip. In slow start the
+/// window grows by half (with delayed ACKs) or doubles per round trip; in congestion avoidance it grows by one segment.
 void AckRegulator::watch_growth() {
   if (released_ < round_end_) return;
   const bool slow = (window_ - window_at_round_) * 4 <= window_at_round_;

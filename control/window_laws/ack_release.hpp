@@ -17,9 +17,9 @@ struct AckRelease {
   [[nodiscard]] static constexpr AckRelease all() { return {}; }
 };
 
-/// Recovery rule for controllers that withhold ACKs, needed if data was lost on its way to the queue. Each time an
-/// event finds the data queue empty, 2 ACKs are released, then 4, 8 and so on. After data was in the queue, the number
-/// restarts at 2 (Chan & Ramjee, INFOCOM 2004, section IV-C).
+/// Recovery rule for controllers that withhold ACKs. If data was lost on its way to the queue, the event that would
+/// release an ACK never occurs. Each time an event finds the data queue empty, 2 ACKs are therefore released, then 4, 8
+/// and so on. After data was in the queue, the number restarts at 2 (Chan & Ramjee, INFOCOM 2004, section IV-C).
 class EmptyQueueRelease {
  public:
   /// Returns how many of the withheld ACKs to release now. `queue_empty` is true if the data queue is empty.

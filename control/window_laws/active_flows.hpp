@@ -9,9 +9,10 @@
 
 namespace sluice::control {
 
-/// Counts the flows observed within a sliding time window, in constant memory. The window consists of 16 slices. Each
-/// slice counts the flows whose latest packet it contains. A slice expires as a whole, so the window is exact to 1/16.
-/// The owner of a flow stores a Mark for it, for example in a table of 5-tuples. Reads no clock; thread: its owner's.
+/// Counts the flows observed within a sliding time window, in constant memory. The window consists of 16 slices of
+/// equal length. Each slice counts the flows whose latest packet it contains. A slice expires as a whole, so the
+/// window's length is exact to 1/16. The owner of a flow stores a Mark for it, for example in a table of 5-tuples.
+/// Reads no clock; thread: its owner's.
 class ActiveFlows {
  public:
   /// State of one flow: the slice of the time window that contains its latest packet.

@@ -16,7 +16,7 @@ namespace sluice::control {
 /// places the agent in the access router.
 struct ClampPriceParameters {
   Reference target = Reference::bytes(Bytes(5500));  ///< a: queue length above which the price is positive
-  double slope = 1;                                  ///< b: slope of the price, 0 < b < π/2
+  double slope = 1;  ///< b: factor of the mean queue in the price, 0 < b < π/2; above that CLAMP is unstable
   /// Decay of the queue's mean in 1/s, > 0. When an arrival comes I seconds after the previous one, the old mean gets
   /// the weight e^{−forgetting·I}.
   double forgetting = 2;

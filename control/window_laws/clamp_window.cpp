@@ -12,7 +12,7 @@
 namespace sluice::control {
 namespace {
 
-/// Largest ν, the number of packets over which a flow's rate is measured. Fewer packets are enough at any rate.
+/// Largest ν, the number of packets over which a flow's rate is measured. No link is fast enough to need more.
 constexpr std::size_t max_rate_packets = 65'536;
 constexpr double min_round_trip_s = 0.001;
 /// Smallest window in segments. A receiver may delay the ACK of a single segment (RFC 9293 section 3.8.6.3). With a

@@ -87,12 +87,13 @@ class ClampWindow {
   ClampWindowParameters parameters_;
   // Ring of the last ν + 1 packets, in groups of consecutive packets.
 
-  /// arrival time of the first packet of each group; a group is per_group_ consecutive packets
+  /// arrival time of the first packet of each group of per_group_ consecutive packets
   std::array<Instant, groups> firsts_{};
   std::array<std::uint32_t, groups> sizes_{};  ///< bytes of the packets in each group of per_group_ consecutive packets
   std::uint8_t newest_ = 0;
   std::uint8_t used_ = 0;
-  std::uint16_t per_group_;  ///< number of packets in a group: the ring stores packets in groups, not one by one
+  /// number of consecutive packets in a group; the ring stores groups and not single packets, so its size is constant
+  std::uint16_t per_group_;
   std::uint16_t in_newest_ = 0;
   double sum_ = 0;  ///< bytes of all groups in the ring
   Instant last_{};

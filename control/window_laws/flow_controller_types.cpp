@@ -9,12 +9,12 @@
 namespace sluice::control {
 namespace {
 
-/// Largest number of packets of one ACK that CLAMP counts one by one. An ACK of more packets fills a hole, so most of
-/// its data arrived earlier.
+/// Largest number of packets of one ACK that CLAMP counts one by one. If an ACK acknowledges more, a missing segment
+/// has arrived, and most of the data had arrived earlier. The rest then counts as one packet.
 constexpr int max_packets_per_ack = 64;
 
-/// Returns one flow's share of the radio buffer, or the whole buffer if the controller serves a single flow. The result
-/// is at least two segments, because with less the receiver delays ACKs.
+/// Returns one flow's equal share of the radio buffer. The result is at least two segments, because a receiver may
+/// delay the ACK of a single segment.
 Bytes share(const QueueView& queue, Bytes segment) {
   return std::max(Bytes(static_cast<double>(queue.buffer.count()) / std::max(queue.flows, 1.0)), segment * 2);
 }
@@ -29,8 +29,7 @@ ClampWindowParameters clamp_of(const FlowControllerParameters& parameters, const
 /// Size in segments that is assumed for B, the radio buffer, until the Node-B's first report.
 constexpr int first_segments = 10;
 
-/// Longest time after CLAMP has replaced another controller, for which the queue counts as caused by that other
-/// controller.
+/// Longest time for which CLAMP waits until the queue of the controller that it has replaced is empty.
 constexpr Duration longest_wait_for_drain = std::chrono::seconds(1);
 
 /// Upper limit in seconds of the queueing delay of a stalled link. It keeps the conversion to a duration within range.

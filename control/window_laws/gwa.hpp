@@ -13,7 +13,7 @@ namespace sluice::control {
 
 /// Rule by which a router divides its buffer, or its bandwidth, among flows.
 enum class GwaPolicy : std::uint8_t {
-  round_robin,  ///< GWA-RR: each flow has a queue of its own with B/N bytes
+  round_robin,  ///< GWA-RR: each of N flows has a queue of its own, with the N-th part of the buffer B
   fcfs,         ///< GWA-FCFS: all flows share one queue, and its free space is divided among them
   /// BA: no buffer is divided; the window of each flow is its share of the bandwidth times its round trip
   bandwidth_aware,
@@ -51,10 +51,11 @@ class GwaFlowCount {
   class Mark {
     friend class GwaFlowCount;
     ActiveFlows::Mark last_;
-    Duration::rep interval_ = -1;  ///< number of the interval Δ in which the flow was last observed; -1: none yet
-    double taken_ = 0;             ///< bytes of the flow that the link has sent in that interval
+    /// number of the interval of length Δ in which the flow was last observed; -1: none yet
+    Duration::rep interval_ = -1;
+    double taken_ = 0;  ///< bytes of the flow that the link has sent in the interval `interval_`
     double weight_ = 1;
-    /// true if the flow was also observed in the interval before, so that it existed when this one began
+    /// true if the flow was also observed in the interval before `interval_`, so that `taken_` covers a whole interval
     bool whole_ = false;
   };
 

@@ -8,7 +8,7 @@ namespace sluice::control {
 
 /// State of one UE's radio queue after a report, for the controllers of its flows.
 struct QueueView {
-  Bytes queue;                      ///< IP bytes in the queue, as reported
+  Bytes queue;                      ///< bytes in the queue, as reported
   Bytes buffer;                     ///< B, > 0: capacity of the queue for all flows together
   Rate mean_rate;                   ///< running mean of the queue's service rate; zero while unknown
   Rate best_rate;                   ///< largest service rate of the last second, used as the capacity of the link
@@ -18,7 +18,8 @@ struct QueueView {
                                     ///< Bytes::max() unless the Node-B computes it
   bool dropped = false;             ///< true if the queue has dropped packets since the previous report
 
-  /// Share of each IP packet that the amounts and rates in this struct count. It is below 1 if they count only payload.
+  /// Share of each IP packet that the amounts and rates in this struct count: 1 if they count IP bytes, below 1 if they
+  /// count only payload.
   double counted_share = 1;
 };
 

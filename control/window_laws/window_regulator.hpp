@@ -15,8 +15,8 @@ enum class WindowRegulation : std::uint8_t {
   /// WRD (dynamic): the window is the size of the radio buffer plus the bytes on the air, which have left the radio
   /// queue and are not acknowledged.
   dynamic,
-  /// WRB: the same window as WRD (`dynamic`); an ACK that would not move the right edge is withheld until the edge can
-  /// move.
+  /// WRB: the same window as WRD (`dynamic`), but an ACK is withheld while its window would be smaller than that of the
+  /// last ACK. So the window does not shrink.
   ack_buffer,
 };
 
@@ -54,10 +54,12 @@ class WindowRegulator {
   /// Sets B, this flow's share of the buffer, > 0. The share changes with the number of flows.
   void set_buffer(Bytes buffer) { parameters_.buffer = buffer; }
   /// Records that data up to position `end` has left the queue towards the UE; this may be a retransmission.
-  /// `queue_empty` is true if no data of this flow is queued. Returns which withheld ACKs are to be released.
+  /// `queue_empty` is true if no data of this flow is in the queue or on its way to it. Returns which withheld ACKs are
+  /// to be released.
   [[nodiscard]] AckRelease on_dequeue(Bytes end, bool queue_empty);
-  /// Records an ACK of position `ack` from the UE. `queue_empty` is true if no data of this flow is queued. Returns
-  /// which withheld ACKs are to be released. A duplicate ACK releases itself and all withheld ones before it.
+  /// Records an ACK of position `ack` from the UE. `queue_empty` is true if no data of this flow is in the queue or on
+  /// its way to it. Returns which withheld ACKs are to be released. A duplicate ACK releases itself and all withheld
+  /// ones before it.
   [[nodiscard]] AckRelease on_ack(Bytes ack, bool queue_empty);
   /// Returns Wr, the window in bytes for an ACK of position `ack` that is sent to the server now; ≥ 0.
   [[nodiscard]] Bytes window(Bytes ack) const;

@@ -13,7 +13,7 @@ struct EalConfig {
   std::string program = "sluice";
   bool hugepages = false;  ///< true: use huge pages; false: use ordinary memory, which needs neither root nor setup
 
-  /// true if other processes map the packet memory (peer_maps_memory()); such memory gets no transparent huge pages
+  /// True if other processes map the packet memory (peer_maps_memory()). Such memory gets no transparent huge pages.
   bool shared_memory = false;
   bool pci = false;  ///< true: probe physical devices at start
   /// Packet memory in MiB; pages of this memory use physical memory only once they are accessed.

@@ -17,7 +17,8 @@ class FaultGuard {
   /// was installed before.
   static void install();
 
-  /// Calls `function`; returns false if a fault ended it. Nothing in `function` may have a destructor.
+  /// Calls `function`; returns false if a fault ended it. Nothing in `function` may have a destructor, because a fault
+  /// skips all destructors.
   template <typename Function>
   static bool run(Function&& function) noexcept {
     jmp_buf here;
@@ -33,7 +34,7 @@ class FaultGuard {
 
  private:
   static void handle(int number, siginfo_t* information, void* context);
-  /// jump target of the current guarded call; null outside guarded calls
+  /// Jump target of the current guarded call; null outside guarded calls.
   static thread_local jmp_buf* volatile active;
 };
 

@@ -85,8 +85,8 @@ class PollPolicy {
  private:
   /// A round of polling without work takes less time than this, unless another thread has the processor meanwhile.
   static constexpr Duration longest_empty_round = std::chrono::microseconds(50);
-  /// Time after a demand of another thread for the processor, during which the spin is not lengthened. The spin is how
-  /// long the thread polls without work before it sleeps.
+  /// Time for which the spin is not lengthened after another thread has needed the processor. The spin is how long the
+  /// thread polls without work before it sleeps.
   static constexpr Duration yielding = std::chrono::milliseconds(2);
 
   bool sleep(Instant now, Instant deadline) noexcept;
@@ -107,8 +107,9 @@ class PollPolicy {
   Instant last_round_{};
   Instant yields_until_{};  ///< time until which the spin (polling without work before a sleep) is not lengthened
   std::uint64_t sleeps_ = 0;
-  std::vector<pollfd> descriptors_;              ///< descriptors to wait for; the first one belongs to wake()
-  alignas(64) std::atomic<bool> asleep_{false};  ///< read by other threads
+  std::vector<pollfd> descriptors_;  ///< descriptors to wait for; the first one belongs to wake()
+  /// True from shortly before a sleep until the next work, so that other threads wake this one.
+  alignas(64) std::atomic<bool> asleep_{false};
 };
 
 }  // namespace sluice::dpdk

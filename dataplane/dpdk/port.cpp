@@ -133,7 +133,8 @@ void Port::reconnect_if_absent() noexcept {
   if (!started_) next_peer_check_ = present + reconnect_delay;
 }
 
-/// Replaces shared packets by copies; returns how many packets remain.
+/// Replaces shared packets by copies, because the driver passes buffers to a peer that may write to them. Drops packets
+/// for which no buffer is free. Returns how many packets remain.
 std::uint16_t Port::unshare(rte_mbuf** buffers, std::uint16_t count, QueueCounters& counters) noexcept {
   std::uint16_t kept = 0;
   for (std::uint16_t i = 0; i < count; ++i) {

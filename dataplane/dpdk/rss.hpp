@@ -20,8 +20,8 @@ namespace sluice::dpdk {
 
 class RssSteering;
 
-/// Access of one shard to the two ports: receives the packets of the shard's UEs, whichever queue they arrived on.
-/// Thread: the shard's.
+/// Access of one shard (a poll thread with its own UEs) to the two ports: receives the packets of the shard's UEs,
+/// whichever queue they arrived on. Thread: the shard's.
 class ShardPorts {
  public:
   /// Fills the front of `out` with packets of this shard's UEs that arrived on the port facing `from`; returns their
@@ -69,10 +69,10 @@ class ShardPorts {
   std::atomic<std::uint64_t> dropped_{0};
 };
 
-/// Passes every packet to the shard that owns its UE. Each receive queue is polled by one shard. Packets of UEs that
-/// another shard owns are passed to that shard through single-producer single-consumer rings. A shard without a
-/// transmit queue sends through such rings as well. If devices distribute by the UE's address (RSS), packets arrive at
-/// the right shard and the rings stay empty.
+/// Passes every packet to the shard (a poll thread) that owns the packet's UE. Each receive queue is polled by one
+/// shard. Packets of UEs that another shard owns are passed to that shard through single-producer single-consumer
+/// rings. A shard without a transmit queue sends through such rings as well. If devices distribute by the UE's address
+/// (RSS), packets arrive at the right shard and the rings stay empty.
 class RssSteering {
  public:
   static constexpr std::uint32_t default_ring_size = 4096;

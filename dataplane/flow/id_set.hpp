@@ -9,7 +9,7 @@
 namespace sluice::flow {
 
 /// Set of ids. Insertion and removal are O(1). drain() takes one step per member plus one step per 4096 ids. The set
-/// uses one bit per id and one bit per word of ids. Thread: one.
+/// uses one bit per id, and one bit per word of 64 ids. Thread: one.
 class IdSet {
  public:
   /// Creates an empty set for the ids 0 to capacity-1. Throws std::bad_alloc if the address space cannot be reserved.

@@ -182,7 +182,7 @@ struct Front {
 /// Length and checksum of the payload, and ECN field of a segment.
 struct Body {
   std::uint16_t length = 0;  ///< bytes of payload
-  std::uint16_t sum = 0;     ///< sum of the payload
+  std::uint16_t sum = 0;     ///< ones' complement sum of the payload
   std::uint16_t ecn = 0;
 };
 

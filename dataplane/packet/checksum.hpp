@@ -16,8 +16,8 @@ namespace sluice::packet {
 // is followed by a zero. A sum is stored to the wire with store16(), never byte-swapped. 0x0000 and 0xffff both mean
 // zero.
 
-/// Returns the ones' complement sum of `data`, of any alignment and length. Uses AVX2 if the processor has it, else
-/// SSE4.
+/// Returns the ones' complement sum of `data`, of any alignment and length. Uses AVX2 on x86-64 if the processor has
+/// it, else SSE4. On other processors it adds word by word.
 [[nodiscard]] std::uint16_t ones_complement_sum(std::span<const std::uint8_t> data) noexcept;
 
 /// Returns the ones' complement sum of `data` without AVX2, even if the processor has it.
@@ -63,8 +63,8 @@ namespace sluice::packet {
   return static_cast<std::uint16_t>(half >> 16);
 }
 
-/// True if a 64-bit ones' complement sum that is not 0 folds to 0xffff. The sum of undamaged bytes and their checksum
-/// does so. Needs half the instructions of fold().
+/// True if a 64-bit ones' complement sum folds to 0xffff, as the sum of undamaged bytes and their checksum does.
+/// Requires that the sum is not 0. Needs half the instructions of fold().
 [[nodiscard]] constexpr bool sums_to_ones(std::uint64_t sum) noexcept {
   return sum % 0xffff == 0;
 }
@@ -94,8 +94,8 @@ namespace sluice::packet {
   return add_words(add_four_wide(sum, at), at + 32, length - 32);  // nearly all headers have 32 bytes, with timestamps
 }
 
-/// Returns the ones' complement sum that some bytes have if they begin at an address of the other parity: odd instead
-/// of even, or even instead of odd (RFC 1071 section 2 (B)). `sum` is the sum of these bytes at their present address.
+/// Returns the ones' complement sum that some bytes have at an offset of the other parity: odd instead of even, or even
+/// instead of odd (RFC 1071 section 2 (B)). `sum` is the sum of these bytes at their present offset.
 [[nodiscard]] constexpr std::uint16_t swap_sum(std::uint16_t sum) noexcept {
   return static_cast<std::uint16_t>(sum << 8 | sum >> 8);
 }

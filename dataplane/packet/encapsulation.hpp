@@ -96,7 +96,8 @@ struct OuterTemplate {
   constexpr bool operator==(const OuterTemplate&) const = default;
 };
 
-/// Writes the bytes of outer headers that depend on the packet. `ip_length`: bytes of the IP packet.
+/// Writes the bytes of outer headers that depend on the packet, such as a length field. `ip_length`: bytes of the IP
+/// packet.
 void write_lengths(std::span<std::uint8_t> outer, Encapsulation kind, std::uint16_t ip_length) noexcept;
 
 /// Writes outer headers to `frame`, which has space for max_outer_length bytes. `ip_length`: bytes of the IP packet.
@@ -130,8 +131,9 @@ void write_lengths(std::span<std::uint8_t> outer, Encapsulation kind, std::uint1
   return (known.length == ethernet_length && !some_tunnel_over_ip) || same_shims(known, frame);
 }
 
-/// Returns how many bytes of outer headers behind the Ethernet header do not count against the MTU of a port. `counted`
-/// is true if VLAN tags count, except one outer 802.1Q tag (LinkLimit::tags_count).
+/// Returns the length of the VLAN tags of a frame that do not count against the MTU of a port. If `counted`
+/// (LinkLimit::tags_count) is true, this is one outer 802.1Q tag at most. If it is false, it is up to two tags of any
+/// kind. Other outer headers always count.
 [[nodiscard]] std::size_t bytes_beyond_mtu(std::span<const std::uint8_t> frame, bool counted) noexcept;
 
 }  // namespace sluice::packet

@@ -33,7 +33,7 @@ constexpr const char* ops_name = "sluice_growing_pool";
 /// State of one mempool.
 struct Stack {
   std::vector<void*> free;
-  std::uint32_t limit = 0;    ///< number of buffers
+  std::uint32_t limit = 0;    ///< largest number of buffers
   std::uint64_t machine = 0;  ///< free memory of the machine in bytes when a request for more buffers failed
   bool grows = false;         ///< false while DPDK creates or destroys the pool, which then must not grow
   Shortage shortage = Shortage::none;

@@ -40,7 +40,7 @@ struct OuterHeaders {
   Encapsulation kind{};        ///< kind of the last header if its bytes depend on the packet, else `constant`
   std::uint8_t tag_count = 0;  ///< number of networks that the headers have named so far
   Networks networks{};
-  /// offset of the first byte after the packet that the outer headers contain, at most the frame's length
+  /// Offset of the first byte after the packet that the outer headers contain, at most the frame's length.
   std::size_t end = 0;
 
   /// Adds a network to the flow key. Returns false if the key has no space for it.

@@ -26,15 +26,15 @@ struct PacketNote {
   /// transmission.
   std::uint16_t header_len = 0;
   std::uint8_t flags = 0;  ///< flags that the holder of the packet defines (tcp: sacked, lost, retransmitted, …)
-  std::uint8_t transmissions = 0;  ///< number of transmissions, saturating
+  std::uint8_t transmissions = 0;  ///< number of transmissions; stays at 255
 
   rte_mbuf* next = nullptr;       ///< next packet in the holder's queue; null at its end
   std::uint32_t seq = 0;          ///< first sequence number of the payload
-  std::uint32_t scratch32 = 0;    ///< defined by the holder
+  std::uint32_t scratch32 = 0;    ///< meaning defined by the component that holds the packet
   Instant sent{};                 ///< time of the last transmission
-  std::uint64_t scratch64 = 0;    ///< defined by the holder
-  std::uint64_t scratch64_b = 0;  ///< defined by the holder
-  std::uint64_t scratch64_c = 0;  ///< defined by the holder
+  std::uint64_t scratch64 = 0;    ///< meaning defined by the component that holds the packet
+  std::uint64_t scratch64_b = 0;  ///< meaning defined by the component that holds the packet
+  std::uint64_t scratch64_c = 0;  ///< meaning defined by the component that holds the packet
 };
 static_assert(sizeof(PacketNote) <= 64, "one cache line per packet");
 static_assert(std::is_trivially_destructible_v<PacketNote>);

@@ -64,8 +64,8 @@ bool addressed_virtually(const rte_memzone& zone) {
 
 /// Throws std::runtime_error if the machine does not have enough free memory for the zone. Ordinary memory is only an
 /// address range until it is first used, and a shortage at first use can no longer be reported. A zone in huge pages
-/// passes, because its memory is already assigned. Before the exception the zone is released, not freed, because DPDK
-/// clears freed memory and would thus use it.
+/// passes, because its memory is already assigned. Before the exception `zone` gives up the memory without freeing it,
+/// because DPDK clears freed memory and would thus use it.
 void require_memory(Zone& zone, const std::string& name, std::uint32_t count) {
   if (zone->hugepage_sz > page_size) return;
   const std::uint64_t needed = zone->len;

@@ -19,9 +19,9 @@ constexpr std::uint8_t upper_bits_of_signal = 0x3f;
 constexpr std::uint8_t form_bits = 0xc0;
 /// Highest bit of the version, which is the lowest bit of the rate signal.
 constexpr std::uint8_t lowest_bit_of_signal = 0x80;
-/// Other bits of that byte, which belong to the version alone.
+/// Lower seven bits of the first byte of the version, which do not belong to the rate signal.
 constexpr std::uint8_t upper_bits_of_version = 0x7f;
-/// Version of a SCONE packet without that bit. The two versions are 0x6f7dc0fd and 0xef7dc0fd.
+/// Version of a SCONE packet without its highest bit. The two versions are 0x6f7dc0fd and 0xef7dc0fd.
 constexpr std::uint32_t version = 0x6f7dc0fd;
 constexpr std::uint32_t version_mask = 0x7fffffff;
 /// Offset of the connection IDs in a long header (RFC 8999 section 5.1): a length and the bytes of each one.
@@ -31,7 +31,7 @@ constexpr std::uint8_t max_connection_id = 20;
 /// Fewest bytes of a QUIC packet behind its connection IDs. Header protection needs them (RFC 9001 section 5.4.2).
 constexpr std::size_t min_rest = 20;
 
-/// Connection IDs of a long header, each with the length before it. Empty if they do not fit.
+/// Returns the connection IDs of a long header, each with the length before it. Returns nothing if they do not fit.
 std::span<const std::uint8_t> connection_ids(std::span<const std::uint8_t> packet) {
   std::size_t end = connection_ids_at;
   for (int i = 0; i < 2; ++i) {

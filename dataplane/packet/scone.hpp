@@ -18,9 +18,9 @@ inline constexpr std::uint8_t no_scone_advice = 127;
 
 /// How the payload of a UDP datagram begins.
 enum class SconeFormat : std::uint8_t {
-  none,       ///< with no SCONE packet
-  unmatched,  ///< with the bytes of a SCONE packet that no QUIC packet of the same connection follows
-  packet      ///< with a SCONE packet
+  none,       ///< the payload begins with no SCONE packet
+  unmatched,  ///< the payload begins like a SCONE packet, but no QUIC packet of the same connection follows
+  packet      ///< the payload begins with a SCONE packet
 };
 /// Returns how the payload of a UDP datagram begins. A SCONE packet has one of two versions. A QUIC packet with the
 /// same connection IDs must follow it in the datagram, because other protocols over UDP may have the same first bytes.

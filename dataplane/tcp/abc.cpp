@@ -7,8 +7,8 @@
 
 namespace sluice::tcp {
 
-/// Grows the window as Reno does until the first feedback of an ABC (Accel-Brake Control) queue arrives. On a path
-/// without such a queue none arrives.
+/// Grows the window as Reno does until the first accurate ECN feedback (RFC 9768) arrives. From then on, on_feedback()
+/// sets the window. On a connection without accurate ECN no feedback arrives.
 void Abc::on_ack(CongestionWindow& all, const AckEvent& event, const PathView& path) {
   if (window == 0) NewReno::on_ack(all, event, path);
 }

@@ -117,10 +117,10 @@ void AccurateEcn::join(std::uint8_t reported) {
   gap_ = gap_to(passed_);
 }
 
-/// Returns how many more CE packets the peer must count before its own ACE field, now `ace`, can be forwarded
-/// unchanged. This is so after a handback, in which the proxy leaves the connection to its hosts. The other host then
-/// sees no jump of the count, because the field equals the value that it last received from the proxy. Returns 0 after
-/// end_join(), and if the path is not ECN-capable, because the peer's count cannot be changed then.
+/// Returns how many more CE packets the peer must count after a handback, when its segments begin to reach the other
+/// host. Its ACE field, now `ace`, must first equal the value that the other host last received from the proxy.
+/// Otherwise that host would see a jump of the count. Returns 0 after end_join(), and if the path is not ECN-capable,
+/// because the peer's count cannot be changed then.
 std::uint8_t AccurateEcn::gap_to(std::uint8_t ace) const {
   return may_mark() && !join_ended_ ? static_cast<std::uint8_t>((unsigned{wrap} + reported_ - ace) % wrap)
                                     : std::uint8_t{0};
@@ -205,7 +205,7 @@ void Sender::emit_marked_acks(AccurateEcn& state, Instant now, Output& output) {
 
 /// Counts the ECN mark of an acceptable segment, with or without data, new or retransmitted. Decides whether an ACK
 /// must leave at once (RFC 9768 section 3.2.2.5.1). While the owner withholds acknowledgements, an ACK for the marks
-/// alone looks like a duplicate ACK. Only the limit of seven unreported marks then triggers one.
+/// alone looks like a duplicate ACK. It is then sent only at the limit of seven unreported marks.
 void Receiver::count_mark(const Segment& segment) {
   constexpr std::uint8_t with_data = 2, without_data = 3;
   AccurateEcn* const state = accurate_ecn();

@@ -42,10 +42,10 @@ class AccurateEcn {
 
   // --- receiving ---
 
-  /// Records the ECN field in the IP header of the peer's SYN or, with `answers`, SYN-ACK.
+  /// Records the ECN field in the IP header of the peer's SYN, or of its SYN-ACK if `answers` is true.
   void on_syn(std::uint16_t ecn, bool answers);
-  /// Counts an acceptable segment that arrived with this ECN field. Returns true if the segment carries data and the
-  /// data before it was marked differently (a change-triggered ACK is due).
+  /// Counts an acceptable segment that arrived with this ECN field. Returns true if the segment carries data and its
+  /// mark differs from that of the data before it (a change-triggered ACK is due).
   bool on_segment(std::uint16_t ecn, bool carries_data);
   /// Returns how many CE packets have arrived since the ACE field was last sent.
   [[nodiscard]] std::uint8_t unreported() const { return unreported_; }
@@ -60,7 +60,7 @@ class AccurateEcn {
   void answered() { answer_due_ = false; }
   /// Returns the ACE field of outgoing segments (RFC 9768 section 3.2.2).
   [[nodiscard]] std::uint8_t ace() const { return answer_due_ ? handshake_ace() : received_ & 7U; }
-  /// Returns the ACE field of a segment that is sent now. Everything counted so far is reported with it.
+  /// Returns the ACE field of a segment that is sent now. All CE packets counted so far then count as reported.
   std::uint8_t report() {
     unreported_ = 0;
     return ace();
@@ -126,9 +126,10 @@ class AccurateEcn {
   /// True if no data is sent that could carry the marks for owes_mark(). The proxy must then send pure ACKs that are
   /// marked CE, so that the peer's count rises.
   [[nodiscard]] bool marked_acks_due() const { return acks_due_ && owes_mark(); }
-  /// Requests marked_acks_due().
+  /// Requests pure ACKs that are marked CE if owes_mark() is true, see marked_acks_due().
   void request_marked_acks() { acks_due_ = owes_mark(); }
-  /// Records that these ACKs were sent. Unless the peer answers, it must be asked again at `ask_again`.
+  /// Records that the ACKs requested by request_marked_acks() were sent. If the peer does not answer, it must be asked
+  /// for its count again at `ask_again`.
   void marked_acks_sent(Instant ask_again) {
     acks_due_ = false;
     ask_again_ = ask_again;
@@ -136,8 +137,8 @@ class AccurateEcn {
   /// Returns when the peer must be asked again, because marked ACKs or the answer to them may be lost; `never` if no
   /// answer is awaited.
   [[nodiscard]] Instant question_due() const { return awaits_own() ? ask_again_ : never; }
-  /// Records that the peer is asked again for its count. The time for the answer is twice `time_until_lost`, and
-  /// doubles with each question. Ends the join and returns false if the peer was asked too often.
+  /// Records that the peer is asked again for its count of CE packets. The time for the answer is twice
+  /// `time_until_lost`, and doubles with each question. After six questions, calls end_join() and returns false.
   bool ask_again(Instant now, Duration time_until_lost) {
     constexpr std::uint8_t most = 6;
     if (asked_ == most) {
@@ -147,7 +148,7 @@ class AccurateEcn {
     ask_again_ = now + time_until_lost * (2 << asked_++);
     return true;
   }
-  /// True if a mark of mark_own() is not known to have arrived.
+  /// True if a CE mark that mark_own() recorded is not known to have arrived at the peer.
   [[nodiscard]] bool awaits_own() const { return own_ != 0; }
 
  private:
@@ -169,7 +170,7 @@ class AccurateEcn {
   std::uint16_t syn_ecn_ = 0;                ///< ECN field of the peer's SYN or SYN-ACK
   std::uint8_t received_ = first_count;      ///< CE packets received (r.cep), modulo 256
   std::uint8_t acknowledged_ = first_count;  ///< last ACE field received from the peer (s.cep), modulo 8
-  std::uint8_t unreported_ = 0;              ///< CE packets received since the field was last sent; saturates
+  std::uint8_t unreported_ = 0;              ///< CE packets received since the field was last sent; stays at 255
   std::uint32_t ts_value_ = 0;               ///< timestamp of the segment whose ACE field was last processed
   float share_ = 0;                          ///< moving average of the share of marked packets
 

@@ -18,14 +18,15 @@ using namespace std::chrono_literals;
 /// Gain of Startup: 2/ln 2 doubles the rate in each round (section 4.3.2.1 of the BBR draft).
 constexpr double high_gain = 2.885;
 constexpr double drain_gain = 1 / high_gain;
-/// Window gain of ProbeBW, for ACKs that are delayed or arrive together (section 4.2.3.2 of the BBR draft).
+/// Factor of the bandwidth-delay product that the window permits in ProbeBW. The surplus covers ACKs that are delayed
+/// or arrive together (section 4.2.3.2 of the BBR draft).
 constexpr double steady_window_gain = 2;
 // Pacing gains of ProbeBW (section 4.3.4.1 of the BBR draft).
 constexpr std::array<double, 8> cycle = {1.25, 0.75, 1, 1, 1, 1, 1, 1};
 /// Share of the measured bandwidth at which the sender paces; below 1, so that no queue persists (as in Linux).
 constexpr double margin = 0.99;
-/// Smallest growth of the bandwidth per round for which the pipe does not count as full (section 4.3.2.2 of the BBR
-/// draft).
+/// Factor by which the bandwidth must grow in a round. After three rounds with less growth the pipe counts as full
+/// (section 4.3.2.2 of the BBR draft).
 constexpr double full_growth = 1.25;
 constexpr std::uint8_t full_rounds = 3;
 constexpr Duration min_rtt_valid = 10s;
@@ -113,7 +114,9 @@ void Bbr::update_cycle(const ModelAck& ack) {
   if (mode_ == Mode::probe_bandwidth && phase_is_over(ack)) next_phase(ack.now);
 }
 
-/// True if the current phase of the cycle of pacing gains is over (section 4.3.4.3 of the BBR draft).
+/// True if the current phase of the cycle of pacing gains is over (section 4.3.4.3 of the BBR draft). A phase lasts one
+/// minimum RTT. The probing phase continues until its target is in flight or a loss occurs. The draining phase ends
+/// earlier if the queue is empty.
 bool Bbr::phase_is_over(const ModelAck& ack) const {
   const bool full = ack.now - phase_began_ > min_rtt_;
   if (cycle[phase_] > 1) {

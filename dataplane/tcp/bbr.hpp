@@ -19,8 +19,8 @@ namespace sluice::tcp {
 class Bbr {
  public:
   enum class Mode : std::uint8_t { startup, drain, probe_bandwidth, probe_rtt };
-  /// Starts a connection. The seed determines where in the cycle of pacing gains ProbeBW begins (section 4.3.4.2 of the
-  /// BBR draft).
+  /// Starts a connection. `start.draw` determines where in the cycle of pacing gains ProbeBW begins (section 4.3.4.2 of
+  /// the BBR draft).
   void start(const ModelStart& start);
   /// Starts the model from a measured window and smoothed RTT. The bandwidth then counts as known, so there is no
   /// Startup phase.
@@ -80,13 +80,14 @@ class Bbr {
   Mode mode_ = Mode::startup;
   RecoveryKind recovery_ = RecoveryKind::none;
   std::uint8_t phase_ = 0;        ///< index in the cycle of pacing gains
-  std::uint8_t full_rounds_ = 0;  ///< rounds without bandwidth growth
+  std::uint8_t full_rounds_ = 0;  ///< consecutive rounds in which the bandwidth grew by less than 25 %
   bool full_pipe_ = false;
   bool conserve_ = false;  ///< true: packet conservation, so that no more bytes are sent than are delivered
   bool idle_restart_ = false;
   bool rtt_seen_ = false;
   bool probe_rtt_round_done_ = false;
-  /// True after seed(), until the next ACK sets the time of the minimum RTT and the start of the phase.
+  /// True after seed(), until the next ACK. That ACK sets the start times of the minimum RTT and of the phase, because
+  /// seed() has no time argument.
   bool seeded_ = false;
 };
 

@@ -82,7 +82,7 @@ std::uint32_t Bbr3::on_ack(const ModelAck& ack, std::uint32_t cwnd) {
   return window(ack, cwnd);
 }
 
-/// Records whether the window was full at any time in this round or the previous one (C.is_cwnd_limited,
+/// Records whether the whole window is in flight, for this round and the next one (C.is_cwnd_limited,
 /// draft-ietf-ccwg-bbr-06 section 2.2).
 void Bbr3::record_window_use(const ModelAck& ack, std::uint32_t cwnd) {
   window_full_ = window_full_ || ack.sample.prior_in_flight + ack.mss > cwnd;
@@ -153,6 +153,7 @@ double Bbr3::multiple(Rate bandwidth, double gain) const {
 
 /// Returns `bytes`, but at least three bursts of the pacer and four segments (QuantizationBudget(),
 /// draft-ietf-ccwg-bbr-06 section 5.5.8.1). The reason is that each host sends or acknowledges data in groups.
+/// ProbeBW_UP adds two segments.
 double Bbr3::with_budget(double bytes, std::uint32_t mss) const {
   const auto bursts = static_cast<double>(std::max(Bytes(2 * mss), pacing_rate_.in(Pacer::burst)).count()) * 3;
   return std::max({bytes, bursts, static_cast<double>(min_segments * mss)}) + (mode_ == Mode::up ? 2.0 * mss : 0);
@@ -178,7 +179,7 @@ std::uint32_t Bbr3::window(const ModelAck& ack, std::uint32_t cwnd) const {
   return std::min({cwnd, window_cap(ack.mss), largest_congestion_window});
 }
 
-/// Returns the upper limit of the window from the loss bounds (BoundCwndForModel()).
+/// Returns the upper limit of the window that earlier losses have set (LossBounds; BoundCwndForModel()).
 std::uint32_t Bbr3::window_cap(std::uint32_t mss) const {
   const std::uint32_t least = min_segments * mss;
   std::uint32_t cap = LossBounds::unbounded;

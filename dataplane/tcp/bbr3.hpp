@@ -23,10 +23,10 @@ class Bbr3 {
   /// Phases of BBR in the order in which they follow each other; down, cruise, refill and up form ProbeBW.
   enum class Mode : std::uint8_t { startup, drain, down, cruise, refill, up, probe_rtt };
 
-  static constexpr float tolerated_loss = 0.02F;  ///< BBR.LossThresh, tolerated share of losses
+  static constexpr float tolerated_loss = 0.02F;  ///< share of the bytes in flight that may be lost (BBR.LossThresh)
 
-  /// Starts a connection (draft-ietf-ccwg-bbr-06 section 5.2.1). The seed determines the random waits between bandwidth
-  /// probes.
+  /// Starts a connection (draft-ietf-ccwg-bbr-06 section 5.2.1). `start.draw` is the seed of the random waits between
+  /// bandwidth probes.
   void start(const ModelStart& start);
   /// Starts the model from a measured window and smoothed RTT. The bandwidth then counts as known, so there is no
   /// Startup phase.
@@ -48,7 +48,7 @@ class Bbr3 {
   [[nodiscard]] bool limits_itself() const { return mode_ == Mode::probe_rtt; }
 
   [[nodiscard]] Mode mode() const { return mode_; }
-  /// Returns BBR.bw: the maximum bandwidth, limited by the short-term bound.
+  /// Returns BBR.bw: the maximum bandwidth, limited by the short-term bound that losses have set.
   [[nodiscard]] Rate bandwidth() const { return std::min(max_bandwidth_.value(), bounds_.bandwidth_shortterm()); }
   [[nodiscard]] Rate max_bandwidth() const { return max_bandwidth_.value(); }
   /// Returns the minimum RTT; MinRttFilter::unknown before the first sample.
@@ -129,27 +129,31 @@ class Bbr3 {
   std::uint32_t initial_cwnd_ = 0;
   /// Bytes to be acknowledged in ProbeBW_UP until the long-term bound of the bytes in flight rises by one segment.
   std::uint32_t acked_per_step_ = 0;
-  std::uint32_t up_acked_ = 0;  ///< bytes counted towards acked_per_step_
-  /// Number of contiguous runs of lost bytes in the current round trip, as LossBounds delimits round trips.
+  std::uint32_t up_acked_ = 0;  ///< bytes acknowledged since the long-term bound last rose
+  /// Number of separate losses (contiguous runs of lost bytes) in the current round trip.
   std::uint32_t lost_runs_ = 0;
   std::uint32_t draw_ = 0;
   Mode mode_ = Mode::startup;
   RecoveryKind recovery_ = RecoveryKind::none;
   Feedback feedback_ = Feedback::none;
   Left left_ = Left::nothing;
-  /// number of rounds of ProbeBW_UP so far; the more rounds, the faster the long-term bound rises
+  /// Number of rounds of ProbeBW_UP so far. The long-term bound rises faster in each of them.
   std::uint8_t up_rounds_ = 0;
-  bool was_full_ = false;        ///< true if the pipe was full once (BBR.full_bw_reached)
-  bool probe_sample_ = false;    ///< true if samples belong to a bandwidth probe (BBR.is_bw_probe_sample)
-  bool probe_too_high_ = false;  ///< true if the last probe had excess losses (BBR.prev_probe_too_high)
-  /// true if the last probe ended at the long-term bound of the bytes in flight (BBR.prev_probe_precautionary)
+  /// True once the delivery rate has stopped growing, so that the pipe is full (BBR.full_bw_reached).
+  bool was_full_ = false;
+  bool probe_sample_ = false;  ///< true if delivery-rate samples belong to a bandwidth probe (BBR.is_bw_probe_sample)
+  /// True if more than 2 % were lost in the last bandwidth probe (BBR.prev_probe_too_high).
+  bool probe_too_high_ = false;
+  /// True if the last bandwidth probe ended because the bytes in flight reached their long-term bound
+  /// (BBR.prev_probe_precautionary).
   bool precautionary_ = false;
   bool window_full_ = false;      ///< true if the whole window was in flight at some time in this round trip
   bool window_was_full_ = false;  ///< true if the whole window was in flight at some time in the last round trip
   bool idle_restart_ = false;
   bool rtt_seen_ = false;
   bool probe_rtt_round_done_ = false;
-  /// True after seed(), until the next ACK sets the time of the minimum RTT and the start of the probing cycle.
+  /// True after seed(), until the next ACK. That ACK sets the start times of the minimum RTT and of the probing cycle,
+  /// because seed() has no time argument.
   bool seeded_ = false;
 };
 

@@ -28,12 +28,12 @@ class LossBounds {
   /// limit falls below what was delivered in that round. Limits without a value start from `bandwidth` and `cwnd`.
   /// While `probing` is true, nothing is reduced.
   void adapt(bool probing, Rate bandwidth, std::uint32_t cwnd);
-  /// Starts the maxima of delivery rate and delivered bytes of the next round from `sample`
+  /// If a round begins with `sample`, sets the maxima of delivery rate and delivered bytes to those of `sample`
   /// (AdvanceLatestDeliverySignals()).
   void end(const RateSample& sample);
 
-  /// Clears the loss signals of this round (ResetCongestionSignals()). forget_short_term() clears the short-term limits
-  /// (ResetShortTermModel()).
+  /// Clears what was recorded in this round: losses, and the maxima of delivery rate and delivered bytes
+  /// (ResetCongestionSignals()). forget_short_term() clears the short-term limits (ResetShortTermModel()).
   void forget_signals();
   void forget_short_term();
 
@@ -63,14 +63,14 @@ class LossBounds {
   static constexpr Rate unlimited = Rate::bytes_per_second(std::numeric_limits<double>::infinity());
 
   Rate bandwidth_shortterm_ = unlimited;
-  Rate bandwidth_latest_;  ///< maximum of this round
+  Rate bandwidth_latest_;  ///< maximum delivery rate of this round
   Rate saved_bandwidth_ = unlimited;
   std::uint32_t inflight_longterm_ = unbounded;
   std::uint32_t inflight_shortterm_ = unbounded;
   std::uint32_t inflight_latest_ = 0;
   std::uint32_t saved_longterm_ = unbounded;
   std::uint32_t saved_shortterm_ = unbounded;
-  /// value of DeliveryRate::delivered() that ends the round trip over which losses are counted
+  /// Value of DeliveryRate::delivered() that ends the round trip over which losses are counted.
   std::uint32_t round_end_ = 0;
   bool round_started_ = false;
   bool loss_in_round_ = false;

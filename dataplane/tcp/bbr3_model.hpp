@@ -39,7 +39,8 @@ class FullPipe {
     rounds_ = 0;
     full_ = false;
   }
-  /// Takes the delivery rate of a round. Called once per round, if its first sample is not application-limited.
+  /// Takes the delivery rate of a round. Called once per round, unless the first sample of the round is
+  /// application-limited.
   void record(Rate rate) {
     if (full_) return;
     if (rate >= rate_ * growth) {
@@ -99,7 +100,8 @@ class MinRttFilter {
 
  private:
   static constexpr Duration probe_interval = std::chrono::seconds(5);  ///< time between probes (BBR.ProbeRTTInterval)
-  static constexpr Duration valid_for = std::chrono::seconds(10);      ///< filter length (BBR.MinRTTFilterLen)
+  /// Time for which a minimum is valid (BBR.MinRTTFilterLen).
+  static constexpr Duration valid_for = std::chrono::seconds(10);
 
   Duration value_ = unknown;
   Duration probe_value_ = unknown;
@@ -108,7 +110,7 @@ class MinRttFilter {
   bool expired_ = false;
 };
 
-/// Maximum number of bytes that ACKs deliver beyond what the bandwidth accounts for (BBR.extra_acked,
+/// Maximum number of bytes that ACKs deliver beyond bandwidth times elapsed time (BBR.extra_acked,
 /// draft-ietf-ccwg-bbr-06 section 5.5.9). The maximum covers ten rounds, or one round until the pipe was full for the
 /// first time.
 class AckAggregation {

@@ -88,7 +88,8 @@ void Bbr3::update_cycle(const ModelAck& ack, std::uint32_t cwnd) {
 }
 
 /// True if BBR must probe for more bandwidth now (draft-ietf-ccwg-bbr-06 section 5.3.3.8). This is two to three seconds
-/// after the last probe, or earlier if a Reno flow needs less time to fill the pipe.
+/// after the last probe. It is earlier on short paths: after as many rounds as a Reno flow needs to fill the pipe, at
+/// most 63.
 bool Bbr3::time_to_probe(const ModelAck& ack, std::uint32_t cwnd) const {
   if (ack.now > cycle_began_ + probe_wait_) return true;
   return rounds_since_up_ >= std::min(target_inflight(cwnd) / ack.mss, reno_rounds);
@@ -120,14 +121,15 @@ bool Bbr3::limited_by_longterm(std::uint32_t cwnd) const {
   return (window_full_ || window_was_full_) && cwnd >= bounds_.inflight_longterm();
 }
 
-/// Doubles, in each round of ProbeBW_UP, the speed at which the long-term bound rises: 1 segment, then 2, 4, …
-/// (RaiseInflightLongtermSlope()).
+/// Doubles, in each round of ProbeBW_UP, the speed at which the long-term bound of the bytes in flight rises. It is 1
+/// segment in the first round, then 2, 4, … (RaiseInflightLongtermSlope()).
 void Bbr3::steepen_longterm(std::uint32_t cwnd, std::uint32_t mss) {
   acked_per_step_ = std::max(cwnd >> up_rounds_, mss);
   up_rounds_ = static_cast<std::uint8_t>(std::min<int>(up_rounds_ + 1, max_up_rounds));
 }
 
-/// Raises the long-term bound on bytes in flight by the bytes acknowledged (ProbeInflightLongtermUpward()).
+/// Raises the long-term bound of the bytes in flight by one segment for every acked_per_step_ bytes acknowledged
+/// (ProbeInflightLongtermUpward()). Does so only while this bound limits the sender.
 void Bbr3::probe_longterm_upward(const ModelAck& ack, std::uint32_t cwnd) {
   if (!limited_by_longterm(cwnd)) return;
   up_acked_ += ack.sample.newly;
@@ -139,8 +141,8 @@ void Bbr3::probe_longterm_upward(const ModelAck& ack, std::uint32_t cwnd) {
   if (rounds_.started()) steepen_longterm(cwnd, ack.mss);
 }
 
-/// Evaluates the delivery-rate samples of data that was sent in a bandwidth probe (AdaptLongTermModel()). Returns true
-/// if it has begun ProbeBW_REFILL.
+/// Evaluates the delivery-rate samples of data that was sent in a bandwidth probe (AdaptLongTermModel()). Raises the
+/// long-term bound of the bytes in flight if few of them were lost. Returns true if it has begun ProbeBW_REFILL.
 bool Bbr3::adapt_long_term(const ModelAck& ack, std::uint32_t cwnd) {
   if (feedback_ == Feedback::starting && rounds_.started()) feedback_ = Feedback::coming;
   if (feedback_ == Feedback::stopping && rounds_.started()) {
@@ -162,8 +164,8 @@ bool Bbr3::adapt_long_term(const ModelAck& ack, std::uint32_t cwnd) {
   return false;
 }
 
-/// Handles losses: during a probe, excess losses set the long-term bound and end the probe (HandleLostPacket() and
-/// HandleInflightTooHigh(), draft-ietf-ccwg-bbr-06 section 5.5.10.2).
+/// Handles losses: during a bandwidth probe, losses of more than 2 % set the long-term bound and end the probe
+/// (HandleLostPacket() and HandleInflightTooHigh(), draft-ietf-ccwg-bbr-06 section 5.5.10.2).
 void Bbr3::handle_losses(const ModelAck& ack, std::uint32_t cwnd) {
   if (ack.sample.newly_lost == 0) return;
   if (bounds_.record_loss(ack.delivered)) save_state(cwnd);

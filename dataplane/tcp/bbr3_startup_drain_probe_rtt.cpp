@@ -8,9 +8,11 @@
 namespace sluice::tcp {
 namespace {
 
-constexpr std::uint32_t startup_lost_runs = 6;  ///< BBRStartupFullLossCnt, runs of lost packets that end Startup
+/// Number of separate losses in a round that end Startup (BBRStartupFullLossCnt).
+constexpr std::uint32_t startup_lost_runs = 6;
 constexpr std::uint32_t max_drain_rounds = 3;
-constexpr Duration shortest_probe_rtt = std::chrono::milliseconds(200);  ///< shortest ProbeRTT (BBR.ProbeRTTDuration)
+/// Shortest duration of ProbeRTT (BBR.ProbeRTTDuration).
+constexpr Duration shortest_probe_rtt = std::chrono::milliseconds(200);
 
 }  // namespace
 

@@ -50,7 +50,7 @@ struct AckEvent {
   Instant now{};
   Duration rtt = no_rtt;           ///< RTT of the newest delivered segment that was sent once, or no_rtt
   std::uint32_t acked = 0;         ///< bytes by which SND.UNA advanced
-  std::uint32_t newly_sacked = 0;  ///< bytes sacked that were not sacked before
+  std::uint32_t newly_sacked = 0;  ///< bytes that SACK blocks of this ACK report for the first time
   std::uint32_t delivered = 0;     ///< bytes newly acknowledged or sacked; windows grow by this number
   std::uint32_t newly_lost = 0;    ///< bytes marked lost because of this ACK
   std::uint32_t in_flight = 0;     ///< bytes in flight before this ACK (pipe of RFC 6675)
@@ -120,8 +120,8 @@ struct CongestionHooks {
   void on_undo() {}
   /// Called when everything outstanding at the start of recovery has been acknowledged.
   void on_recovery_exit(CongestionWindow&, const PathView&) {}
-  /// Called if the window did not limit the sender, or sending paused. The window must not grow for the time in which
-  /// that was so.
+  /// Called if the window did not limit the sender, or after a pause in sending. An algorithm whose window grows with
+  /// time (CUBIC) must not count this time.
   void on_idle() {}
   /// Called for an ACK with accurate ECN feedback, before on_ack(), whether or not the window limits the sender.
   void on_feedback(CongestionWindow&, const MarkFeedback&, const AckEvent&, const PathView&) {}
@@ -154,24 +154,25 @@ struct Cubic : CongestionHooks {
   }
   void on_undo();
 
-  float w_max = 0;  ///< window in segments just before the last reduction
-  /// Time in seconds after which the cubic function reaches the window before the last reduction; no_epoch before
-  /// congestion avoidance.
+  /// Window in segments at which the cubic function is flat: the window before the last reduction. It is less if the
+  /// window had not regained its earlier maximum (fast convergence).
+  float w_max = 0;
+  /// Time in seconds after which the cubic function reaches w_max; no_epoch before congestion avoidance.
   float k = no_epoch;
-  /// Window of a Reno flow on this path (W_est, RFC 9438 section 4.3). Before an epoch this member stores w_max of the
-  /// epoch that ended.
+  /// Window of a Reno flow on this path (W_est, RFC 9438 section 4.3). After a reduction or pause, until congestion
+  /// avoidance starts again, this member stores the earlier w_max for on_undo().
   float w_est = 0;
   /// Window in segments just before the last reduction; it determines how fast the estimate of a Reno flow's window
   /// grows.
   float cwnd_prior = 0;
-  /// Bytes of window growth that are not yet in cwnd. Before an epoch this member stores cwnd_prior of the epoch that
-  /// ended.
+  /// Bytes of window growth that are not yet in cwnd. After a reduction or pause, until congestion avoidance starts
+  /// again, this member stores the earlier cwnd_prior for on_undo().
   float fraction = 0;
   std::uint32_t epoch = 0;  ///< start of this congestion avoidance stage, in ticks of 1.05 ms (tick::ms)
 
  private:
-  /// Saves the values of the epoch that ends, so that on_undo() can restore them. The members w_est and fraction store
-  /// them, because both are unused until the next epoch begins.
+  /// Saves w_max and cwnd_prior, so that on_undo() can restore them. The members w_est and fraction store them, because
+  /// both are unused until congestion avoidance starts again.
   void keep() {
     w_est = w_max;
     fraction = cwnd_prior;
@@ -194,7 +195,7 @@ struct HyStart : CongestionHooks {
   std::uint32_t current_round_min_us = none;  ///< minimum RTT of this round in µs (currentRoundMinRTT)
   std::uint32_t baseline_us = none;           ///< RTT in µs when conservative slow start began (cssBaselineMinRtt)
   std::uint32_t round_left = 0;               ///< bytes to be acknowledged before this round ends
-  std::uint8_t samples = 0;                   ///< number of RTT samples in this round, at most N_RTT_SAMPLE
+  std::uint8_t samples = 0;                   ///< number of RTT samples in this round, at most 8 (N_RTT_SAMPLE)
   std::uint8_t rounds = 0;                    ///< number of rounds of conservative slow start so far
 
  private:
@@ -203,26 +204,28 @@ struct HyStart : CongestionHooks {
 };
 
 /// Prague (draft-briscoe-iccrg-prague-congestion-control). At most once per virtual round, the window shrinks by half
-/// of the average share of marked packets. Per virtual round it grows by one segment. A virtual round is at least 25 ms
-/// long, so that flows with short round trips do not displace others. A loss is handled as in Reno.
+/// of the average share of marked packets. A virtual round is one round trip, but at least 25 ms. The window grows by
+/// one segment per round, and by less if the round is shorter than 25 ms. Flows with short round trips thus do not
+/// displace others. A loss is handled as in Reno.
 struct Prague : CongestionHooks {
   static constexpr float beta = 0.5F;
   static constexpr bool scalable = true;
   /// Minimum of the virtual round-trip time (RTT_virt of draft-briscoe-iccrg-prague-congestion-control).
   static constexpr Duration min_round = std::chrono::milliseconds(25);
-  static constexpr float gain = 1.0F / 16;  ///< weight of a round in alpha (g of the draft)
+  static constexpr float gain = 1.0F / 16;  ///< weight of the newest round in the average alpha (g of the draft)
 
   void on_ack(CongestionWindow&, const AckEvent&, const PathView&);
   void on_congestion(CongestionWindow&, const PathView&);
   void on_timeout(CongestionWindow&, const PathView&);
   void on_feedback(CongestionWindow&, const MarkFeedback&, const AckEvent&, const PathView&);
 
-  float alpha = 1;                ///< average share of marked packets; 1 until the first mark
-  float fraction = 0;             ///< bytes of window growth that are not yet in cwnd
-  std::uint32_t round_end = 0;    ///< end of the present virtual round, in ticks of 1.02 µs (tick::us)
-  std::uint32_t cut_end = 0;      ///< end of the virtual round of the last reduction, in ticks of 1.02 µs (tick::us)
-  std::uint16_t packets = 0;      ///< packets delivered in this virtual round
-  std::uint16_t marked = 0;       ///< number of marked packets in this virtual round
+  float alpha = 1;              ///< average share of marked packets; 1 until the first mark
+  float fraction = 0;           ///< bytes of window growth that are not yet in cwnd
+  std::uint32_t round_end = 0;  ///< end of the present virtual round, in ticks of 1.02 µs (tick::us)
+  /// End of the virtual round in which the window was last reduced, in ticks of 1.02 µs (tick::us).
+  std::uint32_t cut_end = 0;
+  std::uint16_t packets = 0;      ///< packets delivered in this virtual round (at least 25 ms)
+  std::uint16_t marked = 0;       ///< number of marked packets in this virtual round (at least 25 ms)
   std::uint16_t just_marked = 0;  ///< number of marked packets that the latest ACK reports
   bool fed = false;               ///< true once ECN feedback was received, so that virtual rounds are counted
   bool saw_mark = false;
@@ -249,8 +252,9 @@ struct Abc : NewReno {
   void on_timeout(CongestionWindow&, const PathView&);
   void on_feedback(CongestionWindow&, const MarkFeedback&, const AckEvent&, const PathView&);
 
-  float window = 0;   ///< window that the ABC marks determine, in bytes (w_abc); 0 before the first feedback
-  float ceiling = 0;  ///< window in bytes after a loss, which grows as Reno's does; 0 if there was no loss
+  float window = 0;  ///< window that the ABC marks determine, in bytes (w_abc); 0 before the first feedback
+  /// Upper limit of the window in bytes after a loss; it grows as a Reno window does; 0 if there was no loss.
+  float ceiling = 0;
 };
 
 /// Base of the congestion controls whose window is set by a model of the path (PathModel). For these, losses and pauses
@@ -323,8 +327,8 @@ class CongestionControl {
   /// recovery has already reduced the window for this data. Then ssthresh is not changed, because it is reduced only
   /// once per window of data (RFC 5681 section 4.3).
   void on_timeout(const PathView& path, bool first, bool answered = false);
-  /// Ends a recovery. `reduced` is true if rate reduction has already lowered the bytes in flight to ssthresh (RFC
-  /// 6937). If `reduced` is false, sets the window by RFC 6582.
+  /// Ends a recovery. If `reduced` is true, rate reduction (RFC 6937) has already lowered the bytes in flight, and the
+  /// window becomes ssthresh. Otherwise the window is set by RFC 6582, which avoids a burst.
   void on_recovery_exit(const PathView& path, bool reduced);
   /// Reverses the last reduction, because it was not needed. Afterwards cwnd and ssthresh are at least as large as
   /// before that reduction.

@@ -22,8 +22,8 @@ namespace sluice::tcp {
 /// Each class has private state and calls only the classes before it.
 class ConnectionCore {
  public:
-  /// Smallest value of the peer's MSS option with which the segments of an endpoint fit. A smaller value counts as this
-  /// one. It leaves 52 bytes of payload beside timestamps.
+  /// Smallest MSS of a peer that an endpoint can apply; a smaller MSS option counts as this value. It leaves 52 bytes
+  /// of payload beside timestamps.
   static constexpr std::uint16_t smallest_mss = 64;
 
   ConnectionCore(const ConnectionCore&) = delete;

@@ -86,8 +86,8 @@ void Copa::judge_mode(const ModelAck& ack) {
   inverse_delta_ = saved_inverse_delta_ = default_inverse_delta;
 }
 
-/// Updates 1/delta once per round trip in competitive mode, in the way in which Reno updates its window (section 2.2 of
-/// the Copa paper).
+/// Updates 1/delta once per round trip in competitive mode (section 2.2 of the Copa paper). As Reno's window does, it
+/// grows by 1 per round, and is halved after a loss.
 void Copa::adapt_delta() {
   const bool loss = loss_in_round_;
   loss_in_round_ = false;

@@ -11,9 +11,10 @@
 namespace sluice::tcp {
 
 /// Copa (Arun and Balakrishnan, "Copa: Practical Delay-Based Congestion Control for the Internet", NSDI 2018; source of
-/// the section numbers). The window moves towards a rate of 1/(delta dq) packets per second, where dq is the queueing
-/// delay. A flow thus keeps few packets in the queue and empties it every five round trips. If the queue does not
-/// empty, other traffic fills it, and Copa reduces delta to compete.
+/// the section numbers). The window moves towards a rate of 1/(delta dq) packets per second. Here dq is the queueing
+/// delay, and 1/delta is the number of packets that the flow aims to keep in the queue. A flow thus keeps few packets
+/// in the queue and empties it every five round trips. If the queue does not empty, other traffic fills it, and Copa
+/// reduces delta to compete.
 ///
 /// The velocity is the factor of each change of the window. Two differences from the paper limit the effect of a
 /// velocity that grew over many rounds before the path changed. The velocity resets as soon as the window must change
@@ -48,8 +49,8 @@ class Copa {
   /// Returns 1/delta: the packets that the flow aims to keep in the queue.
   [[nodiscard]] double packets_in_queue() const { return inverse_delta_; }
   [[nodiscard]] double velocity() const { return velocity_; }
-  /// Returns RTTmin, the minimum RTT of ten seconds. standing_rtt() returns RTTstanding, the minimum RTT of the last
-  /// half round trip. Both are zero before the first sample.
+  /// Returns RTTmin, the minimum RTT of the last ten seconds. standing_rtt() returns RTTstanding, the minimum RTT of
+  /// the last half round trip. Both are zero before the first sample.
   [[nodiscard]] Duration min_rtt() const { return min_rtt_.value(); }
   [[nodiscard]] Duration standing_rtt() const { return standing_.value(); }
 
@@ -70,16 +71,17 @@ class Copa {
   [[nodiscard]] std::uint32_t move(const ModelAck& ack, std::uint32_t cwnd);
   [[nodiscard]] Duration queueing() const { return standing_.value() - min_rtt_.value(); }
 
-  WindowedMinimum min_rtt_;   ///< minimum RTT (RTTmin)
-  WindowedMinimum standing_;  ///< standing RTT (RTTstanding)
-  WindowedMaximum largest_;   ///< maximum RTT (RTTmax)
+  WindowedMinimum min_rtt_;   ///< minimum RTT of the last ten seconds (RTTmin)
+  WindowedMinimum standing_;  ///< minimum RTT of the last half round trip (RTTstanding)
+  WindowedMaximum largest_;   ///< maximum RTT of the last four round trips (RTTmax)
   RoundCount rounds_;
   Rate pacing_rate_;
   Instant empty_at_{};  ///< last time at which the queue was nearly empty
   double inverse_delta_ = default_inverse_delta;
-  double saved_inverse_delta_ = default_inverse_delta;  ///< value of 1/delta before the last reduction or timeout
+  /// Value of 1/delta before its last change or the last timeout; restored if the loss was spurious.
+  double saved_inverse_delta_ = default_inverse_delta;
   double velocity_ = 1;
-  double fraction_ = 0;            ///< fraction of a byte of window growth that is added at the next ACK
+  double fraction_ = 0;            ///< window growth of less than a byte, which is carried over to the next ACK
   std::uint32_t round_cwnd_ = 0;   ///< congestion window in bytes at the start of this round
   std::uint32_t same_rounds_ = 0;  ///< consecutive rounds in which the window kept its direction
   Direction direction_ = Direction::none;
@@ -87,7 +89,7 @@ class Copa {
   bool saved_slow_start_ = true;
   bool competitive_ = false;
   bool loss_in_round_ = false;
-  bool begun_ = false;  ///< empty_at_ has been set
+  bool begun_ = false;  ///< true once empty_at_ is set
 };
 
 }  // namespace sluice::tcp

@@ -22,11 +22,13 @@ struct ExcessLoss {
 /// values are those of Linux' tcp_rate.c, but in bytes instead of packets.
 struct RateSample {
   std::uint32_t delivered = 0;  ///< bytes delivered over the sample's interval
-  std::uint32_t interval = 0;  ///< longer one of the send interval and the ACK interval, in ticks of 1.02 µs (tick::us)
+  /// Longer one of the send interval and the ACK interval, in ticks of 1.02 µs (tick::us); 0 if there is no usable
+  /// sample.
+  std::uint32_t interval = 0;
   std::uint32_t prior_delivered = 0;  ///< total of delivered bytes when the newest delivered segment was sent
   std::uint32_t newly = 0;            ///< bytes that this ACK delivered, SACK included
   std::uint32_t losses = 0;           ///< bytes marked lost because of this ACK
-  std::uint32_t prior_in_flight = 0;  ///< pipe before this ACK
+  std::uint32_t prior_in_flight = 0;  ///< bytes in flight (pipe) before this ACK
 
   /// Bytes in flight when the newest delivered segment was sent, that segment included; 0: unknown.
   std::uint32_t tx_in_flight = 0;
@@ -35,7 +37,7 @@ struct RateSample {
   std::uint32_t lost = 0;
   std::uint32_t newly_lost = 0;  ///< bytes marked lost since the last sample, including by timers
   std::uint32_t lost_runs = 0;   ///< number of contiguous runs of lost bytes since the last sample
-  ExcessLoss excess;             ///< excess of the losses since the last sample over the tolerated share
+  ExcessLoss excess;             ///< first loss since the last sample that exceeded the tolerated share
   Duration rtt{-1};              ///< RTT of the newest delivered segment that was sent once; negative if none
   bool app_limited = false;  ///< true if the application limited the sender when the newest delivered segment was sent
   bool retransmitted = false;  ///< true if the newest delivered segment had been retransmitted
@@ -45,10 +47,10 @@ struct RateSample {
   [[nodiscard]] Rate rate() const { return Rate::of(Bytes(delivered), Duration(std::int64_t{interval} << 10)); }
 };
 
-/// Delivery-rate estimator (draft-cheng-iccrg-delivery-rate-estimation-00 section 3). The note of each segment in
-/// flight stores the state at its transmission: in scratch32, scratch64_c and, if it was sent once, scratch64. The note
-/// of a retransmitted segment has no space for the bytes in flight. So the delivery or loss of a retransmission counts
-/// in rates, but not in ExcessLoss.
+/// Delivery-rate estimator (draft-cheng-iccrg-delivery-rate-estimation-00 section 3). The note (PacketNote) of each
+/// segment in flight stores the state at its transmission: in scratch32, scratch64_c and, if it was sent once,
+/// scratch64. The note of a retransmitted segment has no space for the bytes in flight. So the delivery or loss of a
+/// retransmission counts in rates, but not in ExcessLoss.
 class DeliveryRate {
  public:
   /// Sets the share of the bytes in flight that may be lost. Losses above it are in excess. With zero, any loss is in
@@ -87,8 +89,8 @@ class DeliveryRate {
   std::uint32_t delivered_ = 0;
   /// Time at which the total of delivered bytes last changed, in ticks of 1.02 µs (tick::us).
   std::uint32_t delivered_at_ = 0;
-  /// send time of the newest delivered segment, at which the next sample's send interval begins, in ticks of 1.02 µs
-  /// (tick::us)
+  /// Send time of the newest delivered segment, in ticks of 1.02 µs (tick::us). The send interval of the next sample
+  /// begins then.
   std::uint32_t first_sent_ = 0;
   std::uint32_t lost_ = 0;  ///< total of bytes marked lost; wraps
   /// Total of delivered bytes from which on samples are no longer application-limited.

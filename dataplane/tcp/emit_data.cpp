@@ -89,8 +89,8 @@ inline bool Sender::emit_next(Segment& segment, Instant now, Output& output, Byt
 }
 
 /// Returns the next packet to retransmit. While the F-RTO test decides whether a timeout was spurious, only the oldest
-/// segment is retransmitted. Without SACK and without cwnd, the number of segments grows as in slow start after a
-/// timeout (LossRecovery::retransmissions).
+/// segment is retransmitted. If the caller's allowance (bytes permitted to send) replaces cwnd and there is no SACK,
+/// few segments are retransmitted at once. Their number then grows as in slow start (LossRecovery::retransmissions).
 packet::Cursor Sender::next_retransmission() const {
   if (tests_spurious_timeout() && !bits_.retransmit_first) return {};
   const packet::Cursor lost = queue().next_retransmission();

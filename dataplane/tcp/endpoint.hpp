@@ -126,7 +126,8 @@ class Endpoint : public Handshake {
     if (ack_is_due() || now >= ack_deadline()) return false;
     return on_fast_path() ? !queue().unsent() : is_over();
   }
-  /// True if emit() has something to send. Under WindowSource::allowance a sufficient allowance is assumed.
+  /// True if emit() has something to send. If the caller's allowance limits the sender, assumes that the allowance
+  /// suffices.
   [[nodiscard]] bool wants_to_send(Instant now) const;
 
   // --- time ---

@@ -51,8 +51,8 @@ inline std::int32_t Receiver::edge_gain() const {
 }
 
 /// True if a move of the right edge by `gain` bytes is too small to matter: less than half the receive room, while the
-/// peer's window still has space for a segment. For such a move is_window_update_due(), which decides whether a window
-/// update is justified, would return false, too.
+/// peer's window still has space for a segment. This quick test precedes is_window_update_due(), which would reject
+/// such a move, too.
 inline bool Receiver::is_too_small_update(std::int32_t gain) const {
   return gain < static_cast<std::int32_t>(room_ / 2) && rcv_.adv - rcv_.nxt >= local_mss() + (1 << bits_.rcv_shift);
 }
@@ -124,8 +124,9 @@ inline void Sender::advance_una(SeqNum ack, AckEvent& event) {
 }
 
 /// Updates the peer's window (RFC 9293 section 3.10.7.4) from the newest segment, whether its window is larger or
-/// smaller. Among equally new segments the last to arrive is used. SND.WL2 is SND.UNA before this segment. If segments
-/// arrive out of order, the stored window may be too small until the next segment or the answer to a probe.
+/// smaller. Among equally new segments the last to arrive is used. `una_before`, SND.UNA before this segment, serves as
+/// SND.WL2. If segments arrive out of order, the stored window may be too small until the next segment or the answer to
+/// a probe.
 inline void Sender::update_window(const Segment& segment, SeqNum una_before) {
   if (segment.ack < una_before || (segment.ack == una_before && segment.seq < snd_.wl1)) return;
   if (segment.window == 0) [[unlikely]]
@@ -173,8 +174,8 @@ inline void Sender::acknowledge(SeqNum ack, Instant now, AckSample* ack_sample) 
 }
 
 /// True if `length` more bytes fit cwnd, or if the caller's limit on the bytes to send (its allowance) replaces cwnd.
-/// One segment is always permitted in flight. If the peer acknowledges data before it arrives, at most an initial
-/// window may be in flight.
+/// One segment is always permitted in flight. If the peer is suspected to acknowledge data before it arrives, at most
+/// an initial window may be in flight.
 inline bool Sender::fits_cwnd(std::uint32_t length, std::uint32_t in_flight) const {
   if (suspects_optimistic_acks() && in_flight != 0 && in_flight + length > initial_window()) [[unlikely]]
     return false;

@@ -51,7 +51,7 @@ void Handshake::negotiate(const SynOptions& ours, const SynOptions& theirs, std:
 }
 
 /// Returns the options that this host's SYN offers. Until the SYN-ACK arrives, the fields of the negotiated options
-/// contain them.
+/// contain the offered ones.
 SynOptions Handshake::offer() const {
   return {.mss = local_mss(),
           .window_scale = rcv_shift(),

@@ -4,12 +4,18 @@ namespace sluice::tcp {
 namespace {
 
 // Constants of RFC 9406 section 4.3.
-constexpr std::uint32_t min_threshold_us = 4'000;   ///< MIN_RTT_THRESH
-constexpr std::uint32_t max_threshold_us = 16'000;  ///< MAX_RTT_THRESH
-constexpr std::uint32_t threshold_divisor = 8;      ///< MIN_RTT_DIVISOR
-constexpr std::uint8_t samples_needed = 8;          ///< N_RTT_SAMPLE
-constexpr std::uint32_t growth_divisor = 4;         ///< CSS_GROWTH_DIVISOR
-constexpr std::uint8_t conservative_rounds = 5;     ///< CSS_ROUNDS
+/// Smallest RTT increase in µs that can show a growing queue (MIN_RTT_THRESH).
+constexpr std::uint32_t min_threshold_us = 4'000;
+/// RTT increase in µs that always shows a growing queue (MAX_RTT_THRESH).
+constexpr std::uint32_t max_threshold_us = 16'000;
+/// An RTT increase by 1/8, but at least 4 ms and at most 16 ms, shows a growing queue (MIN_RTT_DIVISOR).
+constexpr std::uint32_t threshold_divisor = 8;
+/// Number of RTT samples in a round from which on its minimum RTT is used (N_RTT_SAMPLE).
+constexpr std::uint8_t samples_needed = 8;
+/// Divisor of the window's growth in conservative slow start (CSS_GROWTH_DIVISOR).
+constexpr std::uint32_t growth_divisor = 4;
+/// Rounds of conservative slow start after which slow start ends (CSS_ROUNDS).
+constexpr std::uint8_t conservative_rounds = 5;
 
 }  // namespace
 

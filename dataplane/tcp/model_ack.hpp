@@ -10,7 +10,7 @@ namespace sluice::tcp {
 /// Kind of loss recovery in progress, in order of severity.
 enum class RecoveryKind : std::uint8_t { none, fast, timeout };
 
-/// Initial values of a model of the path.
+/// Values with which the model of a path (BBR, Copa) starts.
 struct ModelStart {
   Instant now{};
   Duration srtt{};         ///< round-trip time of the handshake; zero while it is unknown
@@ -18,11 +18,11 @@ struct ModelStart {
   std::uint32_t draw = 0;  ///< arbitrary number from which the model's random numbers are computed (their seed)
 };
 
-/// Values that the model of a path gets for each acknowledgement.
+/// Values that the model of a path (BBR, Copa) gets for each acknowledgement.
 struct ModelAck {
   Instant now{};
   RateSample sample;
-  std::uint32_t delivered = 0;  ///< DeliveryRate::delivered() after this ACK
+  std::uint32_t delivered = 0;  ///< total of delivered bytes (DeliveryRate::delivered()) after this ACK
   std::uint32_t in_flight = 0;  ///< bytes in flight (pipe) after this ACK
   std::uint32_t mss = 0;
   Duration srtt{};  ///< smoothed round-trip time; zero while it is unknown

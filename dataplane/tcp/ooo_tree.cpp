@@ -63,7 +63,8 @@ Cursor split(Cursor at) {
   return top;
 }
 
-/// Inserts `run`, identified by its first packet, into the subtree `at`; returns its new top.
+/// Inserts `run` (contiguous bytes, identified by their first packet) into the subtree `at`. Returns the new top of the
+/// subtree.
 Cursor inserted(Cursor at, Cursor run) {
   if (!at) {
     set_left(run, {});
@@ -95,7 +96,8 @@ Cursor rebalanced(Cursor at) {
   return at;
 }
 
-/// Removes `run`, identified by its first packet, from the subtree `at`; returns its new top.
+/// Removes `run` (contiguous bytes, identified by their first packet) from the subtree `at`. Returns the new top of the
+/// subtree.
 Cursor erased(Cursor at, Cursor run) {
   assert(at);
   if (key(run) < key(at)) {

@@ -55,8 +55,8 @@ void Sender::resume_pacing() {
   state.pacer.set_rate(state.model.pacing_rate());
 }
 
-/// Reports a transmission to the delivery-rate estimator. Called before the packet's note is updated, because the
-/// estimator needs the previous send time in the note.
+/// Reports a transmission to the delivery-rate estimator. Called before the new send time is stored in the packet's
+/// note (its metadata), because the estimator needs the previous one.
 void Sender::record_sent(packet::Cursor position, Instant now) {
   if (paced()) config().paced->delivery.on_sent(position.note(), now, pipe(), !queue().outstanding());
 }
@@ -101,7 +101,7 @@ Bytes Sender::burst_allowance(Instant now, const Output& output, Bytes allowance
 }
 
 /// Reports the bytes of a burst to the pacer, which then computes when the next burst may leave. Also records whether
-/// unsent data remains.
+/// data waits for that burst.
 void Sender::record_burst(Instant now, Bytes sent, Bytes allowance) {
   PacedSender& state = *config().paced;
   state.pacer.spend(now, sent);

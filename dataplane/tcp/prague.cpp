@@ -15,7 +15,7 @@ bool reached(std::uint32_t now, std::uint32_t when) {
   return static_cast<std::int32_t>(now - when) >= 0;
 }
 
-/// Returns the ratio of the real round-trip time to the virtual one, at most 1.
+/// Returns the round-trip time divided by 25 ms (the shortest virtual round), but at most 1.
 float share_of_round(const PathView& path) {
   const auto least = static_cast<float>(Prague::min_round.count());
   return std::min(1.0F, static_cast<float>(path.srtt.count()) / least);
@@ -23,9 +23,9 @@ float share_of_round(const PathView& path) {
 
 }  // namespace
 
-/// Grows the window by one segment per virtual round (of at least 25 ms). In a real round it grows by the squared ratio
-/// of the real to the virtual round-trip time. Flows with different round trips thus gain rate equally fast. Marked
-/// bytes add nothing.
+/// Grows the window by one segment per round if the round trip is 25 ms or more. In a shorter round it grows by (round
+/// trip / 25 ms)² segments, so that such flows gain rate as fast as one with 25 ms. Without accurate ECN feedback it
+/// always grows by one segment per round. Marked bytes add nothing.
 void Prague::on_ack(CongestionWindow& window, const AckEvent& event, const PathView& path) {
   const std::uint32_t unmarked = event.delivered - std::min(event.delivered, just_marked * path.mss);
   const float share = fed ? share_of_round(path) : 1;
@@ -52,7 +52,7 @@ void Prague::on_feedback(CongestionWindow& window, const MarkFeedback& feedback,
   cut(window, path);
 }
 
-/// Adds the feedback of an ACK to the counts of this virtual round.
+/// Adds the ECN feedback of an ACK to the counts of this virtual round (one round trip, at least 25 ms).
 void Prague::count(const MarkFeedback& feedback) {
   just_marked = static_cast<std::uint16_t>(std::min<std::uint32_t>(feedback.marked, UINT16_MAX));
   const std::uint32_t all = packets + feedback.packets;
@@ -63,7 +63,8 @@ void Prague::count(const MarkFeedback& feedback) {
   marked = static_cast<std::uint16_t>(with_mark >> shift);
 }
 
-/// Updates alpha, the average share of marked packets, from the counts of the virtual round, and starts the next one.
+/// Updates alpha, the average share of marked packets, at the end of a virtual round (one round trip, at least 25 ms).
+/// Then starts the next round.
 void Prague::end_round(std::uint32_t now, std::uint32_t round) {
   round_end = now + round;
   if (saw_mark && packets != 0) {

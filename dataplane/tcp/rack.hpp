@@ -53,14 +53,14 @@ class Rack {
 
   /// Updates the newest delivery and its round-trip time (RFC 8985 section 6.2 step 2).
   void update(const Delivery& delivery);
-  /// Discards the newest delivery. Called if nothing is missing any more, or after a spurious recovery, because the
-  /// delivered segment may have been taken for its retransmission.
+  /// Discards the newest delivery. Called if nothing is missing any more. Also called after a spurious recovery,
+  /// because RACK may have taken the original segment for its retransmission.
   void forget() { known_ = false; }
 
   /// True if a segment sent after `sent` has arrived.
   [[nodiscard]] bool overtaken(const Transmission& sent) const { return known_ && sent < newest_; }
-  /// Requires overtaken(sent). Returns how many ticks remain until the overtaken segment counts as lost; zero or less
-  /// if it counts as lost already. `now` and `window`, the reordering window, are in ticks of 1.02 µs (tick::us).
+  /// Returns how many ticks remain until a segment counts as lost; zero or less if it counts as lost already. Requires
+  /// that overtaken(sent) is true. `now` and `window`, the reordering window, are in ticks of 1.02 µs (tick::us).
   [[nodiscard]] std::int32_t time_until_lost(const Transmission& sent, std::uint32_t now, std::uint32_t window) const {
     return static_cast<std::int32_t>(sent.at + rtt_ + window - now);
   }
@@ -78,7 +78,8 @@ class Rack {
 class ReorderingWindow {
  public:
   /// Returns the window in ticks of 1.02 µs (tick::us). `sacked` is the number of sacked packets; `recovering` is true
-  /// during loss recovery.
+  /// during loss recovery. The window is zero in recovery, and once three packets are sacked, unless reordering was
+  /// observed before.
   [[nodiscard]] std::uint32_t ticks(std::uint32_t min_rtt, std::uint32_t srtt, unsigned sacked, bool recovering) const;
 
   /// Records observed reordering (RFC 8985 section 6.2 step 3).

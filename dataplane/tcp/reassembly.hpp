@@ -26,7 +26,7 @@ class Reassembly {
     std::uint32_t packets = capacity;  ///< largest number of packets stored, at most `capacity`
     std::uint32_t joined = 1460;       ///< largest payload of a buffer, in bytes, to which several segments are joined
   };
-  static constexpr std::uint32_t capacity = UINT16_MAX;  ///< packets held at most
+  static constexpr std::uint32_t capacity = UINT16_MAX;  ///< largest number of packets stored
 
   /// Number of packets that may be stored even if the offered window is small.
   static constexpr std::uint32_t min_stored_packets = 4096;
@@ -76,8 +76,8 @@ class Reassembly {
 
   OooTree runs_;
   [[no_unique_address]] SackGenerator sack_generator_;
-  /// Number of runs shorter than 256 bytes (thin). The member stands here because it fits into the padding of the SACK
-  /// report.
+  /// Number of runs shorter than 256 bytes (thin). The member stands here because it fits into the padding of the
+  /// member before it.
   std::uint8_t thin_ = 0;
   std::uint16_t count_ = 0;  ///< packets held
 };

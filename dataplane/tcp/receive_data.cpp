@@ -125,8 +125,8 @@ void Receiver::accept_out_of_order(packet::Packet&& payload) {
   if (!uses_sack() && bits_.duplicates_due < max_duplicates_due) ++bits_.duplicates_due;
 }
 
-/// Returns the limits of the reassembly queue. A joined packet is forwarded as one segment, so at most one segment size
-/// is joined. Both hosts of a relayed connection agreed on one MSS.
+/// Returns the limits of the reassembly queue. Payloads are joined up to the size of one segment only, because a joined
+/// packet is forwarded as one segment.
 ///
 /// The peer may fill the offered window. If it sends full segments, all of them are stored, because two consecutive
 /// packets together have more than one segment size. Small segments with holes between them need more packets. Up to

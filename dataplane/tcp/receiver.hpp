@@ -33,8 +33,8 @@ class Receiver : public Timers {
   /// Sets how many bytes beyond the first unread one the endpoint accepts (the receive room), 0 to 2^30; the default is
   /// 65535. Whenever an ACK is sent, the right edge of the window becomes max(old edge, first unread byte + room). So
   /// the edge moves as data is read, and is never retracted. A window update is scheduled when the edge can move by
-  /// min(2 MSS, room / 2); `updates` changes this threshold. If the window is closed, any useful move schedules one
-  /// (RFC 9293 section 3.8.6.2.2).
+  /// min(2 MSS, room / 2); `updates` changes this threshold. If the window is closed, a move by one segment or half the
+  /// room is enough (RFC 9293 section 3.8.6.2.2).
   void set_receive_room(Bytes room, WindowUpdates updates = WindowUpdates::sparing);
   [[nodiscard]] Bytes receive_room() const { return Bytes(room_); }
   /// Adds `bytes` to the receive room (bytes accepted beyond the first unread one) without a window update. Returns
@@ -61,11 +61,11 @@ class Receiver : public Timers {
     const bool is_passed = static_cast<std::int32_t>(rcv_.last_ack_sent.raw() - rcv_.nxt.raw()) > 0;
     return SeqNum(bits_.acks_deferred || is_passed ? rcv_.last_ack_sent.raw() : rcv_.nxt.raw());
   }
-  /// Makes further segments carry the acknowledgement number `ack`, although the data before it has not passed this
-  /// endpoint: the host in whose name the endpoint acts has acknowledged that data itself. Otherwise the peer would
-  /// discard retransmissions, because their acknowledgement number is too old (RFC 5961 section 5.2). The newest call
-  /// counts, also if its number is lower, so that a forged number lasts until the host's next segment only. Has no
-  /// effect if `ack` is not beyond RCV.NXT.
+  /// Makes further segments carry the acknowledgement number `ack`, although this endpoint has not received the data
+  /// before it. The host in whose name the endpoint acts has acknowledged that data itself. With a lower number the
+  /// peer would discard the segments as too old (RFC 5961 section 5.2), retransmissions included. The newest call
+  /// counts, also if its number is lower. So a forged number lasts only until the host's next segment. Has no effect if
+  /// `ack` is not beyond RCV.NXT, or while received data is not acknowledged.
   void pass_acknowledgement(SeqNum ack) {
     if (ack <= rcv_.nxt || rcv_.last_ack_sent < rcv_.nxt) return;
     rcv_.last_ack_sent = ack;
@@ -125,7 +125,7 @@ class Receiver : public Timers {
 
   /// Resets everything for a new connection except the receive room and the window updates.
   void reset();
-  /// Sets the MSS that this endpoint announces, and permits a challenge ACK from now on.
+  /// Sets the MSS that this endpoint announces, and permits the first challenge ACK at once.
   void start_receiving(std::uint16_t local_mss, Instant now);
   /// Starts the received stream at sequence number `nxt`, with an advertised window up to `adv`.
   void begin_stream(SeqNum nxt, SeqNum adv);
@@ -264,8 +264,8 @@ class Receiver : public Timers {
   struct Sequence {
     SeqNum nxt;
     SeqNum adv;  ///< right edge of the window advertised to the peer
-    /// Acknowledgement number sent last; while acknowledgements are deferred, the limit that the endpoint's owner
-    /// allows; beyond `nxt` after pass_acknowledgement().
+    /// Acknowledgement number sent last. While acknowledgements are deferred, it is the limit that the endpoint's owner
+    /// allows. After pass_acknowledgement() it lies beyond `nxt`.
     SeqNum last_ack_sent;
     std::uint32_t unread = 0;
     std::uint32_t ts_recent = 0;

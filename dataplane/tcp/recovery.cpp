@@ -264,8 +264,8 @@ bool Sender::retransmission_waits() const {
          !queue().front_retransmitted();
 }
 
-/// True if the timer must be armed for segments in flight, because a retransmission waits for the caller's permission.
-/// They use up a part of the bytes that the caller permits, so they must count as lost if no ACK arrives.
+/// True if the timer must be armed for segments in flight while a retransmission waits for the caller's permission. The
+/// segments in flight use up part of the bytes that the caller permits. So they must count as lost if no ACK arrives.
 bool Sender::must_guard_flight() const {
   return armed() == Timer::none && retransmission_waits() && pipe() != 0;
 }

@@ -24,9 +24,9 @@ struct Scoreboard {
   packet::Cursor retransmissions;   ///< oldest retransmission in flight; head of the circular list of retransmissions
   std::uint32_t to_retransmit = 0;  ///< bytes marked lost and not retransmitted yet
   SeqNum fack;                      ///< sequence number after the highest packet sacked; valid while packets are sacked
-  /// Packets at which the blocks of recent SACKs were found; entries may be empty.
+  /// Packets at which recent searches for SACK blocks ended; later searches start there. Entries may be empty.
   std::array<packet::Cursor, places> found{};
-  /// Index of the entry in `found` (positions of recent SACK blocks) that is overwritten next.
+  /// Index of the entry in `found` (packets at which searches for SACK blocks start) that is overwritten next.
   std::uint8_t oldest_found = 0;
   std::uint16_t sacked = 0;  ///< number of sacked packets; at UINT16_MAX no further packet is marked sacked
 };

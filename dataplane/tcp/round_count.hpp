@@ -28,7 +28,9 @@ class RoundCount {
   [[nodiscard]] std::uint32_t count() const { return count_; }
 
  private:
-  std::uint32_t end_ = 0;  ///< value of DeliveryRate::delivered() that starts the next round
+  /// Total of delivered bytes when the round began. The next round begins when a segment that was sent later is
+  /// delivered.
+  std::uint32_t end_ = 0;
   std::uint32_t count_ = 0;
   bool started_ = false;
 };
@@ -53,7 +55,7 @@ class RoundMaximum {
 
  private:
   std::array<float, rounds> largest_of_{};  ///< maximum value of each round, indexed by round modulo `rounds`
-  std::uint32_t round_ = 0;                 ///< newest round
+  std::uint32_t round_ = 0;                 ///< number of the newest round
   float largest_ = 0;
 };
 

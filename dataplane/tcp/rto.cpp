@@ -7,7 +7,7 @@
 namespace sluice::tcp {
 namespace {
 
-constexpr std::int64_t longest_us = 1'000'000'000;  ///< largest sample in microseconds
+constexpr std::int64_t longest_us = 1'000'000'000;  ///< largest RTT sample in µs; longer ones count as this value
 constexpr std::chrono::seconds initial_rto{1};      ///< RTO before the first sample (RFC 6298 (2.1))
 
 }  // namespace

@@ -24,7 +24,7 @@ class SackGenerator {
 
   [[nodiscard]] bool empty() const { return count_ == 0; }
   [[nodiscard]] bool has_duplicate() const { return has_duplicate_; }
-  /// Returns the blocks in the order of the wire.
+  /// Returns the blocks in the order in which the SACK option of an ACK contains them.
   [[nodiscard]] std::span<const SackBlock> blocks() const { return {blocks_.data(), count_}; }
   /// True if one ACK cannot report all runs (contiguous out-of-order bytes) added since the last report. Without
   /// additional ACKs some of them would never be reported.
@@ -36,10 +36,10 @@ class SackGenerator {
   void forget_duplicate();
   void insert_at(std::size_t position, SackBlock block);
 
-  /// duplicate range, if any, then the blocks of runs
+  /// Blocks in the order in which an ACK reports them: the range that arrived twice (D-SACK), if any, then the runs.
   std::array<SackBlock, capacity> blocks_{};
   std::uint8_t count_ : 2 = 0;
-  /// Number of runs (contiguous bytes) added since the last ACK with SACK blocks, saturating.
+  /// Number of runs (contiguous bytes) added since the last ACK with SACK blocks, at most 31.
   std::uint8_t fresh_ : 5 = 0;
   bool has_duplicate_ : 1 = false;
 

@@ -35,7 +35,7 @@ Transmission transmission(packet::Cursor at) {
   return transmission_of(at.note());
 }
 
-/// Records the delivery of one packet (RFC 8985 section 6.2, steps 2 and 3).
+/// Records in `delivery` that the packet `at` was delivered (RFC 8985 section 6.2, steps 2 and 3).
 void deliver(packet::Cursor at, Delivery& delivery) {
   const bool once = at.note().transmissions == 1;
   if (once && end(at) <= delivery.fack) delivery.reordered = true;
@@ -45,7 +45,7 @@ void deliver(packet::Cursor at, Delivery& delivery) {
   delivery.any = true;
 }
 
-/// Records the delivery of the part of the packet that lies before `ack`.
+/// Reports to the delivery-rate estimator that the part of the packet before `ack` was delivered.
 void count_delivered(packet::Cursor at, SeqNum ack, DeliveryRate& rate) {
   if (end(at) <= ack) {
     rate.on_delivered(at.note());
@@ -131,8 +131,9 @@ bool SendQueue::mark_block(const SackBlock& block, int& steps, AckEvent& event, 
   return !at || at == unsent_ || first(at) >= block.right;
 }
 
-/// Returns a packet from which to search for sequence number `place`. This is the nearest packet at or before `place`
-/// at which an earlier SACK block was found, or else the front of the queue.
+/// Returns a packet from which to search for sequence number `place`. This is the nearest stored packet at or before
+/// `place`: one at which an earlier search for a SACK block or for losses ended. If there is none, it is the front of
+/// the queue.
 packet::Cursor SendQueue::nearest_before(SeqNum place) const {
   const Scoreboard& board = recovery_state_->scoreboard;
   packet::Cursor nearest = packets_.front();
@@ -144,8 +145,8 @@ packet::Cursor SendQueue::nearest_before(SeqNum place) const {
   return nearest;
 }
 
-/// Stores the packet `at`, at which a SACK block was found, for later searches. It replaces the packet stored longest
-/// ago.
+/// Stores `at`, a packet at which a search for a SACK block ended, because later searches start there. It replaces the
+/// packet stored longest ago.
 void SendQueue::record_found(packet::Cursor at) {
   Scoreboard& board = scoreboard();
   if (std::ranges::find(board.found, at) != board.found.end()) return;
@@ -153,15 +154,16 @@ void SendQueue::record_found(packet::Cursor at) {
   board.oldest_found = static_cast<std::uint8_t>((board.oldest_found + 1) % Scoreboard::places);
 }
 
-/// Removes the packet `at`, which leaves the queue, from the packets at which SACK blocks were found.
+/// Discards stored positions at the packet `at`, which leaves the queue. These are the packets at which searches for
+/// SACK blocks start, and the one at which the search for losses starts (loss_edge).
 void SendQueue::forget_place(packet::Cursor at) {
   Scoreboard& board = scoreboard();
   if (board.loss_edge == at) board.loss_edge = packet::Cursor();
   std::ranges::replace(board.found, at, packet::Cursor());
 }
 
-/// Marks only the newest packet if the block covers it, which needs no search. RACK needs only this packet's send time
-/// to detect earlier losses.
+/// Marks only the packet with the highest sequence number, if the block covers it; this needs no search. RACK needs
+/// only this packet's send time to detect earlier losses.
 void SendQueue::mark_newest(const SackBlock& block, AckEvent& event, Delivery& delivery) {
   const bool covered = block.left <= first(last_sent_) && end(last_sent_) <= block.right;
   if (covered && !is_sacked(last_sent_)) mark_sacked(last_sent_, event, delivery);

@@ -27,7 +27,8 @@ constexpr std::uint32_t far = 1U << 26U;
 /// Number of segments in flight below which segment boundaries are not moved. With so few segments a peer gains nothing
 /// by acknowledging data before it arrives.
 constexpr std::uint32_t min_segments_in_flight = 2;
-/// Smallest piece of a segment. Smaller pieces would count as small segments.
+/// Smallest piece in bytes that is cut off a segment. Smaller pieces would count as small segments, whose number in
+/// flight is limited.
 constexpr std::uint32_t min_piece = SendQueue::small;
 
 /// Returns a number below `limit` that depends on the secret and on a sequence number (splitmix64, G. L. Steele et al.,

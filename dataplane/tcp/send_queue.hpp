@@ -108,19 +108,19 @@ class SendQueue {
   // --- scoreboard updates of one acknowledgement on a connection with a RecoveryState; record_delivered() precedes
   // acknowledge()
 
-  /// Returns an empty Delivery, the record of what one ACK delivers. The caller sets its members now, min_rtt and
-  /// originals. `una` is SND.UNA.
+  /// Returns an empty Delivery, the record of what one ACK delivers. The caller sets its members now, min_rtt,
+  /// originals and rate. `una` is SND.UNA.
   [[nodiscard]] Delivery begin_delivery(SeqNum una) const;
   /// Adds the packets before `ack`, which acknowledge() is about to remove, to `delivery`.
   void record_delivered(SeqNum ack, Delivery& delivery) const;
   /// Marks the packets that the SACK blocks cover and adds newly_sacked and rtt to `event`. Blocks outside [una, nxt]
   /// are ignored.
   ///
-  /// The search for the packets of a SACK block starts at the nearest earlier position where a block was found. A
-  /// receiver repeats and extends its blocks, so that position is close. But a hostile peer may report any block. So at
+  /// The search for the packets of a SACK block starts at the nearest earlier packet at which a search ended before. A
+  /// receiver repeats and extends its blocks, so that packet is close. But a hostile peer may report any block. So at
   /// most `max_steps` packets are passed without marking one, for all blocks together. Packets farther away stay
   /// unmarked this time, which is safe because SACK is advisory (RFC 2018 section 8). The next SACK continues from the
-  /// position that was reached. The newest packet is marked in any case, because the answer to a tail loss probe may
+  /// packet that was reached. The newest packet is marked in any case, because the answer to a tail loss probe may
   /// report only that packet.
   void mark_sacked(std::span<const SackBlock> blocks, SeqNum una, SeqNum nxt, AckEvent& event, Delivery& delivery);
   static constexpr int max_steps = 1000;

@@ -79,8 +79,8 @@ class Sender : public Receiver {
   /// bytes; the caller then calls emit(). After 687 s at least (RFC 1191 section 6.3), larger segments are probed one
   /// at a time (RFC 8899 section 5.3).
   bool path_carries(SeqNum quoted, Bytes payload, Instant now);
-  /// Applies a changed MTU of the local port: `port_mss` as in EstablishedState, `peer_mss` as the peer announced in
-  /// its MSS option. Everything sent from now on fits, including retransmissions. The caller then calls emit().
+  /// Applies a changed MTU of the local port. `port_mss` is the MSS that fits the new MTU; `peer_mss` is the MSS option
+  /// of the peer. Everything sent from now on fits, including retransmissions. The caller then calls emit().
   void port_carries(std::uint16_t peer_mss, std::uint16_t port_mss, Instant now);
   /// Smallest payload in bytes that an ICMP error can impose on segments.
   static constexpr std::uint32_t min_payload = 512;
@@ -144,7 +144,7 @@ class Sender : public Receiver {
   [[nodiscard]] std::uint32_t ts_value() const { return ts_value_; }
   /// Drops all data, sent or not. Data that was sent keeps its sequence numbers.
   void clear_queue();
-  /// Stops everything that is due, because the connection is closed.
+  /// Cancels all probes, resets and FINs that are due, because the connection is closed.
   void stop_sending();
   /// True if a SYN or SYN-ACK must be sent.
   [[nodiscard]] bool syn_is_due() const { return bits_.syn_due; }
@@ -185,7 +185,7 @@ class Sender : public Receiver {
 
   // --- emission ---
 
-  /// True if a segment that is sent instead of data is due: a reset, a window probe or a tail loss probe.
+  /// True if a reset, a window probe or a tail loss probe is due.
   [[nodiscard]] bool probe_or_reset_is_due() const {
     return bits_.probe_due || bits_.reset_due || bits_.tail_probe_due;
   }
@@ -201,7 +201,8 @@ class Sender : public Receiver {
   Bytes emit_everything(Instant now, Output& output, Bytes allowance);
   void emit_new(Instant now, Output& output, Bytes& left);
   void emit_ack(Instant now, Output& output);
-  /// True if no negotiated option and no configuration excludes the fast paths for segments in order without loss.
+  /// True if no lasting property of the connection excludes the fast paths (for segments in order without loss). Such
+  /// properties are pacing, accurate ECN, segments that must be cut, and suspected optimistic ACKs.
   [[nodiscard]] bool may_go_fast() const {
     return !bits_.small_path && !paced() && !uses_accurate_ecn() && !suspects_optimistic_acks();
   }
@@ -404,10 +405,12 @@ class Sender : public Receiver {
     bool urgent_out : 1 = false;  ///< true if urgent data up to RecoveryState::snd_up is not acknowledged yet
     bool cwnd_limited : 1 = false;
     bool probe_due : 1 = false;
-    /// True if a part of a segment must be sent because the peer's window stays small (SWS override).
+    /// True if a part of a segment must be sent, because the peer's window stays smaller than a segment. This is the
+    /// override timeout of silly window avoidance (RFC 9293 section 3.8.6.2.1).
     bool split_due : 1 = false;
     bool cwr_due : 1 = false;  ///< true if the next new data must carry CWR
-    /// True if the window was reduced for an ECN echo; it is not reduced again before RecoveryPoint.
+    /// True if the window was reduced for an ECN echo. It is not reduced again until all data sent before is
+    /// acknowledged.
     bool reduced : 1 = false;
     bool reset_due : 1 = false;
 
@@ -470,7 +473,7 @@ class Sender : public Receiver {
 
   // Members that every segment touches come first. The order leaves no padding, because a member that ends inside a
   // word is followed by one that fits the rest of it.
-  std::uint16_t misplaced_acks_ = 0;  ///< value of misplaced_acks()
+  std::uint16_t misplaced_acks_ = 0;  ///< number of ACKs that ended inside a segment, see misplaced_acks()
   Bits bits_;
   Sequence snd_;
   LossRecovery loss_recovery_;
@@ -480,8 +483,8 @@ class Sender : public Receiver {
   SenderCounters counters_;
   [[no_unique_address]] CongestionControl congestion_;
   std::uint8_t small_in_flight_ = 0;  ///< number of segments with less than SendQueue::small bytes that are in flight
-  /// Sequence number, as boundary_tick() returns it, from which on the next boundary between two segments is moved
-  /// (segment_boundary.cpp).
+  /// Sequence number, in units of 4096 bytes (boundary_tick()), after which the sender moves the next boundary between
+  /// two segments. The peer cannot predict a moved boundary (segment_boundary.cpp).
   std::uint16_t boundary_at_ = 0;
 };
 

@@ -23,9 +23,10 @@ void Sender::arm_retransmit_slow(Instant now) {
   }
 }
 
-/// Handles the timer of the tail loss probe. The timer was set for the oldest data, so it is extended until the probe
-/// timeout of the last segment. A single segment gets no probe, because the peer may delay its ACK. Only the
-/// retransmission timeout includes the delay of such an ACK.
+/// Handles the expiry of the tail loss probe's timer. A probe is due one probe timeout after the last segment was sent.
+/// The timer may expire earlier, because it was set for older data; it is then set again. If only one segment is
+/// outstanding, no probe is sent, because the peer may delay its ACK. The probe timeout leaves no time for a delayed
+/// ACK, but the retransmission timeout does.
 void Sender::on_probe_timeout(Instant now) {
   const Instant since = timer_deadline() - probe_timeout();
   const Instant timeout = since + rto();

@@ -23,8 +23,9 @@ void Sender::announce_urgent(SeqNum end) {
   request_ack();
 }
 
-/// Writes the urgent pointer, a 16-bit offset from the segment's own sequence number. If urgent data ends beyond that
-/// range, the pointer is 65535, but only if the byte at that offset was not sent yet. A later segment points farther.
+/// Sets the urgent pointer, a 16-bit offset from the segment's sequence number. If the urgent data ends farther away,
+/// the pointer is 65535, provided that it then points beyond all sent data. Otherwise the segment has no urgent
+/// pointer, and a later segment announces the urgent data.
 void Sender::mark_urgent(Segment& segment) const {
   segment.urgent = 0;
   const std::int32_t distance = recovery_state().snd_up - segment.seq;

@@ -9,7 +9,7 @@ namespace sluice {
 using Duration = std::chrono::nanoseconds;
 
 /// Clock type of all instants in a process. It has no now(), because code must get each instant from the owner of a
-/// clock: a poll thread, or the event loop of the virtual-time network.
+/// clock: a poll thread, or the event loop of the emulator (virtual time).
 struct Timeline {
   using duration = Duration;
   using rep = duration::rep;

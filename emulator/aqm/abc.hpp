@@ -14,7 +14,7 @@ namespace sluice::emulator {
 /// The defaults of delay threshold and window suit a link that sends batches of packets some milliseconds apart.
 struct AbcParameters {
   double eta = 0.98;                                ///< target share of the link's capacity (η), 0 < η <= 1
-  Duration delta = std::chrono::milliseconds(133);  ///< time in which a queue is to be drained (δ), > 0
+  Duration delta = std::chrono::milliseconds(133);  ///< time in which the target rate drains a queue (δ), > 0
 
   /// Delay that is not counted as queueing (dt), because the link sends in batches; >= 0.
   Duration delay_threshold = std::chrono::milliseconds(20);
@@ -51,7 +51,8 @@ class AbcControl {
 
   /// Reports that the link could carry `bytes` between `since` and `now`, whether or not it carried them.
   void offer(Bytes bytes, Instant since, Instant now);
-  /// True if a packet of `size` that has waited `waited` may accelerate its sender; false if it must brake.
+  /// True if a packet of `size` with the queueing delay `waited` may ask its sender to accelerate; false if it must ask
+  /// it to brake.
   [[nodiscard]] bool accelerates(Bytes size, Duration waited, Instant now);
 
  private:
@@ -80,8 +81,8 @@ class AbcQueue final : public QueueDiscipline {
   Ring<Queued> queue_;
 };
 
-/// Changes the accelerate mark (ECT(1)) of a packet to a brake mark. Returns false if the packet has no accelerate
-/// mark.
+/// Changes a packet that asks its sender to accelerate (ECT(1)) into one that asks it to brake. Returns false if the
+/// packet does not ask for acceleration.
 bool brake(packet::Packet& frame);
 
 }  // namespace sluice::emulator

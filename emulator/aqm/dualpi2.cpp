@@ -57,8 +57,8 @@ bool DualPi2Control::recur(double& sum, double likelihood) {
 }
 
 /// Decides whether a packet of the L queue is sent unchanged, marked or dropped (RFC 9332 appendix A.2). `waited` is
-/// its queueing delay, and `behind` the bytes that remain in the queue. At overload it is dropped with the probability
-/// of the classic queue, and marked if it is not dropped.
+/// its queueing delay, and `behind` the bytes that remain in the queue. At overload (k·p' >= 1) it is dropped with the
+/// probability p'² of classic packets, and otherwise marked.
 DualPi2Control::Verdict DualPi2Control::judge_scalable(Duration waited, Bytes behind) {
   const double coupled = parameters_.coupling * base_;
   if (coupled >= max_scalable && recur(scalable_drop_sum_, base_ * base_)) return Verdict::drop;
@@ -68,7 +68,7 @@ DualPi2Control::Verdict DualPi2Control::judge_scalable(Duration waited, Bytes be
 }
 
 /// Decides whether a classic packet is sent unchanged, marked or dropped (RFC 9332 appendix A.2). A packet with
-/// `ecn_capable` true is marked instead of dropped, except at overload.
+/// `ecn_capable` true is marked instead of dropped, except at overload (k·p' >= 1).
 DualPi2Control::Verdict DualPi2Control::judge_classic(bool ecn_capable) {
   const double likelihood = base_ * base_;
   if (!recur(classic_sum_, likelihood)) return Verdict::pass;

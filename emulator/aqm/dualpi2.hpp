@@ -20,10 +20,11 @@ struct DualPi2Parameters {
   double beta = 3.2;                                 ///< gain on the change of the delay, Hz, > 0
   double coupling = 2;                               ///< coupling factor (k), >= 1
 
-  /// Delay above which a packet of the L queue is marked, > 0. On a link that sends only at intervals, the step must be
-  /// longer than one interval.
+  /// Delay above which a packet of the L queue is marked, > 0. On a link that sends only at intervals it must be longer
+  /// than one interval, or packets are marked without congestion.
   Duration step = std::chrono::milliseconds(1);
-  /// Time by which packets of the L queue count as older than they are when the queue that sends next is chosen, >= 0.
+  /// Time >= 0 by which packets of the L queue count as older than they are, when the queue that sends next is chosen.
+  /// It gives these packets priority.
   Duration shift = std::chrono::milliseconds(30);
 
   /// Backlog of the L queue in bytes up to which no packet is marked for its delay alone. With at most two packets in

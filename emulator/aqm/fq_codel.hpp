@@ -13,7 +13,7 @@ class FqCodelQueue final : public QueueDiscipline {
   FqCodelQueue(const QueueLimit& limit, const FqCodelParameters& parameters) : limit_(limit), flows_(parameters) {}
   void enqueue(packet::Packet packet, Instant now) override;
   [[nodiscard]] packet::Packet dequeue(Instant now) override;
-  /// Returns the number of queues on the lists of new and old queues.
+  /// Returns the number of active queues: those on the lists of new and old queues (RFC 8290).
   [[nodiscard]] std::size_t active() const { return flows_.active(); }
 
  private:

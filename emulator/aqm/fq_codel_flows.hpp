@@ -87,7 +87,7 @@ class FqCodelFlows {
     }
     return std::nullopt;
   }
-  /// Returns the number of queues on the lists of new and old queues.
+  /// Returns the number of active queues: those on the lists of new and old queues (RFC 8290).
   [[nodiscard]] std::size_t active() const { return new_.size() + old_.size(); }
 
  private:
@@ -98,7 +98,7 @@ class FqCodelFlows {
     Bytes bytes;
     Bytes deficit;  ///< bytes that the flow's queue may still send in this round
     CodelControl control;
-    bool active = false;  ///< true while the queue is on the list of new or old queues
+    bool active = false;  ///< true while the queue is active: on the list of new or old queues (RFC 8290)
   };
   /// List of queue numbers in service order.
   using ServiceList = std::list<std::uint32_t>;
@@ -121,7 +121,8 @@ class FqCodelFlows {
       old_.splice(old_.end(), list, list.begin());
     }
   }
-  /// Removes the first queue of the list from service, because it is empty.
+  /// Removes the first queue from `list`, because it is empty. A new queue becomes the last old queue, unless there is
+  /// no old one. Every other queue becomes inactive.
   void retire(ServiceList& list) {
     // An empty new queue goes to the end of the old list once, so that it cannot return as new at once (section 4.2).
     if (&list == &new_ && !old_.empty()) {

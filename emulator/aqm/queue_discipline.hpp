@@ -64,13 +64,13 @@ class QueueDiscipline {
     ++packets_;
     bytes_ += line_size(packet);
   }
-  /// Counts an arriving packet that is dropped without entering the queue. `why` selects the counter of this kind of
-  /// drops.
+  /// Counts an arriving packet that is dropped without entering the queue. `why` is the counter of drops for this
+  /// reason.
   void refused(std::uint64_t DisciplineCounters::*why) {
     ++counters_.arrived;
     ++(counters_.*why);
   }
-  /// Counts the drop of a queued packet. `why` selects the counter of this kind of drops.
+  /// Counts the drop of a queued packet. `why` is the counter of drops for this reason.
   void dropped(const Queued& queued, std::uint64_t DisciplineCounters::*why) {
     on_dequeued(queued);
     ++(counters_.*why);

@@ -16,7 +16,7 @@ struct RedParameters {
   /// Average queue length in bytes from which on every packet is dropped; > min_threshold. With mark_above_max packets
   /// are marked instead.
   Bytes max_threshold;
-  double max_probability = 0.1;  ///< drop probability at an average queue length of max_threshold, 0 < p <= 1
+  double max_probability = 0.1;  ///< drop probability when the average queue length reaches max_threshold, 0 < p <= 1
   double weight = 0.002;         ///< weight of the newest queue length in the average, 0 < w <= 1
   /// Packet size from which the decay of the average while the line is idle is computed, > 0.
   Bytes mean_packet{1000};
@@ -24,8 +24,8 @@ struct RedParameters {
   double bytes_per_second = 0;
   bool ecn = false;  ///< true: below max_threshold, ECN-capable packets are marked instead of dropped
 
-  /// True if packets are marked instead of dropped also at an average queue length above max_threshold (Gerla et al.,
-  /// ETT 2002, footnote 7). A full buffer still drops them.
+  /// True if ECN-capable packets are marked instead of dropped, also at an average queue length above max_threshold
+  /// (Gerla et al., ETT 2002, footnote 7). A full buffer still drops them.
   bool mark_above_max = false;
 };
 

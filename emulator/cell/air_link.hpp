@@ -18,7 +18,7 @@ struct AirLinkConfig {
   link::HarqParameters harq;
   link::ReorderingParameters reordering;
   link::RlcParameters rlc;
-  /// Time from giving up a block in hybrid ARQ until RLC's poll informs the receiver of the loss, > 0. The poll is
+  /// Time > 0 from giving up a block in hybrid ARQ until an RLC poll informs the receiver of the loss. The poll is
   /// needed because the receiver sees no sequence gap if no block follows.
   Duration poll = std::chrono::milliseconds(200);
 };
@@ -45,7 +45,8 @@ class AirLinkUser {
   virtual void arrived(Departed&& departed, Instant now) = 0;
   /// Called when a packet will not reach the receiver, because bytes of it were lost on the air and RLC gave them up.
   virtual void lost(Departed&& departed, Instant now) = 0;
-  /// Called when RLC detects a loss. The lost data may be retransmitted from the time `when` on.
+  /// Called, possibly several times, while RLC has lost data to retransmit. The earliest retransmission may be sent at
+  /// the time `when`.
   virtual void ready_at(Instant when) = 0;
 
  protected:
@@ -72,9 +73,9 @@ class AirLink final : public EventTarget {
   /// retransmit.
   [[nodiscard]] Instant next_repeat() const { return rlc_.next_ready(); }
 
-  /// Transmits in `tti`: the block that hybrid ARQ must retransmit, otherwise a new one of at most `capacity` bytes. A
-  /// new block first contains RLC retransmissions, then data from `queue`. `units` is the number of resource blocks
-  /// used. Returns the bytes of the block that were received, with padding; 0 if the block was lost.
+  /// Sends one block in `tti`: the block that hybrid ARQ must retransmit, or else a new block of at most `capacity`
+  /// bytes. A new block first contains lost bytes that RLC retransmits, then data from `queue`. `units` is the number
+  /// of resource blocks used. Returns the bytes of the block that were received, with padding; 0 if the block was lost.
   Bytes transmit(std::uint64_t tti, const LinkGrant& grant, Bytes capacity, std::uint32_t units, UeQueue& queue,
                  const Channel& channel, Instant now);
   /// Re-establishes the link at a handover. Blocks in hybrid-ARQ processes are lost, and blocks in the reordering

@@ -47,7 +47,7 @@ class BacklogSum {
 
   std::vector<Share> shares_;           ///< all queues, by number
   std::vector<std::uint32_t> changed_;  ///< numbers of the queues that changed since the last reading
-  Backlog sum_;  ///< sum of all backlogs; exact, because frames are whole numbers, which lose no precision when added
+  Backlog sum_;  ///< sum of all backlogs; exact, because a `double` adds whole numbers of frames without rounding
 };
 
 }  // namespace sluice::emulator

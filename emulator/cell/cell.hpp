@@ -42,7 +42,8 @@ class PresenceObserver {
 
 /// Cumulative counters of packets that are addressed to no UE of the cell.
 struct CellCounters {
-  /// Packets to an address that no UE of this cell has. These packets are sent to the default route, if there is one.
+  /// Packets to an address that no UE of this cell has, or whose UE has left the network. These packets are sent to the
+  /// default route, if there is one.
   std::uint64_t unknown_destination = 0;
   std::uint64_t not_ip = 0;  ///< frames that are not IP; these are sent to the default route, if there is one
 
@@ -57,8 +58,8 @@ struct CellCounters {
 /// moved to another. While a UE is at another Node-B, its channel in this cell must carry nothing, and its packets wait
 /// until it returns. TTIs in which no packet waits are skipped, which changes only the run time.
 ///
-/// A cell stores where each UE is and forwards frames to that place. TtiClock runs the TTIs, Sectors allocates them,
-/// and Downlink models the path to one UE. Thread: the event loop's.
+/// This class finds the UE of each frame by its destination address and passes the frame to the Downlink of this UE.
+/// TtiClock runs the TTIs, and Sectors allocates them. Thread: the event loop's.
 class Cell final : public RadioCell, public Element, private TtiUser {
  public:
   /// Creates a cell without UEs. `tti` must be above 0: 1 ms for traces and LTE, 2 ms for HSDPA. `loop` and

@@ -155,7 +155,7 @@ void Downlink::dropped(const packet::Packet& packet, Bytes length, Instant now) 
 }
 
 /// Returns at random whether a packet is lost, with Gilbert's two-state channel. A run of losses ends at each packet
-/// with probability 1/loss_run_. Runs begin so often that the share of lost packets is loss_.
+/// with probability 1/loss_run_. The probability that a run begins is such that the share of lost packets is loss_.
 bool Downlink::is_lost() {
   if (loss_run_ <= 1) return loss_draws_.chance(loss_);
   losing_ = loss_draws_.chance(losing_ ? 1 - 1 / loss_run_ : loss_ / (loss_run_ * (1 - loss_)));

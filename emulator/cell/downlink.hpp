@@ -74,7 +74,8 @@ class Downlink final : private AirLinkUser, private DrxUser {
   /// Counts the packet of the next push(), pass_on() or reject() as forwarded by another Node-B. `length` is its
   /// size in IP bytes.
   void record_taken_over(Bytes length) { queue_.take_over(length); }
-  /// Re-establishes hybrid ARQ and RLC, if the UE has them.
+  /// Resets hybrid ARQ and RLC as in a handover within the Node-B, if the UE has them. RLC then retransmits or gives up
+  /// the bytes that hybrid ARQ loses by this.
   void reset_link(Instant now);
 
   /// Returns the first TTI from `from` on in which this downlink has something to send; TtiClock::asleep if nothing
@@ -120,7 +121,7 @@ class Downlink final : private AirLinkUser, private DrxUser {
  private:
   /// States what happens to the packets in hybrid ARQ and RLC when a handover abandons both.
   struct HandoverContext {
-    DropReason reason = DropReason::air;  ///< reason of the drops
+    DropReason reason = DropReason::air;  ///< reason recorded for the packets, if they are dropped
     Element* onwards = nullptr;           ///< receives the packets that were on the air; null: they are dropped
   };
   /// Abandons hybrid ARQ and RLC. The packets in them are forwarded or dropped as `handover_context` states.
@@ -160,7 +161,8 @@ class Downlink final : private AirLinkUser, private DrxUser {
   Drx* drx_;
   std::uint64_t airtime_ = 0;  ///< resource blocks (or TTIs) allocated to this UE so far
 
-  /// Bytes that the channel could have carried from the start of the run until the queue last became empty.
+  /// Bytes that the channel could have carried from the start of the run until the queue last became empty. ABC needs
+  /// them to compute what an empty queue could have sent.
   std::uint64_t idle_from_ = 0;
   Instant idle_since_{};
 };

@@ -30,7 +30,8 @@ class FlowClasses {
 
  private:
   struct Flow {
-    /// IP bytes since the flow began, or since it was idle for FlowClassParameters::reset and counts as short again.
+    /// IP bytes since the flow began. After an idle time of FlowClassParameters::reset the count starts again at 0, so
+    /// that the flow counts as short again.
     Bytes sent;
     Instant last{};  ///< arrival of the flow's latest packet
 

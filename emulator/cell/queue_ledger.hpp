@@ -20,7 +20,7 @@ struct QueueCounters {
   std::uint64_t transmitted_packets = 0;  ///< packets transmitted completely
   std::uint64_t delivered_bytes = 0;      ///< bytes of complete packets that reached the UE
   std::uint64_t delivered_packets = 0;
-  /// Bytes that a full queue refused or evicted, that were given up unsent, or that AQM dropped.
+  /// Bytes that a full queue refused or evicted, that AQM dropped, or that were discarded before they were sent.
   std::uint64_t dropped_bytes = 0;
   std::uint64_t dropped_packets = 0;
   std::uint64_t early_packets = 0;   ///< number of dropped packets that active queue management dropped
@@ -127,7 +127,7 @@ class QueueLedger {
     air_bytes_ += air;
     if (frame_ > Bytes(0)) count_frames();
   }
-  /// Adds the backlog since its last change to the integral over time.
+  /// Adds to the integral of the backlog over time: the backlog times the time since its last change.
   void integrate(Instant now);
   /// Computes the number of queued frames.
   void count_frames();

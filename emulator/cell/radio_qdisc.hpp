@@ -18,9 +18,9 @@
 
 namespace sluice::emulator {
 
-/// Packet that is dropped when the buffer is full.
+/// Selects the packet that is dropped when a packet arrives and the buffer is full.
 enum class DropPolicy : std::uint8_t {
-  tail,  ///< the arriving packet
+  tail,  ///< drops the arriving packet
   head   ///< drops the oldest packet that is not being transmitted
 };
 
@@ -68,7 +68,8 @@ class RadioQdisc {
     static_cast<void>(aqm_actions);
     return pop(now);
   }
-  /// True if a queued packet must be dropped to make space for the arriving packet `arriving`.
+  /// True if a queued packet can be dropped to make space for the packet `arriving`. If false, `arriving` itself is
+  /// dropped.
   [[nodiscard]] virtual bool may_evict(const QueuedPacket& arriving) const = 0;
   /// Removes and returns the queued packet that is dropped to make space for an arriving one. Requires may_evict().
   [[nodiscard]] virtual QueuedPacket evict() = 0;
@@ -105,8 +106,8 @@ class FifoQdisc : public RadioQdisc {
   Bytes bytes_;
 };
 
-/// Sends short flows before long ones; a short flow's packet may evict the newest of the long ones (SFP; Chan and
-/// Ramjee, INFOCOM 2004).
+/// Sends short flows before long ones (SFP; Chan and Ramjee, INFOCOM 2004). If the buffer is full when a packet of a
+/// short flow arrives, the newest packet of the long flows is dropped for it.
 class ShortFlowsFirstQdisc final : public RadioQdisc {
  public:
   void push(QueuedPacket&& waiting) override { queues_[waiting.is_short ? 0 : 1].push(std::move(waiting)); }
@@ -155,12 +156,12 @@ class FqCodelQdisc final : public RadioQdisc {
   [[nodiscard]] QueuedPacket evict() override { return flows_.size() > 0 ? flows_.pop_fattest() : arrivals_.pop(); }
 
  private:
-  /// Moves packets that arrived before `now` into the queues of their flows. Packets that arrive at `now` must not be
-  /// sent yet.
+  /// Moves packets that arrived before `now` into the queues of their flows. Packets that arrive exactly at `now` stay
+  /// outside, because they must not be sent yet.
   void admit_arrivals(Instant now);
 
   FqCodelFlows<QueuedPacket> flows_;
-  /// Packets that arrived after the last removal and are not in the queue of their flow yet.
+  /// Arrived packets that are not in the queue of their flow yet. They are moved there when a packet is taken out.
   Ring<QueuedPacket> arrivals_;
 };
 
@@ -182,7 +183,8 @@ class DualPi2Qdisc final : public RadioQdisc {
   DualPi2Queues<QueuedPacket> queues_;
 };
 
-/// A FIFO queue with the accelerate and brake marks of ABC.
+/// A FIFO queue of an ABC router (Accel-Brake Control, NSDI 2020): each packet that it sends asks the sender to
+/// accelerate or to brake.
 class AbcQdisc final : public FifoQdisc {
  public:
   /// Creates an empty queue. Throws std::invalid_argument if AbcControl does.

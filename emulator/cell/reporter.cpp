@@ -17,7 +17,7 @@
 namespace sluice::emulator {
 namespace {
 
-/// Number of times per report period at which a sharp change of the service rate is looked for. The last of them
+/// Number of times per report period at which UEs are checked for a sharp change of their service rate. The last check
 /// coincides with the regular report.
 constexpr std::uint64_t checks_per_period = 4;
 

@@ -20,7 +20,7 @@ class ReportSink {
  public:
   /// Returns the sequence number that the reports of the next send() will carry.
   [[nodiscard]] virtual std::uint64_t next_sequence() const = 0;
-  /// Sends the reports of one instant.
+  /// Sends reports that were all made at `now`.
   virtual void send(std::span<const control::feedback::BearerReport> reports, Instant now) = 0;
   /// True if the receiver of the reports accepts that unchanged UEs are omitted.
   [[nodiscard]] virtual bool may_leave_out() const { return false; }
@@ -51,14 +51,15 @@ class UpstreamRouter {
 struct ReporterConfig {
   Duration period = std::chrono::milliseconds(5);  ///< period of the reports (Ts), > 0
 
-  /// Relative deviation of a backlogged UE's service rate from the UE's mean rate that triggers an early report; 0:
-  /// none. The rate is measured over a quarter of the period. At most one early report of a UE is sent per period.
-  /// Typical: 0.5.
+  /// Threshold of early reports, as a share of the UE's mean service rate. A UE with data is reported early if its rate
+  /// over a quarter of the period differs from the mean by more than this share. At most one early report of a UE is
+  /// sent per period. Typical: 0.5; 0: no early reports.
   double sharp_change = 0;
   /// Longest interval between reports of an unchanged UE, rounded down to whole periods. Used if the sink accepts that
   /// unchanged UEs are omitted in between. 0: all UEs are reported every period.
   Duration refresh{};
-  /// Weight of the earlier mean in the mean service rate, which is updated once per report period; 0 <= alpha < 1.
+  /// Smoothing factor α of the mean service rate, 0 <= α < 1. Once per report period the mean becomes α · mean + (1 −
+  /// α) · latest rate.
   double mean_alpha = 0.85;
 
   /// Time without transmission after which a backlogged UE is reported as in outage.
@@ -170,12 +171,14 @@ class Reporter final : public EventTarget, private ArrivalObserver, private Pres
   void report_all(Instant now);
   /// Sends early reports of the UEs whose service rate changed sharply.
   void report_changes(Instant now);
-  /// Adds to `batch_`, the reports that are sent together, those of the UEs for which `is_selected` returns true.
+  /// Makes reports of the UEs for which `is_selected` returns true. Puts them into `batch_` (the reports that are sent
+  /// together) in place of earlier ones.
   template <typename Predicate>
   void gather_early(Instant now, Predicate is_selected);
   /// Sends the collected reports before the end of the report period, and counts them as early reports.
   void send_early(Instant now);
-  /// True if the UE's service rate since the last check differs from its mean rate by more than sharp_change.
+  /// True if the UE has data and its service rate since the last check differs from the mean rate by more than
+  /// ReporterConfig::sharp_change. False if the UE was already reported early in this period.
   [[nodiscard]] bool changed_sharply(UeIndex ue, Instant now);
   /// Updates a bearer's service rate and mean service rate.
   void measure(Bearer& bearer, const UeQueue& queue, Instant now);
@@ -198,12 +201,12 @@ class Reporter final : public EventTarget, private ArrivalObserver, private Pres
   ReportSink& sink_;
   std::vector<Bearer> bearers_;
   std::vector<control::feedback::BearerReport> batch_;
-  /// Number of UEs with a queue that is not empty, which each report of the batch states.
+  /// Number of UEs with data in their queue. Each report in `batch_` contains it.
   std::uint32_t active_users_ = 0;
   Instant all_reported_{};  ///< when all UEs were last reported
   bool running_ = false;
   Instant started_{};
-  std::uint64_t tick_ = 0;        ///< number of the pending event; events are a quarter of the report period apart
+  std::uint64_t tick_ = 0;        ///< time of the pending event, in quarters of the report period since start()
   std::uint64_t generation_ = 0;  ///< number of start() calls; events that an earlier call scheduled are ignored
   std::uint64_t rounds_ = 0;      ///< number of periodic reports so far
   std::uint64_t reports_ = 0;

@@ -15,8 +15,8 @@
 
 namespace sluice::emulator {
 
-/// Periodic TTIs that a UE may use without a request: configured grants (TS 38.321 section 5.8.2), semi-persistent
-/// scheduling in LTE (TS 36.321 section 5.10).
+/// Periodic TTIs that a UE may use without a request: configured grants in NR (TS 38.321 section 5.8.2),
+/// semi-persistent scheduling in LTE (TS 36.321 section 5.10).
 struct ConfiguredGrant {
   Duration period = std::chrono::milliseconds(10);  ///< time between two configured grants, > 0
   Bytes size{125};  ///< bytes that each configured grant carries, with padding of radio frames; > 0
@@ -32,8 +32,8 @@ struct ScheduledUplinkConfig {
   /// Time from a grant to the block that uses the grant; > 0. In LTE it is four subframes (TS 36.213 section 8), in NR
   /// it is k2 (TS 38.214 section 6.1.2.1).
   Duration grant_delay = std::chrono::milliseconds(4);
-  /// Time after a block without a new grant until a UE sends another scheduling request (retxBSR-Timer, TS 36.331
-  /// section 6.3.2); > 0.
+  /// Time > 0 that a UE with data waits for a new grant after a block. It then sends another scheduling request
+  /// (retxBSR-Timer, TS 36.331 section 6.3.2).
   Duration retry = std::chrono::milliseconds(320);
   UplinkResources resources;
   /// Hybrid ARQ and RLC of every UE. The hybrid-ARQ round trip is `processes` TTIs: eight in LTE (TS 36.213 section 8).
@@ -94,13 +94,14 @@ class ScheduledUplink final : public Element, private TtiUser {
   void transmit(std::uint64_t tti, Instant now);
   /// Sends the hybrid-ARQ retransmissions of a TTI.
   void repeat(std::uint64_t tti, Instant now);
-  /// Sends the blocks for which this TTI was granted.
+  /// Sends the blocks of the grants that apply to this TTI.
   void use_grants(std::uint64_t tti, Instant now);
-  /// Sends the blocks of configured grants.
+  /// Sends blocks of configured grants, for UEs that have data and send no other block in this TTI.
   void use_configured(std::uint64_t tti, Instant now);
   /// Sends the scheduling requests of a TTI.
   void request(std::uint64_t tti, Instant now);
-  /// Passes the scheduling requests and buffer status reports that the Node-B has decoded by this TTI to the scheduler.
+  /// Passes to the scheduler the scheduling requests and buffer status reports whose decoding in the Node-B ends with
+  /// this TTI.
   void learn(std::uint64_t tti);
   /// Grants the resource blocks of a TTI that neither retransmissions nor configured grants use.
   void grant(std::uint64_t tti, Instant now);
@@ -132,8 +133,8 @@ class ScheduledUplink final : public Element, private TtiUser {
   /// Scheduling requests and buffer status reports that are decoded in TTI n, at index n modulo the size.
   std::vector<std::vector<DecodedRequest>> decoding_;
   std::vector<std::vector<UplinkGrant>> plans_;  ///< grants that are used in TTI n, at index n modulo the size
-  std::vector<Bytes> capacities_;                ///< bytes that the TTI being granted can carry, one entry per UE
-  std::vector<bool> sent_;                       ///< true for UEs that have sent a block in this TTI
+  std::vector<Bytes> capacities_;  ///< bytes that each UE could send in the TTI to be granted; 0: no grant
+  std::vector<bool> sent_;         ///< true for UEs that have sent a block in this TTI
   CellObserver* observer_ = nullptr;
   ScheduledUplinkCounters counters_;
 };

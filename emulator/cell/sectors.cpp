@@ -188,9 +188,9 @@ bool Sectors::continue_packet(std::uint32_t sector, std::uint64_t tti, Instant n
   return true;
 }
 
-/// Reserves the next TTIs of the sector for the UE if the packet that this TTI served first is not completely sent yet.
-/// Used with CellResources::whole_packets only. `packets` is the number of packets that had left the UE's queue before
-/// the TTI.
+/// Reserves the next TTIs of the sector for the UE whose packet this TTI served first, if that packet is not completely
+/// sent. Used with CellResources::whole_packets only. `packets` is the number of packets that had left the UE's queue
+/// before the TTI.
 void Sectors::hold(std::uint32_t sector, const Allocation& allocation, std::uint64_t packets) {
   const UeQueue& queue = ues_[allocation.ue].downlink->queue();
   holders_[sector].reset();

@@ -18,8 +18,8 @@ namespace sluice::emulator {
 struct CellResources {
   std::uint32_t blocks = 1;  ///< resource blocks of a TTI, > 0; 1: a TTI belongs to one UE (time multiplexing)
 
-  /// Number of UEs that get an even share of the blocks of a TTI, > 0. If one of these UEs does not need its whole
-  /// share, the rest is given to UEs that need more than their share.
+  /// Number of even shares into which the blocks of a TTI are divided, > 0. Each UE that the scheduler chooses first
+  /// gets at most one share. Blocks left over go to further UEs, and then to UEs that need more than one share.
   std::uint32_t sharers = 1;
   /// True if a packet keeps the air from its first to its last byte, at the rate of its first TTI (as in ns-2). If its
   /// last TTI has space left, the UE's next packet begins in it, but does not keep the air yet. Requires one block and
@@ -63,8 +63,8 @@ class Sectors {
   /// Returns the first TTI from `from` on with work for a sector; TtiClock::asleep if none is known.
   [[nodiscard]] std::uint64_t next_tti(std::uint64_t from);
 
-  /// Adds what unused TTIs could have carried to the total of the shared air (see SharedAir). Call it before a UE is
-  /// attached or detached.
+  /// Adds the bytes that unused TTIs could have carried to the total of the shared air (see SharedAir). Call it before
+  /// a UE is attached or detached, because these bytes are a mean over the attached UEs.
   void add_unused_capacity(Instant now) { air_.add_unused_capacity(offered_by_all(now), here()); }
   /// Returns how much the shared air could carry and has carried in the TTIs that began before `now`. `now` must not
   /// decrease.
@@ -75,14 +75,14 @@ class Sectors {
   /// Part of a TTI that is allocated to a UE.
   struct Allocation {
     UeIndex ue = 0;
-    std::uint32_t needed = 0;  ///< resource blocks that would empty the UE's queue
+    std::uint32_t needed = 0;  ///< resource blocks that the UE needs to empty its queue
     std::uint32_t units = 0;   ///< resource blocks allocated
-    Bytes capacity;            ///< bytes that the whole TTI carries
+    Bytes capacity;            ///< bytes that the whole TTI would carry for this UE
   };
   /// UE whose packet keeps the air until the packet is sent completely. Used with CellResources::whole_packets only.
   struct Holder {
     UeIndex ue = 0;
-    Bytes capacity;  ///< bytes that a TTI carried when the UE was chosen
+    Bytes capacity;  ///< bytes that a whole TTI could carry for the UE when the UE was chosen
     /// Number of packets that had left the UE's queue before the packet that is being transmitted.
     std::uint64_t predecessors = 0;
   };

@@ -6,8 +6,8 @@
 namespace sluice::emulator {
 
 /// Cumulative count of the bytes that the air shared by several UEs could have carried (offered bytes). A TTI allocated
-/// to a UE counts with what that UE's link could carry. An unused TTI counts with the mean over the links of the
-/// attached UEs. So a cell that serves some UE in every TTI has a use of 100 %, whatever its scheduler. In all
+/// to a UE counts with the bytes that this UE's link could carry. An unused TTI counts with the mean over the links of
+/// the attached UEs. So a cell that fills every TTI has a use of 100 %, whichever UEs its scheduler chooses. In all
 /// functions, `capacity_of_all` is the sum of the bytes that the links of all UEs could have carried in all TTIs so
 /// far.
 class SharedAir {

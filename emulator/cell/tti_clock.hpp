@@ -55,7 +55,7 @@ class TtiClock final : public EventTarget {
   EventLoop& loop_;
   Duration tti_;
   TtiUser& user_;
-  std::uint64_t next_to_run_ = asleep;  ///< number of the TTI that runs next; events for any other are ignored
+  std::uint64_t next_to_run_ = asleep;  ///< number of the TTI that runs next; events for other TTIs are ignored
 };
 
 }  // namespace sluice::emulator

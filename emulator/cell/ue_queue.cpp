@@ -107,13 +107,13 @@ QueuedPacket UeQueue::arrive(packet::Packet&& packet, Bytes length, Instant now)
           is_short};
 }
 
-/// Counts the removal and the drop of a packet that waited.
+/// Removes a queued packet from the counted contents of the queue, and counts it as dropped.
 void UeQueue::drop(const QueuedPacket& gone, Instant now) {
   ledger_.left(size_of(gone), Bytes(gone.air), now);
   refuse(gone);
 }
 
-/// Counts the drop of a packet that is not in the queue.
+/// Counts a packet as dropped that is not, or no longer, in the counted contents of the queue.
 void UeQueue::refuse(const QueuedPacket& waiting) {
   forget_class(waiting);
   ledger_.dropped(size_of(waiting));

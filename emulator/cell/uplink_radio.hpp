@@ -57,7 +57,8 @@ class UplinkRadio final : public Element, public EventTarget {
   [[nodiscard]] std::uint64_t tti_of(Instant now) const {
     return static_cast<std::uint64_t>(now.time_since_epoch() / tti_);
   }
-  /// Schedules the event of the UE's next useful TTI from `from` on, if none is scheduled.
+  /// Schedules the event of the UE's next TTI, from TTI `from` on, in which its link can carry data. Has no effect if
+  /// an event is scheduled.
   void wake(std::uint32_t index, std::uint64_t from);
   void drop(std::uint32_t index, const packet::Packet& packet, Bytes length, DropReason reason, Instant now);
 

@@ -39,15 +39,15 @@ class UplinkScheduler {
   /// Handles a scheduling request that the UE sent in TTI `sent`. The request has no effect if the UE is known to have
   /// data, or has a grant for TTI `sent` or a later one.
   void request(UeIndex ue, std::uint64_t sent);
-  /// Handles a buffer status report in a block first sent in TTI `sent`; `left` bytes, with padding of radio frames,
-  /// remained behind that block. The report is ignored if the report of a block that was first sent later was handled
-  /// before.
+  /// Handles a buffer status report that was sent in a block. `sent` is the TTI in which that block was first sent.
+  /// `left` bytes, with padding of radio frames, remained in the UE. Ignored if a report in a block first sent later
+  /// was handled before.
   void report(UeIndex ue, std::uint64_t sent, Bytes left);
   /// Returns the bytes for which the UE still needs grants, as far as its requests and buffer status reports show.
   [[nodiscard]] Bytes known(UeIndex ue) const { return ues_[ue].known; }
 
-  /// Grants `units` resource blocks of TTI `tti`, which must increase from call to call. `capacities` contains for each
-  /// UE the bytes that the whole TTI carries; a UE with 0 gets no grant. The result is valid until the next call.
+  /// Allocates `units` resource blocks of TTI `tti`, which must increase from call to call. `capacities` contains for
+  /// each UE the bytes that the whole TTI carries; a UE with 0 gets no grant. The result is valid until the next call.
   std::span<const UplinkGrant> grant(std::uint64_t tti, std::uint32_t units, std::span<const Bytes> capacities);
 
  private:
@@ -59,8 +59,8 @@ class UplinkScheduler {
   /// Scheduling state of one UE.
   struct Ue {
     Bytes known;  ///< bytes that the UE is known to have and that are not granted yet
-    /// TTI in which the block with the latest buffer status report was first sent, plus one. It is 0 before the first
-    /// report.
+    /// TTI in which the block with the latest handled buffer status report was first sent, plus one. It is 0 before the
+    /// first report.
     std::uint64_t reported = 0;
     std::vector<PastGrant> past_grants;  ///< grants that no buffer status report covers yet, in the order of their TTIs
   };

@@ -23,7 +23,8 @@ struct UplinkRequests {
   std::uint64_t phase = 0;    ///< TTI of the first opportunity
   std::uint64_t retry = 320;  ///< TTIs without a new grant after a block until the UE sends another request, > 0
 
-  /// TTIs from a grant to its block, > 0; also the number of TTIs for which the UE knows its channel in advance.
+  /// TTIs from a grant to the block that uses it, > 0. The channel is read as many TTIs in advance, because a grant is
+  /// sized for the TTI of its block.
   std::uint64_t distance = 4;
 };
 
@@ -61,8 +62,8 @@ class UplinkUe final : private AirLinkUser {
   /// Reads the channel at the start of TTI `tti`. Afterwards link() is valid for this TTI and as many TTIs ahead as
   /// UplinkRequests::distance states.
   void begin(std::uint64_t tti);
-  /// Returns the capacity of TTI `tti` for this UE. It is known for the current TTI and as many TTIs ahead as
-  /// UplinkRequests::distance states.
+  /// Returns the capacity of TTI `tti` for this UE. `tti` may be the current TTI, or up to UplinkRequests::distance
+  /// TTIs later.
   [[nodiscard]] const LinkGrant& link(std::uint64_t tti) const { return ahead_[tti % ahead_.size()]; }
   /// Returns the block that hybrid ARQ must retransmit in `tti`; null if there is none.
   [[nodiscard]] const link::HarqBlock* to_repeat(std::uint64_t tti) const { return air_.waiting(tti); }
@@ -128,8 +129,8 @@ class UplinkUe final : private AirLinkUser {
 
   /// First TTI in which an RLC retransmission is ready and the UE must send a scheduling request for it.
   std::uint64_t rlc_retx_at_ = not_set;
-  /// Latest time for which RLC has announced a retransmission; a scheduling request for this retransmission was
-  /// planned.
+  /// Time of the latest RLC retransmission for which a scheduling request was planned. It prevents a second request for
+  /// this retransmission.
   Instant sr_trigger_time_{};
 };
 

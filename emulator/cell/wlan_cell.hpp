@@ -66,8 +66,8 @@ class WlanCell final : public RadioCell, public Element, public EventTarget {
   [[nodiscard]] const IpAddress& address(UeIndex ue) const override { return addresses_[ue]; }
   [[nodiscard]] std::size_t queues() const override { return 1; }
   [[nodiscard]] Backlog backlog() const override;
-  /// Returns the use of the air, in bytes of packets of 1500 bytes: `offered` is what the whole time could have
-  /// carried, and `carried` what the busy time could have carried.
+  /// Returns how long the air was busy, expressed in bytes of packets of 1500 bytes. `offered` is what such packets
+  /// could have carried in the whole time, and `carried` what they could have carried in the busy time.
   [[nodiscard]] LinkUse use(Instant now) override;
 
   /// Returns the state of a mobile's downlink; its backlog is its part of the access point's buffer.

@@ -75,7 +75,8 @@ class X2Forwarding final : public Element, public EventTarget {
   /// Forwarding state of one UE.
   struct UeForwarding {
     bool left = false;  ///< true if the UE is at another Node-B or on its way there
-    /// True after the UE left this Node-B, until the end marker of the path to this Node-B arrives.
+    /// True after the UE left this Node-B, until the core sends no more packets for the UE here. The end marker or its
+    /// timeout shows that.
     bool draining = false;
     bool holding = false;  ///< true while packets of the new path wait for the packets that the old Node-B forwards
 

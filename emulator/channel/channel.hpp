@@ -13,7 +13,7 @@ struct LinkGrant {
   Bytes capacity;
 
   /// Random number of the TTI, uniform in [0, 1). A block is received if `draw` is not below the error rate of the
-  /// block. `draw` is 1 if no block is lost at random.
+  /// block. `draw` is 1 if no block is lost at random, and at most 0 if the link carries nothing.
   double draw = 1;
   std::uint8_t cqi = 0;  ///< CQI in use, 1 … 30; 0: out of range, or a channel without CQI
   bool received = true;  ///< false: a block first sent in this TTI is lost on the air
@@ -57,13 +57,14 @@ class Channel {
   /// Returns the probability that a block coded for `cqi` is lost at `snr_db`. For a retransmission, `snr_db` is the
   /// combined SNR of all attempts. The result is 0 if no block is lost at random.
   [[nodiscard]] virtual double error_rate(double /*snr_db*/, std::uint8_t /*cqi*/) const { return 0; }
-  /// Returns a TTI at or after `tti`, before which the link carries nothing. A cell can skip the TTIs in between. The
-  /// first TTI in which the link carries something may be later than the result, but never earlier.
+  /// Returns a lower bound of the next TTI, from `tti` on, in which the link carries something. A cell can skip the
+  /// TTIs before it.
   [[nodiscard]] virtual std::uint64_t next_useful(std::uint64_t tti) { return tti; }
 
  protected:
-  /// Returns the grants of TTI `tti` and, if that costs less time than later calls, of some TTIs after it. The result
-  /// is valid until the next call. Every TTI is returned once, in order, except those that skip() passed.
+  /// Returns the grants of TTI `tti` and possibly of some TTIs after it, because some channels compute several TTIs at
+  /// once. The result is valid until the next call. Every TTI is returned once, in order, except those that skip()
+  /// passed.
   [[nodiscard]] virtual std::span<const LinkGrant> ahead(std::uint64_t tti) = 0;
   /// Skips TTIs `from` … `to`-1 and adds the bytes that they could have carried to `offered`. Returns false if the
   /// channel cannot skip; then each TTI is computed. Called only if ahead() has not returned TTI `from` yet.

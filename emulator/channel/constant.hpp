@@ -17,7 +17,8 @@ class ConstantChannel final : public SteppedChannel {
   [[nodiscard]] bool skip(std::uint64_t from, std::uint64_t to, std::uint64_t& offered) override;
 
  private:
-  /// Tolerance for floating-point products that should be a whole number but are slightly smaller.
+  /// Tolerance that is added before rounding down, because a product that should be a whole number may be slightly
+  /// smaller.
   static constexpr double rounding = 1e-6;
   /// Returns the bytes that all TTIs before `tti` carry.
   [[nodiscard]] std::uint64_t before(std::uint64_t tti) const;

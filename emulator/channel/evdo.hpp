@@ -20,7 +20,7 @@ struct EvdoRate {
   double snr_db;
 };
 /// Downlink rates of 1xEV-DO in ascending order. The Window Regulator paper (Chan and Ramjee, INFOCOM 2004) prints
-/// 102.6 for 102.4 kb/s; 1024 bits in 6 slots give 102.4.
+/// 102.6 kb/s for the second one. It is 102.4 kb/s here: 1024 bits in 6 slots.
 inline constexpr std::array<EvdoRate, 11> evdo_rates = {{{38.4, -12.5},
                                                          {76.8, -9.5},
                                                          {102.4, -8.5},

@@ -11,7 +11,8 @@ namespace sluice::emulator {
 
 /// Link budget of a UE: its Node-B's power and the interference, in linear units.
 struct LinkBudget {
-  /// Largest error of snr_about() in dB: fifty times the error that results from cutting off its series.
+  /// Largest error of snr_about() in dB. It is fifty times the error that results from cutting off the series of the
+  /// logarithm and the exponential function.
   static constexpr double tolerance_db = 1e-3;
 
   double mean_gain = 0;      ///< path gain without fading and shadowing

@@ -17,7 +17,7 @@ class TimelineChannel final : public SteppedChannel {
   /// Ends the UE's link: from TTI `tti` on the UE has none. Sections must be added in time order; a later call for the
   /// same TTI replaces the earlier one.
   void silence_from(std::uint64_t tti) { add(tti, none); }
-  /// Restores the last channel from TTI `tti` on.
+  /// Ends a gap without a channel: from TTI `tti` on, the UE has the last channel again.
   void resume_from(std::uint64_t tti) { add(tti, channels_.size() - 1); }
   /// Switches to `channel` from TTI `tti` on.
   void replace_from(std::uint64_t tti, std::unique_ptr<Channel> channel);

@@ -15,7 +15,7 @@
 namespace sluice::emulator {
 namespace {
 
-/// Largest accepted length of a line. Every valid number is shorter, and longer lines are not read into memory.
+/// Length from which on a line is rejected. Every valid number is shorter, so longer lines are not read into memory.
 constexpr std::streamsize max_line_length = 32;
 
 /// Throws a TraceError with the name of the trace, the line, and `what` is wrong there.

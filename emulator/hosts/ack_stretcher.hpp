@@ -21,9 +21,9 @@ class AckStretcher {
 
   /// True if the stretcher withholds ACKs, because it sends one ACK for more than two segments.
   [[nodiscard]] bool stretches() const { return every_ > 2; }
-  /// Reports that everything before `next` was received. Returns true if an ACK is due. This is so if at least as many
-  /// bytes are unacknowledged as one ACK covers, with segments of `full` bytes. It is also so if the oldest of these
-  /// bytes has waited for the longest delay.
+  /// Records that every byte before `next` was received. Returns true if an ACK is due. An ACK is due once the
+  /// unacknowledged bytes fill as many segments of `full` bytes as one ACK covers. It is also due once the oldest of
+  /// these bytes has waited for the longest delay.
   [[nodiscard]] bool on_received(tcp::SeqNum next, std::uint32_t full, Instant now);
   /// Returns true if `segment` is an ACK to drop, because a later ACK covers it. Otherwise the segment passes, and
   /// echoes the timestamp of the first ACK that was dropped before it.

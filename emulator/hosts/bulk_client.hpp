@@ -15,7 +15,7 @@ struct BulkConfig {
   IpAddress server;
   std::uint16_t port = 80;
   bool upload = false;
-  std::uint64_t size = Request::endless;  ///< bytes
+  std::uint64_t size = Request::endless;  ///< number of bytes to transfer
   Instant start{};
   Instant stop = never;       ///< time at which the transfer is aborted
   std::string name = "bulk";  ///< application name in the results

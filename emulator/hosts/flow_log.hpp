@@ -30,11 +30,11 @@ struct EndRecord {
   Duration srtt{};
 };
 
-/// Variation of a transfer's rate from one second to the next.
+/// Measures how much the rate of a transfer varies between its seconds.
 class RateSpread {
  public:
-  /// Adds `fresh` bytes received at `now`, which must not decrease. The seconds that contain the first and the last
-  /// byte do not count.
+  /// Adds `fresh`, the number of bytes received at `now`. `now` must not decrease. The seconds that contain the first
+  /// and the last byte do not count.
   void add(std::uint64_t fresh, Instant now);
   /// Returns the standard deviation of the rate divided by its mean. Returns nothing if there are fewer than two whole
   /// seconds.
@@ -42,7 +42,7 @@ class RateSpread {
 
  private:
   static constexpr std::int64_t not_begun = -1;
-  std::int64_t second_ = not_begun;  ///< current second
+  std::int64_t second_ = not_begun;  ///< number of the second in which bytes are counted at present
   std::uint64_t in_it_ = 0;
   bool first_ = true;
   double seconds_ = 0;
@@ -101,7 +101,9 @@ struct ResponsivenessLog {
 /// Results of all applications of a run.
 struct FlowLog {
   std::vector<FlowRecord> flows;
-  DelayDigest fetch_times;  ///< times from the request for an object to the last byte of the object
+  /// Fetch times: from the request to the last byte. For short flows and the first object of a page, from the SYN to
+  /// the last byte.
+  DelayDigest fetch_times;
   /// Times from the start of the connection of a page to the last byte of the page's last object.
   DelayDigest page_times;
   VideoLog video;

@@ -12,8 +12,8 @@
 
 namespace sluice::emulator {
 
-/// Header of 16 bytes before each frame of a framed stream. A client's request consists of such a header only. Several
-/// exchanges share a connection this way, as in HTTP/2.
+/// Header of 16 bytes before each frame of a framed stream. A client's request consists of such a header only. Frames
+/// permit several requests and answers at a time on one connection, as in HTTP/2.
 struct FrameHead {
   enum class Kind : std::uint8_t {
     stream = 1,  ///< frame by which a client requests data frames without end

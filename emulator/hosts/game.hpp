@@ -35,8 +35,8 @@ struct GameHead {
 class GameReceiver {
  public:
   explicit GameReceiver(DatagramLog& log) : log_(log) {}
-  /// Records a datagram, unless it was sent before `count_from`. Datagrams missing in a gap of the sequence numbers
-  /// count as lost until they arrive.
+  /// Records a datagram, unless it was sent before `count_from`. A gap in the sequence numbers counts as lost
+  /// datagrams. A datagram of the gap that still arrives is no longer counted as lost.
   void take(const GameHead& head, Instant count_from, Instant now);
 
  private:

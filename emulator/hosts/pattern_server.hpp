@@ -27,9 +27,9 @@ struct ServerCounters {
   void record_end(const Connection& connection);
 };
 
-/// Server end of one connection with requests. It sends the bytes that a client requests by fetch, and checks the bytes
-/// that a client sends by put. Fetches are answered in order, and a client may send the next fetch before the previous
-/// one is complete.
+/// Server end of one connection with requests. It sends the bytes that a client requests by Request::Verb::fetch, and
+/// checks the bytes that a client sends after Request::Verb::put. Fetches are answered in order, and a client may send
+/// the next fetch before the previous one is complete.
 class PatternServer final : public Application {
  public:
   /// Makes the application of one connection. `counters` must outlive it.

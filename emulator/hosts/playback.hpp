@@ -22,7 +22,7 @@ class Playback {
   [[nodiscard]] Duration held(Instant now) const {
     return begun_ ? std::max(until_ - now, Duration::zero()) : Duration::zero();
   }
-  /// Returns how long the stall lasts already at `now`; zero while the player plays.
+  /// Returns for how long the player has stalled at `now`; zero while the player plays.
   [[nodiscard]] Duration standing(Instant now) const {
     return begun_ ? std::max(now - until_, Duration::zero()) : Duration::zero();
   }

@@ -10,12 +10,13 @@
 
 namespace sluice::emulator {
 
-/// Request of a built-in client: 16 bytes at the start of a connection's payload or between payloads.
+/// Request of a built-in client: 16 bytes at the start of a connection's payload, or after the payload of an earlier
+/// request.
 struct Request {
   enum class Verb : std::uint8_t {
     fetch = 1,  ///< requests that the server sends bytes of the pattern; Request::size is their number
-    /// Announces that the client sends bytes of the pattern; Request::size is their number. Once they have arrived, the
-    /// server answers with a put request of the same size.
+    /// Announces that Request::size bytes of the client's payload pattern follow. Once they have arrived, the server
+    /// confirms them: it sends this request back, without payload.
     put = 2
   };
   static constexpr std::size_t length = 16;

@@ -35,9 +35,10 @@ struct RequestConfig {
   Duration off{};  ///< if requests are sent regularly: mean length of the pauses between active periods
 };
 
-/// Sends small requests repeatedly on one connection. The requests follow the answers, or are sent regularly: without a
-/// pause as in telnet, or in active periods. Each answer is recorded as a fetch. A connection that ends is replaced
-/// after a second.
+/// Sends small requests repeatedly on one connection. Either each request follows the answer to the one before, or
+/// requests are sent at a fixed interval. At a fixed interval they are sent all the time, as in telnet, or only in
+/// active periods with pauses in between. Each answer is recorded as a fetch. A connection that ends is replaced after
+/// a second.
 class RequestClient final : public Application, public EventTarget {
  public:
   /// Creates a client that starts at `config.start`. `loop`, `host` and `log` must outlive it.

@@ -18,16 +18,17 @@ struct ResponsivenessConfig {
   IpAddress server;
   std::uint16_t port = 443;
   Instant start{};
-  std::uint32_t connections = 1;  ///< number of connections that stay open, which carry half of the probes; >= 1
-  bool loaded = true;             ///< true: each connection that stays open downloads without end
+  std::uint32_t connections = 1;  ///< number of connections that are always open, which carry half of the probes; >= 1
+  bool loaded = true;  ///< true: connections that are always open carry endless downloads; false: only probes
 
   /// Time between two probes of one kind (on new connections, or on those that stay open), > 0.
   Duration interval = std::chrono::milliseconds(100);
 };
 
-/// Measures responsiveness as in draft-ietf-ippm-responsiveness. Half of the small requests are sent on the connections
-/// that load the link, and half on new connections. The draft adds connections until the result is stable. Here the
-/// number of connections is fixed, and the whole run after its warm-up is measured.
+/// Measures responsiveness as in draft-ietf-ippm-responsiveness, by probes (small requests). Half of the probes are
+/// sent on connections that are open all the time and load the link, half on new connections. The draft adds
+/// connections until the result is stable. Here the number of connections is fixed, and the whole run after its warm-up
+/// is measured.
 class ResponsivenessClient final : public EventTarget {
  public:
   /// Creates a client that starts at `config.start`. `loop`, `host` and `log` must outlive it.

@@ -26,9 +26,10 @@ struct VideoConfig {
 };
 
 /// Returns the ladder index of the next segment's bit rate by BBA-0. `rung` is the ladder index of the present bit
-/// rate, and `held` the buffered playing time. The suggested rate is the lowest up to the reservoir, the highest from
-/// 0.9 of the buffer on, and linear between. The bit rate only changes when the suggested rate reaches another rate of
-/// the ladder. Source: Huang et al., A Buffer-Based Approach to Rate Adaptation, SIGCOMM 2014, algorithm 1.
+/// rate, and `held` the buffered playing time. The suggested rate is the lowest up to VideoConfig::reservoir, the
+/// highest from 0.9 of VideoConfig::buffer on, and linear between. The bit rate only changes when the suggested rate
+/// reaches another rate of the ladder. Source: Huang et al., A Buffer-Based Approach to Rate Adaptation, SIGCOMM 2014,
+/// algorithm 1.
 [[nodiscard]] std::size_t next_rung(const VideoConfig& video, std::size_t rung, Duration held);
 
 /// Model of a viewer that plays videos, one after the other. Each video uses one connection for all segments. Playing

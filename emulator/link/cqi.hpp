@@ -62,9 +62,9 @@ template <std::size_t count>
   return draw >= block_error_rate(snr_db, cqi);
 }
 
-/// Decides whether a block is received if its SNR is known with a limited error. A table has an upper and a lower bound
-/// of the block error rate. Nearly every random number lies outside these bounds, so that it decides without the exact
-/// rate. The formula of the exact rate is therefore rarely computed.
+/// Decides at random whether a block is received, if its SNR is known with a limited error only. A table gives an upper
+/// and a lower bound of the block error rate. A random number above or below both bounds decides without the exact
+/// rate. So the slow formula of the exact rate is rarely computed.
 class Receptions {
  public:
   /// Computes the table. `error_db` must be above 0 and larger than the rounding error of an SNR.
@@ -98,8 +98,8 @@ class Receptions {
     /// error. The error rate at that position is a lower bound.
     double further = 0;
   };
-  /// Returns the error rate at a position of the table. Positions outside `least` … `most` are replaced by the nearest
-  /// of these.
+  /// Returns the error rate at a position of the table. A position outside `least` … `most` is replaced by the nearer
+  /// of these two.
   [[nodiscard]] double rate_at(double place, int least, int most) const {
     return rates_[static_cast<std::size_t>(std::clamp(static_cast<int>(place), least, most))];
   }

@@ -77,7 +77,7 @@ const Rows& rows_of(CqiTable table) {
 /// simulator.
 constexpr std::array<double, max_table_cqi> published_db{-6.934, -5.147, -3.18, -1.254, 0.761, 2.70,  4.697, 6.528,
                                                          8.576,  10.37,  12.3,  14.18,  15.89, 17.82, 19.83};
-/// SNR difference in dB by which the ratio of lost to received blocks changes by the factor e.
+/// Increase of the SNR in dB that divides the ratio of lost to received blocks by e.
 constexpr double steepness_db = 0.25;
 
 /// Returns Shannon's SNR bound in dB for the efficiency of a row.

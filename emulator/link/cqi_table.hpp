@@ -18,14 +18,15 @@ inline constexpr int max_table_cqi = 15;
 [[nodiscard]] double spectral_efficiency(CqiTable table, int cqi);
 
 /// Returns the SNR in dB at which 10 % of the blocks of this CQI are lost, from the Vienna LTE link level simulator.
-/// For efficiencies outside the simulator's table, the distance to Shannon's bound is that of the nearest efficiency in
-/// it. That distance is 2.6 dB below the table and 3.2 dB above it. Throws std::out_of_range unless 1 <= cqi <= 15.
+/// For an efficiency outside the simulator's table, it is above Shannon's bound by the same distance as for the table's
+/// nearest efficiency. This distance is 2.6 dB for lower and 3.2 dB for higher efficiencies. Throws std::out_of_range
+/// unless 1 <= cqi <= 15.
 [[nodiscard]] double threshold_db(CqiTable table, int cqi);
 /// Returns the highest CQI whose SNR threshold is at most `snr_db`; 0 (out of range) if there is none.
 [[nodiscard]] int table_cqi_of(CqiTable table, double snr_db);
-/// Returns the probability that a block of this CQI is lost at `snr_db`. The curve is logistic, with 10 % at
-/// threshold_db(). It falls from 90 % to 1 % in 1.7 dB, as for a turbo code of some thousand bits. The form of the
-/// curve is an assumption and does not come from a simulator.
+/// Returns the probability that a block of this CQI is lost at `snr_db`. The curve is logistic, with 10 % at the SNR
+/// that threshold_db() returns. It falls from 90 % to 1 % in 1.7 dB, as for a turbo code of some thousand bits. The
+/// form of the curve is an assumption and does not come from a simulator.
 [[nodiscard]] double table_error_rate(CqiTable table, double snr_db, int cqi);
 
 /// Returns the bits that `resource_blocks` of 12 subcarriers and 14 symbols carry at this `cqi` (1 … 15). `overhead` (0

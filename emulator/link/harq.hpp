@@ -26,7 +26,7 @@ struct HarqBlock {
   std::uint32_t units = 1;  ///< number of resource blocks that the block uses; 1 on links without resource blocks
   std::uint8_t cqi = 0;     ///< CQI for which the block is coded; retransmissions use it too
   std::uint32_t transmissions = 0;  ///< transmissions so far
-  double snr = 0;                   ///< sum of the SNRs of the attempts so far, linear
+  double snr = 0;                   ///< linear: sum of the SNRs of the attempts, or without combining the latest SNR
 };
 
 /// Outcome of one transmission of a block.
@@ -54,9 +54,9 @@ class Harq {
   /// Returns the first TTI from `from` on with a retransmission; UINT64_MAX if none is pending.
   [[nodiscard]] std::uint64_t next(std::uint64_t from) const;
 
-  /// Transmits in `tti`: the block to be retransmitted if there is one (then `fresh` is ignored), otherwise `fresh`.
-  /// `snr_db` is the SNR in this TTI. `error_rate(snr_db, cqi)` returns the probability that a block coded for `cqi` is
-  /// lost. `draw` is uniform in [0, 1); the block is received if `draw` is not below that probability.
+  /// Sends one block in `tti`: the block to be retransmitted if there is one (then `fresh` is ignored), otherwise
+  /// `fresh`. `snr_db` is the SNR in this TTI. `error_rate(snr_db, cqi)` returns the probability that a block coded for
+  /// `cqi` is lost. `draw` is uniform in [0, 1); the block is received if `draw` is not below that probability.
   template <typename ErrorRate>
   HarqOutcome transmit(std::uint64_t tti, const HarqBlock& fresh, double snr_db, double draw, ErrorRate&& error_rate) {
     HarqBlock block = waiting(tti) != nullptr ? *waiting(tti) : fresh;

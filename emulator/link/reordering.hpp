@@ -14,9 +14,9 @@ struct ReorderingParameters {
 };
 
 /// Reordering queue of MAC-hs (TS 25.321 section 11.6.2). It releases blocks in the order of their transmission
-/// sequence numbers. A gap delays the blocks after it until the stall timer expires or the window moves; then the
-/// missing blocks count as lost. Pure: the owner reads deadline() and calls expire(). `Decide` is called as decide(tsn,
-/// received) once for every number, in order.
+/// sequence numbers. A gap delays the blocks after it until the stall timer expires, or until a block arrives that is
+/// too far ahead for the window. Then the missing blocks count as lost. Pure: the owner reads deadline() and calls
+/// expire(). `Decide` is called as decide(tsn, received) once for every number, in order.
 class ReorderingBuffer {
  public:
   /// Creates an empty queue. Throws std::invalid_argument if a parameter is out of its range.
@@ -54,12 +54,13 @@ class ReorderingBuffer {
   [[nodiscard]] std::uint64_t next() const { return next_; }
 
  private:
-  /// Returns the distance from the expected number to the highest received one, inclusive.
+  /// Returns the number of blocks from the expected one to the one with the highest number received, both included.
+  /// Returns 0 if no block waits.
   [[nodiscard]] std::size_t span() const { return arrived_.size(); }
   /// Records the arrival of the block with the transmission sequence number `tsn`. Returns false if it counts as lost
   /// already.
   bool record(std::uint64_t tsn);
-  /// Starts or stops the stall timer.
+  /// Starts the stall timer if blocks wait behind a gap and it is not running for that gap. Stops it if no blocks wait.
   void watch(Instant now);
   template <typename Decide>
   void release(Decide& decide) {

@@ -52,8 +52,9 @@ class Rlc {
   [[nodiscard]] Bytes waiting(Instant now) const;
   /// Returns when the next range may be retransmitted, possibly in the past; `never` if none is missing.
   [[nodiscard]] Instant next_ready() const;
-  /// Removes up to `most` bytes from the start of the first range that may be retransmitted at `now`, and returns them
-  /// as a range. The result is empty if there is no such range.
+  /// Returns up to `most` bytes from the start of the first range that may be retransmitted at `now`. Until their loss
+  /// is reported, the bytes count as in flight and are not returned again. The result is empty if there is no such
+  /// range.
   RlcRange take(Bytes most, Instant now);
 
   /// Returns the position below which every byte is received or given up. Packets that end at this position or before

@@ -16,10 +16,11 @@ struct WlanShare {
 };
 
 /// Returns R, the throughput of the upload divided by that of one download (Pilosof, Ramjee, Raz, Shavitt and Sinha,
-/// INFOCOM 2003, section IV). The members of WlanShare state the other symbols. The access point's buffer is an M/M/1/K
-/// queue with ρ = a + n/R, because it is served as often as an uploading station. The upload has its full window, and
-/// the downloads follow the square-root law. The equation is solved for R. R is 1 if all windows fit into the buffer.
-/// Throws std::invalid_argument if a parameter is out of its range.
+/// INFOCOM 2003, section IV). The other symbols are those of WlanShare. The access point's buffer is an M/M/1/K queue.
+/// Per packet of the upload it sends one packet, while a ACKs and n/R download packets arrive. So its load is ρ = a +
+/// n/R. The upload always has its full window, and the downloads follow the square-root law. This gives an equation,
+/// which is solved for R. R is 1 if all windows fit into the buffer. Throws std::invalid_argument if a parameter is out
+/// of its range.
 ///
 /// The available copy of the paper lacks this section's formulas, so these are an interpretation. For B ≤ w all packets
 /// are assumed to be lost with equal probability P: R = w·√(2·P·bd/3). For larger B the upload's ACKs take at most w
@@ -28,17 +29,17 @@ struct WlanShare {
 /// law for a buffer of w.
 [[nodiscard]] double wlan_ratio(const WlanShare& share);
 
-/// Returns the throughput ratio of wlan_ratio() by the paper's first, "naive" explanation: w·n/(¾·(B − w)). The
+/// Returns the throughput ratio of wlan_ratio() by the paper's first, "naive" explanation: w·n/(¾·(B − w)). In it, the
 /// upload's ACKs always take w places of the buffer. The downloads' windows vary between half of the other places and
-/// all of them. For B ≤ w the result is infinite and has no meaning. Throws std::invalid_argument if a parameter is out
-/// of its range.
+/// all of them. The result is 1 if all windows fit into the buffer. For B ≤ w it is infinite and has no meaning. Throws
+/// std::invalid_argument if a parameter is out of its range.
 [[nodiscard]] double wlan_naive_ratio(const WlanShare& share);
 
-/// Returns log10 of the ratio of two times: the time in which the upload's window is full, and the time in which it is
-/// not. Both come from the paper's Markov chain for small buffers, whose states are windows of 1, 2, 4, … w packets. In
-/// each step the window doubles, unless all ACKs of a window are lost: then it restarts with one packet. The loss
-/// probability is that of wlan_ratio(). The result is infinite if no ACK is lost. Throws std::invalid_argument if a
-/// parameter is out of its range.
+/// Returns by how many powers of ten the upload's window is full for longer than it is not full: log10 of the ratio of
+/// both times. The times come from the paper's Markov chain for small buffers, whose states are windows of 1, 2, 4, … w
+/// packets. In each step the window doubles, unless all ACKs of a window are lost: then it restarts with one packet.
+/// The loss probability is that of wlan_ratio(). The result is infinite if no ACK is lost. Throws std::invalid_argument
+/// if a parameter is out of its range.
 ///
 /// The available copy of the paper describes the Markov chain in words only, so the formula is an interpretation.
 /// Losses of the ACKs of one window are assumed to be independent, and a step takes one round trip at every window.

@@ -28,8 +28,8 @@ struct DelayLineConfig {
   /// Largest sum of the packets that wait for the line; the packet being sent does not count; 0: unlimited.
   Bytes buffer;
 
-  /// Largest random deviation of a packet's delay from the propagation delay, in both directions; 0 … propagation
-  /// delay. The deviation is uniformly distributed. Packets never overtake each other.
+  /// Largest random deviation of a packet's delay from the propagation delay, 0 … propagation delay. The deviation is
+  /// uniformly distributed between its negative and its positive largest value. Packets never overtake each other.
   Duration jitter{};
   std::vector<DelayStep> steps = {};  ///< changes of the delay in time order; they do not reorder packets
 };
@@ -84,7 +84,7 @@ class DelayLine final : public Element, public EventTarget {
   Ring<InFlight> in_flight_;  ///< packets on the line by arrival time; one event of the loop serves all
   bool armed_ = false;        ///< true if the event of the next arrival is set
   Instant line_free_{};       ///< time at which the line ends its last transmission
-  Ring<Waiting> waiting_;     ///< sizes of the packets that waited for the line when the last one arrived
+  Ring<Waiting> waiting_;     ///< sizes of the packets that waited for the line when the latest packet arrived
   Bytes waiting_bytes_;       ///< sum of the sizes of the packets that wait for the line
   LineCounters counters_;
 };

@@ -39,7 +39,7 @@ class EventLoop {
   }
 
  private:
-  /// Removes the front of the event queue if it is an event that has run.
+  /// Removes the event at the front of the queue, if it has run already.
   void drop_spent() {
     if (!spent_) return;
     spent_ = false;

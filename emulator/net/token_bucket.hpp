@@ -6,9 +6,9 @@
 
 namespace sluice::emulator {
 
-/// A policer's token bucket, which fills at a constant rate up to a largest number of bytes (the burst size). A packet
-/// passes if the bucket contains at least the packet's size, which is then removed from the bucket. No packet waits.
-/// Time is an argument.
+/// Token bucket of a policer. It fills at a constant rate up to its size (the burst size, in bytes). A packet passes if
+/// the bucket contains at least the packet's size, which is then removed from the bucket. Other packets do not pass;
+/// none waits. Time is an argument.
 class TokenBucket {
  public:
   /// Creates a full bucket. Throws std::invalid_argument unless `rate` > 0 and `burst` > 0.

@@ -14,7 +14,7 @@
 namespace sluice::emulator {
 
 inline constexpr int exit_ok = 0;
-inline constexpr int exit_failure = 1;        ///< start or run failed
+inline constexpr int exit_failure = 1;        ///< exit code if the start or the run failed
 inline constexpr int exit_configuration = 2;  ///< exit code if the command line or the scenario was refused
 inline constexpr int exit_skipped = 77;       ///< exit code if nothing was run, because a trace is missing
 inline constexpr int exit_interrupted = 130;  ///< exit code if a signal stopped the program before the end

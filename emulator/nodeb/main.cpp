@@ -29,7 +29,7 @@ struct Options {
   bool help_scenario = false;
   bool help_results = false;
   bool manual = false;
-  std::string completion;  ///< shell whose completion is printed; empty for none
+  std::string completion;  ///< shell whose completion script is printed; empty: none
   bool core_dumps = false;
   std::vector<std::string> traces;
   RunOptions run;

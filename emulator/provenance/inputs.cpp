@@ -14,7 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Names {
-  std::set<std::string> scenarios;  ///< paths
+  std::set<std::string> scenarios;  ///< paths of scenario files
   std::set<std::string> traces;
 };
 

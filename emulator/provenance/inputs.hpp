@@ -23,7 +23,7 @@ struct Input {
 struct Inputs {
   Input scenario;
   std::vector<Input> scenarios;      ///< scenarios of the profiles that links replay
-  std::vector<Input> traces;         ///< sorted by name
+  std::vector<Input> traces;         ///< traces, sorted by name
   std::vector<std::string> missing;  ///< traces that were not found
 };
 

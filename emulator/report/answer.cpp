@@ -26,7 +26,8 @@ struct Experience {
   std::string_view less;  ///< adjective for a smaller value
   std::string_view more;  ///< adjective for a larger value
 };
-/// Delays of which the report's first sentence compares one: the first in this list for which the runs have values.
+/// Delays that users notice. The report's first sentence compares the first one in this list for which the runs have
+/// values.
 constexpr std::array experiences{
     Experience{"fetch_p50_ms", "fetching an object", "median", "fast", "slow"},
     Experience{"page_mean_ms", "loading a page", "mean", "fast", "slow"},
@@ -56,7 +57,7 @@ std::string capitalised(std::string text) {
   return text;
 }
 
-/// Least, greatest and geometric mean of positive values.
+/// Least, greatest and geometric mean of a list of positive values.
 struct Spread {
   double least = 0;
   double most = 0;
@@ -85,7 +86,7 @@ Groups pointers(const std::vector<ResultGroup>& groups) {
   return all;
 }
 
-/// A run of a mode and the run of the base mode at the same point of the sweeps.
+/// A run of a mode, and the run of the base mode (without a proxy, or else the first mode) with equal swept values.
 struct Pair {
   const ResultGroup* base;
   const ResultGroup* other;
@@ -223,7 +224,7 @@ Answer compare_ratios(const std::vector<ResultGroup>& groups, const std::vector<
   return answer;
 }
 
-/// Returns the mean of a column over the runs at one point of a swept column.
+/// Returns the mean of `column` over the runs that have the value `point` in the swept column `swept`.
 std::optional<double> mean_at(const Groups& groups, const std::string& swept, const std::string& point,
                               std::string_view column) {
   double sum = 0;

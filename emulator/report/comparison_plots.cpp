@@ -25,7 +25,7 @@ struct Quantity {
   std::string unit;
   bool log = false;
   std::function<std::optional<double>(const ResultGroup&)> value;
-  /// Returns half of the width of a group's confidence interval; 0: none.
+  /// Returns half of the width of a group's confidence interval; 0 if there is none.
   std::function<double(const ResultGroup&)> error;
   std::function<std::optional<double>(const ResultGroup&)> paper;
 };
@@ -77,7 +77,7 @@ std::vector<Quantity> quantities(const std::vector<ExtraColumn>& extra, const st
   return all;
 }
 
-/// Returns the column along which a sweep is drawn: the first numeric one, else the one with the most points.
+/// Returns the swept column that becomes the x axis: the first numeric one, or else the one with the most values.
 std::string sweep_column(const std::vector<const ResultGroup*>& groups, const std::vector<std::string>& columns) {
   const auto numeric =
       std::find_if(columns.begin(), columns.end(), [&](const auto& column) { return is_numeric(groups, column); });
@@ -148,8 +148,8 @@ class Sweep {
     }
     return named;
   }
-  /// Returns the horizontal offset of a line's points within a category of the x axis. Categories have no order, so the
-  /// points of a line are not joined.
+  /// Returns the offset of a line's points from the middle of their category on the x axis, so that lines do not
+  /// overlap. Returns 0 if the axis is numeric or has the modes.
   [[nodiscard]] double beside(const std::string& line) const {
     if (axis_.numeric() || column_ == mode_key) return 0;
     const std::vector<LineStyles::Line> named = named_lines();
@@ -186,8 +186,8 @@ class Sweep {
     }
     if (!used.empty()) plot.x.categories = std::move(used);
   }
-  /// Adds a point to the points with the legend name `name`, which have the colour of the line `line`. These points are
-  /// the line itself, or a paper's values for the line.
+  /// Adds a point to the plot mark with the legend name `name`, and creates the mark if there is none. The mark has the
+  /// colour of the line `line`. If `name` differs from `line`, the mark has a paper's values for that line.
   void add_point(Plot& plot, const std::string& name, const std::string& line, PlotPoint point) const {
     const auto at =
         std::find_if(plot.marks.begin(), plot.marks.end(), [&](const PlotMark& mark) { return mark.name == name; });

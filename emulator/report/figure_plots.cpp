@@ -97,9 +97,9 @@ class Figure {
   [[nodiscard]] bool columns_are_points() const { return !spec_.y.at.empty(); }
   [[nodiscard]] bool measured_x() const { return !keyed_ && !columns_are_points(); }
 
-  /// Returns the key columns that distinguish lines: those of the runs, without the columns of the x axis and of the
-  /// panels. If the x axis is a measured column, numeric swept columns are left out as well. Their values are then
-  /// points of one line.
+  /// Returns the columns that distinguish the lines of the plot: mode and swept columns, without those of the x axis
+  /// and of the panels. If the x axis is a measured column, numeric swept columns are left out as well. Their values
+  /// are then points of one line.
   [[nodiscard]] std::vector<std::string> found_lines() const {
     std::vector<std::string> lines = telling_columns(groups_);
     std::erase_if(lines, [&](const std::string& column) {

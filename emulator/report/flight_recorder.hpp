@@ -108,7 +108,7 @@ class FlightRecorder {
     std::uint64_t proxy_end = 0;
     std::uint64_t acked = 0;
     bool finished = false;
-    std::deque<Segment> segments;  ///< ordered by end
+    std::deque<Segment> segments;  ///< observed segments in flight, ordered by their end in the stream
   };
   static constexpr std::size_t max_segments = 65536;
   /// Position of the first byte observed. It is far above 0, so that bytes before it in the stream have positive

@@ -22,7 +22,7 @@ struct ReportNote {
 /// Title, columns, plots and notes that a scenario sets for its report.
 struct ReportTitle {
   std::string title;
-  std::string description;           ///< may be empty
+  std::string description;           ///< description below the title; may be empty
   std::vector<ExtraColumn> extra{};  ///< additional columns of the table and the plots
   std::vector<ReportNote> notes{};   ///< remarks under the table
   std::vector<PlotSpec> plots{};     ///< plots at the start of the report

@@ -10,7 +10,7 @@
 
 namespace sluice::emulator {
 
-/// Returns the name of a mode for readers.
+/// Returns the name by which reports call a mode.
 [[nodiscard]] inline std::string mode_name(const std::string& mode) {
   return mode == "none" ? "no proxy" : mode;
 }
@@ -62,7 +62,7 @@ class ModeColours {
   }
 
   std::vector<std::string> modes_;
-  std::vector<std::size_t> colours_;  ///< one for each mode
+  std::vector<std::size_t> colours_;  ///< number of the colour of each mode
 };
 
 }  // namespace sluice::emulator

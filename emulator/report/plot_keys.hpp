@@ -17,7 +17,8 @@ inline constexpr std::string_view mode_key = "mode";
 /// such column.
 [[nodiscard]] std::string key_value(const RunKey& key, std::string_view column);
 
-/// True if the condition "column=point" holds for a run; `column` is `mode` (points: none, smvs, …) or a swept column.
+/// True if a run meets a condition of the form "column=value". The column is `mode` (values: none, smvs, …) or a swept
+/// column.
 [[nodiscard]] bool key_holds(const RunKey& key, const std::string& condition);
 
 /// Returns the key columns (mode and swept columns) whose values together distinguish all groups of runs. A swept
@@ -27,23 +28,24 @@ inline constexpr std::string_view mode_key = "mode";
 [[nodiscard]] std::vector<std::string> telling_columns(const std::vector<const ResultGroup*>& groups,
                                                        const std::string& first = {});
 
-/// Returns the values that the groups have in a key column (mode or swept column), in order of appearance.
+/// Returns the different values that the groups have in the column `column` (mode or a swept column), in order of
+/// appearance.
 [[nodiscard]] std::vector<std::string> points_of(const std::vector<const ResultGroup*>& groups,
                                                  std::string_view column);
 
-/// True if all values of the groups in a key column (mode or swept column) are numbers.
+/// True if all values that the groups have in the column `column` (mode or a swept column) are numbers.
 [[nodiscard]] bool is_numeric(const std::vector<const ResultGroup*>& groups, std::string_view column);
 
 /// Returns the offset of a line's points from the middle of a category of width 1. `line` is the number of the line,
 /// and `lines` how many lines share the category.
 [[nodiscard]] double place_beside(std::size_t line, std::size_t lines);
 
-/// Returns the name of the line that a group belongs to: its values in these columns. A numeric value is preceded by
-/// the column's name.
+/// Returns the name of the line of a plot to which a run belongs: the run's values in `columns`. A numeric value is
+/// preceded by the column's name.
 [[nodiscard]] std::string line_name(const RunKey& key, const std::vector<std::string>& columns);
 
-/// Axis along a key column (mode or swept column). It is numeric if all values are numbers; otherwise it has categories
-/// in order of appearance.
+/// Axis along a key column (mode or swept column). It is numeric if all values are numbers, and logarithmic if they
+/// extend over a wide range. Otherwise it has categories in order of appearance.
 class KeyAxis {
  public:
   KeyAxis(const std::vector<const ResultGroup*>& groups, std::string column);

@@ -28,7 +28,7 @@ struct PaperCurve {
   std::string line;   ///< line of the plot whose colour the curve has; may be empty
   std::string panel;  ///< panel of the curve; all panels if empty
   std::vector<double> x;
-  std::vector<double> y;  ///< one for each x
+  std::vector<double> y;  ///< y values of the points, one for each x
 };
 
 /// A plot that a scenario requests: any column of the results against any other.
@@ -49,14 +49,14 @@ struct PlotSpec {
 /// Selection of the runs that are drawn against time.
 struct OverTimeSpec {
   double from_s = 0;
-  double to_s = 0;  ///< 0: to the end
+  double to_s = 0;  ///< end of the drawn time in seconds; 0: the end of the run
 
-  /// Conditions such as "column=value" that select points of the sweeps. If empty, the first, middle and last point are
-  /// shown.
+  /// Conditions such as "column=value" that select the runs to be drawn. If empty, the first, the middle and the last
+  /// combination of swept values is drawn.
   std::vector<std::string> where;
   /// Swept column whose values get plots side by side, as modes do; if empty, only modes are side by side.
   std::string beside;
-  bool every = false;  ///< draws all points of the sweeps if no conditions select points
+  bool every = false;  ///< draws every combination of swept values if `where` is empty
   bool first = false;  ///< draws the time series before the comparison of all runs
   std::string ue;      ///< address of a UE whose queue is drawn separately; may be empty
 };

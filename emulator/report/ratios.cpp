@@ -38,8 +38,9 @@ std::set<std::string> independent_columns(const std::vector<RunResult>& results,
   return found;
 }
 
-/// True if the values of the run `key` are divided by those of the run `base`. This is so if both have equal values in
-/// all `independent` columns, and `base` has the base value in the ratio's column.
+/// True if the values of the run `key` are divided by those of the run `base`, which has the base value in the ratio's
+/// column. Both must have equal seeds and equal values in all `independent` columns. Unless the ratio is between modes,
+/// their modes must be equal too.
 bool is_base_of(const RunKey& base, const RunKey& key, const RatioSpec& ratio,
                 const std::set<std::string>& independent) {
   const bool by_mode = ratio.column == mode_key;

@@ -9,8 +9,8 @@ namespace sluice::emulator {
 
 /// Selects the runs whose values are divided by the values of a base run.
 struct RatioSpec {
-  std::string column;  ///< column in which the runs differ: mode or a swept column
-  std::string base;    ///< point (value of the column) of the base runs, by whose results the other runs are divided
+  std::string column;           ///< column in which the runs differ: mode or a swept column
+  std::string base;             ///< value in `column` of the base runs, by whose results other runs are divided
   std::vector<std::string> of;  ///< columns of the results for which ratios are added
 };
 

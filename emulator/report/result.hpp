@@ -144,7 +144,7 @@ struct RunResult {
   double utilisation = 0;          ///< bytes that the radio carried, divided by the bytes that it could have carried
   double throughput_bps = 0;       ///< TCP payload acknowledged by the UEs and UDP payload that reached them
   DelaySummary radio_queue_delay;  ///< delay from entering the radio queue to the last byte on the air
-  DelaySummary proxy_to_ue_delay;  ///< queueing only, without propagation
+  DelaySummary proxy_to_ue_delay;  ///< queueing delay from the proxy to the UE, without propagation
   DelaySummary server_to_ue_delay;
   double queue_mean_frames = 0;  ///< mean number of frames in the radio queue over time
   double queue_stddev_frames = 0;
@@ -160,12 +160,12 @@ struct RunResult {
   std::map<std::string, double> figures;  ///< values that only some runs have, by the name of the column (figure_table)
   std::map<std::string, double> paper;    ///< values that a paper states for this run, by column
   std::vector<SeriesPoint> series;
-  std::vector<UePoint> ues;        ///< empty unless requested
-  std::vector<FlowRow> flows;      ///< empty unless requested
-  std::vector<PacketRow> packets;  ///< empty unless requested
-  std::vector<QueueRow> queues;    ///< empty unless requested
-  std::vector<WindowRow> windows;  ///< empty unless requested
-  std::vector<DropRow> dropped;    ///< empty unless requested
+  std::vector<UePoint> ues;        ///< states of the UEs over time; empty unless requested
+  std::vector<FlowRow> flows;      ///< connections; empty unless requested
+  std::vector<PacketRow> packets;  ///< packets of the radio queues; empty unless requested
+  std::vector<QueueRow> queues;    ///< flows in the radio queues; empty unless requested
+  std::vector<WindowRow> windows;  ///< windows of connections over time; empty unless requested
+  std::vector<DropRow> dropped;    ///< TCP segments that radio queues dropped; empty unless requested
 };
 
 /// Returns Jain's fairness index (Σx)² / (n·Σx²); 1 if nothing was sent or `shares` is empty.

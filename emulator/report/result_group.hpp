@@ -9,8 +9,8 @@
 
 namespace sluice::emulator {
 
-/// Results of one point of a scenario's sweeps over its seeds: means of all values, also of counters and drops, but not
-/// of keys.
+/// Results of the runs that differ in their seed only: means of all values, also of counters and drops, but not of
+/// keys.
 struct ResultGroup {
   /// Mean values over the seeds. Key, series, UEs, queues, windows and drops are those of the first seed.
   RunResult mean;

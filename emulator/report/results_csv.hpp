@@ -37,8 +37,8 @@ struct SummaryColumn {
   double (*value)(const ResultGroup& group);
 };
 [[nodiscard]] const std::vector<SummaryColumn>& summary_table_columns();
-/// Returns the summary with one row per point of the sweeps: means over the seeds, each with half of the width of its
-/// 95 % confidence interval.
+/// Returns the summary with one row for each mode and combination of swept values. It has means over the seeds, each
+/// with half of the width of its 95 % confidence interval.
 [[nodiscard]] CsvTable summary_table(const std::vector<RunResult>& results);
 
 /// Builds runs from the tables of results.csv and series.csv. Throws std::runtime_error if a column is missing or a

@@ -26,7 +26,7 @@ struct Row {
   std::string title;
   std::string unit;
   RowScale scale = RowScale::linear;
-  /// Lower end of a logarithmic axis. Smaller values are drawn at this end.
+  /// Lower end of a logarithmic axis. Smaller values are drawn at this end, because zero has no logarithm.
   double floor = 0;
   std::vector<PlotMark> (*marks)(const RunResult& run, const std::string& colour, const OverTimeSpec& over_time);
 };
@@ -245,8 +245,8 @@ std::vector<std::string> grid_row(const Row& row, const std::vector<const Result
   return out;
 }
 
-/// Returns one grid of plots for the runs of one point of a sweep, with one column per mode. It is split into parts of
-/// at most four columns.
+/// Returns one grid of plots for the runs with one combination of swept values. It has one column per mode, and is
+/// split into parts of at most four columns.
 std::string grid(const std::vector<const ResultGroup*>& columns, const ModeColours& colours,
                  const OverTimeSpec& over_time) {
   constexpr int page = 1208;  // pixels of a window of 1280 without its margins and its scroll bar
@@ -293,8 +293,8 @@ bool is_selected(const ResultGroup& group, const OverTimeSpec& over_time) {
                      [&](const std::string& each) { return key_holds(group.mean.key, each); });
 }
 
-/// Returns the plots of one point of the sweeps under its name. If `open` is false, the plots are collapsed and shown
-/// on request; it is true for the first point only.
+/// Returns the plots of one combination of swept values under its name. If `open` is false, they are collapsed and
+/// shown on request; it is true for the first combination only.
 std::string section(const std::string& point, const std::string& plots, bool open) {
   return std::string(open ? "<details open>" : "<details>") + "<summary><h3>" + escape_html(point) +
          "</h3></summary>\n" + plots + "</details>\n";

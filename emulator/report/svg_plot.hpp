@@ -17,7 +17,7 @@ struct PlotPoint {
   double error = 0;
 };
 
-/// Outline of a point, which distinguishes lines without colours.
+/// Shape of the markers of a line, so that lines also differ without colours.
 enum class MarkerShape : unsigned char { circle, square, triangle, diamond, cross, plus, wedge, star };
 inline constexpr std::size_t marker_shapes = 8;
 
@@ -39,7 +39,7 @@ struct PlotAxis {
   std::optional<double> min;
   /// Upper end of the axis; single points beyond it are drawn at the edge, with their value.
   std::optional<double> max;
-  bool ticks = true;                         ///< write the numbers
+  bool ticks = true;                         ///< true: the numbers of the axis are written
   std::vector<std::string> categories = {};  ///< names that the axis shows for the values 0, 1, 2 … instead of numbers
 };
 

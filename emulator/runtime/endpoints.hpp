@@ -31,7 +31,7 @@ class BuiltInServers {
  public:
   BuiltInServers(EventLoop& loop, packet::PacketPool& pool, const Scenario& scenario, std::uint64_t seed,
                  Element& wire);
-  /// Returns the element that receives frames for the servers.
+  /// Returns the element that receives the frames sent to the servers.
   [[nodiscard]] Element& entry() { return router_; }
   [[nodiscard]] const ServerCounters& counters() const { return counters_; }
   /// Ends the run: records the connections that are still open.
@@ -60,7 +60,7 @@ class BuiltInServers {
 class BuiltInUes {
  public:
   BuiltInUes(EventLoop& loop, packet::PacketPool& pool, const Scenario& scenario, std::uint64_t seed, Element& wire);
-  /// Returns the element that receives frames for the UEs.
+  /// Returns the element that receives the frames sent to the UEs.
   [[nodiscard]] Element& entry() { return router_; }
   [[nodiscard]] const FlowLog& log() const { return log_; }
   /// Ends the run: records the connections that are still open.
@@ -91,8 +91,9 @@ class BuiltInUes {
 
   FlowLog log_;
   Router router_;
-  /// Routers, one for each UE address with second hops. Uplink packets to the server of a second hop pass that hop
-  /// first; others go to the radio link directly.
+  /// Uplink routers, one for each UE address with second hops (links from the UE to devices that share its radio link).
+  /// Packets to the server of a second hop pass that hop and then the radio link. All other packets go to the radio
+  /// link directly.
   std::vector<std::unique_ptr<Router>> uplink_routers_;
   /// Second hops: links from a UE to devices that share its radio link, in both directions.
   std::vector<std::unique_ptr<Hop>> second_hops_;

@@ -30,7 +30,7 @@ std::uint16_t room_for(const Plan& plan) {
   return dpdk::buffer_room(mtu);
 }
 
-/// Distributes runs over threads and collects their results.
+/// Distributes the runs of a plan over threads and collects their results.
 class Workshop {
  public:
   Workshop(const Plan& plan, TraceLibrary& traces, const std::function<void(const ExperimentProgress&)>& progress,
@@ -84,7 +84,7 @@ class Workshop {
     ++done_;
   }
 
-  /// Counts a run whose stored result is used. No progress is reported, because such a run takes no time.
+  /// Counts a run whose stored result is used. Progress is not updated, because such a run takes no time.
   void found(std::size_t run) {
     const std::lock_guard lock(mutex_);
     whole_ += 1;

@@ -21,8 +21,8 @@ struct ExperimentProgress {
 };
 
 struct ExperimentOutcome {
-  std::vector<RunResult> results;    ///< results in the order of the plan
-  std::vector<std::string> skipped;  ///< reasons for which runs were left out, such as a missing trace
+  std::vector<RunResult> results;    ///< results in the order of the plan's runs
+  std::vector<std::string> skipped;  ///< runs that were left out, with the reason, such as a missing trace
   bool stopped = false;              ///< true if the experiment was ended before all runs were done
 };
 

@@ -62,7 +62,7 @@ class RecordLine final : public EventTarget {
   Random random_;
   Deliver deliver_;
   std::deque<Datagram> in_flight_;
-  std::vector<std::vector<Record>> spare_;  ///< record buffers of delivered datagrams, for reuse
+  std::vector<std::vector<Record>> spare_;  ///< buffers of delivered datagrams' records, kept for reuse
   std::uint64_t lost_ = 0;
 };
 

@@ -88,8 +88,8 @@ void add_wlan_model(RunResult& result, const Scenario& scenario) {
     result.figures["model_full_window"] = orders;
 }
 
-/// Adds the rates `throughout`, and the mean time that a 1 MB file would take at these rates. `throughout` has the
-/// goodputs, in b/s, of the bulk transfers that ran during the whole measurement.
+/// Adds columns with the rates of the first four transfers in `throughout`, and with the mean time that a 1 MB file
+/// would take. `throughout` has the goodputs, in b/s, of the bulk transfers that ran during the whole measurement.
 void add_single_flows(RunResult& result, const std::vector<double>& throughout) {
   constexpr std::size_t named = 4;
   constexpr double megabyte = 8e6;  // bits
@@ -124,7 +124,7 @@ constexpr SizeClass size_classes[] = {{4'000, "first_ue_to_4kb_ms"},    {6'000, 
                                       {50'000, "first_ue_to_50kb_ms"},  {200'000, "first_ue_to_200kb_ms"},
                                       {1'000'000, "first_ue_to_1mb_ms"}};
 
-/// Returns the number of `drops` in the two seconds up to `time_s`.
+/// Returns how many of `drops` happened in the two seconds up to the time `time_s`.
 std::uint64_t drops_before(const std::vector<DropRow>& drops, double time_s) {
   constexpr double within_s = 2;
   return static_cast<std::uint64_t>(std::count_if(drops.begin(), drops.end(), [time_s](const DropRow& drop) {
@@ -132,9 +132,9 @@ std::uint64_t drops_before(const std::vector<DropRow>& drops, double time_s) {
   }));
 }
 
-/// Adds mean fetch times by size, of the completed flows of the application that generates short flows (type flows).
-/// Only flows that began after `measured_from` count. `first_ue` is the address of the first UE, whose flows also get
-/// columns of their own; it may be null.
+/// Adds the mean and the longest time of all fetches. Adds mean fetch times by size of completed flows of applications
+/// of type flows (short flows). Only flows that began after `measured_from` count. `first_ue` is the address of the
+/// first UE, whose flows also get columns of their own; it may be null.
 void add_fetch_figures(RunResult& result, const FlowLog& log, Instant measured_from, const IpAddress* first_ue) {
   constexpr std::uint64_t short_limit = 15'000;
   constexpr std::uint64_t medium_limit = 200'000;

@@ -11,19 +11,21 @@ namespace sluice::emulator {
 /// Returns the payload throughput of a bulk transfer after the warm-up, in b/s; 0 if nothing was measured.
 [[nodiscard]] double measured_bps(const FlowRecord& flow, const RunResult& result);
 
-/// Adds the throughput of bulk uploads and downloads after the warm-up, which ends at `measured_from`. Adds columns on
-/// fairness if at least two of the transfers ran during the whole measurement.
+/// If there are bulk uploads, adds the total throughput of bulk uploads and that of bulk downloads after the warm-up,
+/// which ends at `measured_from`. Adds columns on fairness if at least two of the transfers ran during the whole
+/// measurement.
 void add_flow_figures(RunResult& result, const FlowLog& log, Instant measured_from);
 
 /// Adds columns with the predictions of the theoretical model that the scenario selects. `profile` is the first UE's
 /// replayed link, or null.
 void add_model_figures(RunResult& result, const Scenario& scenario, const CapacityProfile* profile);
-/// Adds the mean times of all fetches. Adds the mean times of completed flows that began after `measured_from`, by
-/// size. `first_ue` is the address of the first UE, whose flows also get columns of their own; it may be null.
+/// Adds the mean and the longest time of all fetches. Adds the mean times of completed flows that began after
+/// `measured_from`, by size. `first_ue` is the address of the first UE, whose flows also get columns of their own; it
+/// may be null.
 void add_fetch_figures(RunResult& result, const FlowLog& log, Instant measured_from, const IpAddress* first_ue);
 
-/// Adds the server's timeouts for the first four transfers that ran during the whole measurement. Requires recorded
-/// flow rows.
+/// Adds a column for each of the first four bulk transfers that ran during the whole measurement: retransmission
+/// timeouts of the server's TCP sender. Requires recorded flow rows.
 void add_timeout_figures(RunResult& result, const Scenario& scenario);
 
 /// Adds columns that are computed from the windows of the first recorded connection and from the drops, after the
@@ -35,7 +37,8 @@ void add_window_figures(RunResult& result, const Scenario& scenario);
 /// for other radios.
 void add_access_point_figures(RunResult& result);
 
-/// Adds the time after which the radio queue is within 20 % of its target, if the Node-B reports a target.
+/// Adds a column with the time after which the radio queue is within 20 % of its target, if the Node-B reports a
+/// target.
 void add_queue_figures(RunResult& result, const Scenario& scenario);
 
 }  // namespace sluice::emulator

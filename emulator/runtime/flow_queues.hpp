@@ -29,8 +29,8 @@ class FlowQueues {
     std::uint64_t bytes = 0;
     std::uint64_t dropped_packets = 0;
     std::uint64_t dropped_bytes = 0;
-    /// Sum over all packets of bytes times queueing delay. Divided by the measured time, it is the mean queue length in
-    /// bytes (Little's law).
+    /// Sum over all packets of bytes times queueing delay, in byte-seconds. Divided by the measured time, it is the
+    /// mean queue length in bytes (Little's law).
     double byte_seconds = 0;
     DelayDigest delays;
   };

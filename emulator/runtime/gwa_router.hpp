@@ -17,7 +17,7 @@ class GwaRouter final : public UpstreamRouter {
   [[nodiscard]] Bytes window(double flows, Instant now) override;
 
  private:
-  /// Observed queue length and the time of the observation.
+  /// A queue length of the hop, and the time at which it was read.
   struct Look {
     Instant at{};
     Bytes queued;
@@ -26,8 +26,8 @@ class GwaRouter final : public UpstreamRouter {
   const Hop& hop_;
   Bytes buffer_;
   Duration delay_;
-  Ring<Look> in_flight_;  ///< observed queue lengths that have not reached the far end yet
-  Bytes arrived_;         ///< queue length last received at the far end; 0 before the first
+  Ring<Look> in_flight_;  ///< queue lengths that were read, but have not reached the far end of the hop yet
+  Bytes arrived_;         ///< queue length that last reached the far end of the hop; 0 before the first
 };
 
 }  // namespace sluice::emulator

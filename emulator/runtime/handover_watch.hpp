@@ -12,8 +12,8 @@ namespace sluice::emulator {
 /// loop's.
 class HandoverWatch final : public EventTarget {
  public:
-  /// Time after the start of a handover in which events are attributed to it. An event in several overlapping windows
-  /// counts once.
+  /// Time after the start of a handover in which TCP retransmissions and timeouts are attributed to the handover. Where
+  /// the times of several handovers overlap, an event counts once.
   static constexpr Duration window = std::chrono::seconds(2);
   /// Cumulative TCP counters at one instant.
   struct Sample {
@@ -24,7 +24,7 @@ class HandoverWatch final : public EventTarget {
   /// returns the cumulative counters. `loop` must outlive it.
   HandoverWatch(EventLoop& loop, const Scenario& scenario, std::function<Sample()> look);
   void on_event(std::uint64_t tag, Instant now) override;
-  /// Returns the events counted up to now.
+  /// Returns the retransmissions and timeouts that were counted up to now.
   [[nodiscard]] Sample result() const;
   /// True if the scenario has a handover.
   [[nodiscard]] bool any() const { return any_; }
@@ -34,8 +34,8 @@ class HandoverWatch final : public EventTarget {
   [[nodiscard]] Sample since(const Sample& before) const;
 
   std::function<Sample()> look_;
-  std::uint32_t open_ = 0;  ///< number of open windows
-  Sample before_;           ///< values of the counters when the earliest window that is still open began
+  std::uint32_t open_ = 0;  ///< number of handovers whose window (see `window`) has begun and not ended
+  Sample before_;           ///< TCP counters at the last time when a window began and no other was open
   Sample sum_;
   bool any_ = false;
 };

@@ -37,7 +37,7 @@ class Hop final : public Element {
  private:
   std::optional<TokenBucket> policer_;
   std::uint64_t policed_ = 0;  ///< packets that the policer dropped because they exceeded its rate
-  /// The whole hop if it has no router's queue. Otherwise the delay line after the router, which exists only if the
+  /// Delay line. Without a router's queue it is the whole hop. With one it follows the router, and exists only if the
   /// delay of the hop changes in steps.
   std::optional<DelayLine> line_;
   std::optional<QueueLine> router_;

@@ -27,11 +27,14 @@
 
 namespace sluice::emulator {
 
-/// Reports to the proxy and its status messages in real time. A separate feedback thread owns the UDP socket; two
-/// single-producer rings connect it with the poll thread. If no proxy answers, only the counters show that. Datagrams
-/// are delayed like the packets between Node-B and proxy. The SMVS controller needs this, because it assumes that
-/// packets sent before a status message arrive with it. If several proxies are possible, a UE's reports are sent only
-/// to the proxy that claims the UE. Status messages of other proxies about this UE are ignored.
+/// Sends reports to the proxy and receives its status messages in real time. A separate feedback thread owns the UDP
+/// socket; two single-producer rings connect it with the poll thread. If no proxy answers, only the counters show that.
+///
+/// Datagrams are delayed like the packets between Node-B and proxy. The SMVS controller needs this: it assumes that
+/// packets sent before a status message have arrived when the message arrives.
+///
+/// If several proxies are possible, a UE's reports are sent only to the proxy that claims the UE. Status messages of
+/// other proxies about this UE are ignored.
 class LiveFeedback final : public ReportSink, public EventTarget, private control::feedback::RecordHandler {
  public:
   struct Timing {
@@ -60,11 +63,11 @@ class LiveFeedback final : public ReportSink, public EventTarget, private contro
   bool deliver(Reporter& reporter, Instant now);
   void on_event(std::uint64_t tag, Instant now) override;
 
-  /// Returns the number of status messages received.
+  /// Returns the number of status messages about single UEs that were received.
   [[nodiscard]] std::uint64_t statuses() const { return statuses_; }
-  /// Returns the times from the arrival of a report at the proxy until a status message that confirms it arrives here.
-  /// The status message confirms the report's allowance (bytes that the proxy may send). Recorded only if the SMVS
-  /// controller runs at the Node-B.
+  /// Returns the times from the arrival of a report at the proxy until a status message that confirms it arrives at the
+  /// Node-B. The status message confirms the allowance in the report (bytes that the proxy may send). Recorded only if
+  /// the SMVS controller runs at the Node-B.
   [[nodiscard]] const DelayDigest& echoes() const { return echoes_; }
   /// True if several proxies are possible. The proxies' claims then determine the proxy to which a UE's reports are
   /// sent.
@@ -82,13 +85,13 @@ class LiveFeedback final : public ReportSink, public EventTarget, private contro
 
  private:
   struct Outgoing {
-    /// One record of a message: the report of a UE; absent in a message without records.
+    /// Report of one UE; absent in a message without reports.
     std::optional<control::feedback::BearerReport> report;
     Duration now{};
     /// Sender id of the proxy to which the message is sent; absent: it is sent to all proxies.
     std::optional<std::uint64_t> to;
     bool last = false;  ///< true for the last record of a message
-    /// Number of datagrams that got a sequence number since the previous message, but were not sent.
+    /// Number of datagrams that have a sequence number but were not sent between the previous message and this one.
     std::uint64_t skipped = 0;
     Duration refresh{};     ///< longest time between reports of an unchanged UE; 0 if all UEs are in the message
     std::size_t limit = 0;  ///< largest size of the message's datagrams in bytes
@@ -135,7 +138,7 @@ class LiveFeedback final : public ReportSink, public EventTarget, private contro
   DelayDigest echoes_;
   std::uint64_t statuses_ = 0;
   std::uint64_t reports_lost_ = 0;
-  std::uint64_t skipped_ = 0;  ///< datagrams that have a number but were not passed to the feedback thread; poll thread
+  std::uint64_t skipped_ = 0;  ///< numbered datagrams that were not passed to the feedback thread; poll thread
   boost::lockfree::spsc_queue<Outgoing, boost::lockfree::capacity<ring_size>> outgoing_;
   boost::lockfree::spsc_queue<StatusRx, boost::lockfree::capacity<ring_size>> incoming_;
   std::atomic<bool> draining_{false};

@@ -11,8 +11,9 @@
 
 namespace sluice::emulator {
 
-/// A DPDK port as an element of the network. The device sends packets that this element receives at the next flush().
-/// Packets from the device are passed to another element. Uses queue 0 only. Thread: the poll thread.
+/// A DPDK port as an element of the network. It collects the packets that it receives as an element, and flush() sends
+/// them to the device. Packets from the device are passed to another element. Uses queue 0 only. Thread: the poll
+/// thread.
 class LivePort final : public Element {
  public:
   /// Makes the element. `inwards` receives the packets from the device. `port` and `inwards` must outlive the element.

@@ -38,7 +38,7 @@ struct LiveStatus {
   std::vector<UeStatus> ues;
   std::size_t ues_total = 0;
   std::array<std::uint64_t, drop_reasons> drops{};  ///< dropped packets since the measurement began
-  bool buffers_short = false;  ///< true after fewer packet buffers were free than one poll may need
+  bool buffers_short = false;  ///< true once the free packet buffers were fewer than one poll may need
   bool finished = false;
 };
 
@@ -63,7 +63,7 @@ class LiveRun {
   /// Returns all measurements of the run. The scenario's name is not set. Call it after stop() or once
   /// status().finished is true.
   [[nodiscard]] RunResult result();
-  /// Returns one line per port and built-in end, for the log.
+  /// Returns one line of text for each port and each built-in host end, for the log.
   [[nodiscard]] std::vector<std::string> describe() const;
 
  private:
@@ -106,7 +106,7 @@ class LiveRun {
 
   DelayDigest lateness_;
   std::uint64_t ttis_missed_ = 0;
-  bool buffers_short_ = false;  ///< true after fewer buffers were free than one poll may need
+  bool buffers_short_ = false;  ///< true once the free packet buffers were fewer than one poll may need
   Instant ended_{};
   std::atomic<bool> stop_{false};
   std::mutex status_mutex_;

@@ -50,7 +50,7 @@ class Meter final : public CellObserver, public EventTarget {
   void at_ue(const packet::Packet& packet, Instant now) { downlink(FlightPoint::ue_in, packet, now); }
   /// Observes a packet on the way from the UE to the proxy.
   void uplink(const packet::Packet& packet, Instant now);
-  /// Adds the allowances in the reports to the series.
+  /// Adds the allowances in the reports (bytes that the proxy may send) to the current interval of the time series.
   void reported(std::span<const control::feedback::BearerReport> reports);
 
   void on_departure(UeIndex ue, const packet::Packet& packet, Bytes length, Duration queueing, Instant now) override;
@@ -72,7 +72,7 @@ class Meter final : public CellObserver, public EventTarget {
 
  private:
   enum Tag : std::uint64_t { series_tag, queue_tag, begin_tag };
-  /// Mean number of backlogged queues. Samples in which no queue is backlogged do not count.
+  /// Computes the mean number of backlogged queues. Samples in which no queue is backlogged do not count.
   struct WaitingQueues {
     std::uint64_t samples = 0;
     std::uint64_t sum = 0;
@@ -87,8 +87,9 @@ class Meter final : public CellObserver, public EventTarget {
   /// Counts the payload of a datagram that reached a UE.
   void datagram(const packet::Parsed& parsed, Instant now);
   void begin(Instant now);
-  /// Returns the payload that arrived, divided by the payload that `offered` bytes of radio capacity could have carried
-  /// in packets of the MTU (0 … 1). `arrived` are bytes of TCP payload, `datagrams` bytes of UDP payload.
+  /// Returns the share of the radio's capacity that carried payload, 0 … 1. 1 stands for packets of MTU size without a
+  /// pause. `offered` are the bytes that the radio could have carried. `arrived` are bytes of TCP payload, `datagrams`
+  /// bytes of UDP payload.
   [[nodiscard]] double goodput(std::uint64_t offered, std::uint64_t arrived, std::uint64_t datagrams) const;
   void sample_queue();
   void sample_series(Instant now);
@@ -108,9 +109,10 @@ class Meter final : public CellObserver, public EventTarget {
   DelayDigest radio_;
   std::uint64_t drops_ = 0;
   std::array<std::uint64_t, drop_reasons> drops_by_reason_{};
-  /// Number of drop events; drops within one round trip after the first count as one event.
+  /// Number of drop events. All drops up to one round trip after the first drop count as one event, because a TCP
+  /// sender reacts to them once.
   std::uint64_t drop_events_ = 0;
-  Instant drop_event_ = never;  ///< start of the last drop event
+  Instant drop_event_ = never;  ///< time of the first drop of the last drop event
   Duration round_trip_;         ///< propagation delay of a round trip between server and UE
   /// Payload of a TCP packet of the MTU, divided by the bytes that it takes with padding of radio frames.
   double payload_share_;
@@ -124,13 +126,13 @@ class Meter final : public CellObserver, public EventTarget {
   double queue_sum_ = 0;
   double queue_squares_ = 0;
   WaitingQueues waiting_;
-  WaitingQueues waiting_short_;  ///< mean number of queues whose first packet belongs to a short flow
+  WaitingQueues waiting_short_;  ///< mean number of backlogged queues whose first packet belongs to a short flow
 
   // Values since the last point of the series.
   LinkUse use_at_point_;
   std::optional<Duration> radio_max_;
   std::uint64_t drops_in_interval_ = 0;
-  std::uint64_t datagrams_in_interval_ = 0;  ///< bytes of UDP payload
+  std::uint64_t datagrams_in_interval_ = 0;  ///< UDP payload bytes in the current interval of the series
   std::int64_t granted_ = 0;
   bool any_grant_ = false;
   std::vector<UeSnapshot> snapshots_;  ///< states of the UEs at the last point of the time series, if output.ues is set

@@ -51,7 +51,7 @@ class ChannelBuilder {
 
  private:
   [[nodiscard]] Duration tti() const { return scenario_.radio(nodeb_).tti; }
-  /// Returns the specification of the UE's first link, with the resource blocks of this Node-B.
+  /// Returns the specification of the UE's first link. The number of resource blocks is that of this Node-B.
   [[nodiscard]] ChannelSpec specification() const {
     ChannelSpec channel = scenario_.cell.ues[ue_].channel;
     channel.ofdma.resource_blocks = scenario_.radio(nodeb_).resources.blocks;

@@ -38,7 +38,8 @@ struct MobilityNodeb {
 /// interruption ends, the UE is attached to the target and sends there; the path switch follows.
 class Mobility final : public EventTarget {
  public:
-  /// Path switches of a handover, on the core's and on the UEs' side; set if there are several Node-Bs.
+  /// Elements that switch a UE's path at a handover: in the core for the downlink, and at the UEs for the uplink. Set
+  /// if there are several Node-Bs.
   struct Switches {
     PathSwitch* down = nullptr;
     UplinkSwitch* up = nullptr;

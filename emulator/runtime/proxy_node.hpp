@@ -25,7 +25,8 @@ class ProxyNode final : public EventTarget, private proxy::Transmitter {
 
   /// Passes the authenticated reports of one datagram to the shard.
   void on_reports(std::span<proxy::ReportArrival> reports, Instant now);
-  /// Passes notices to the shard. A notice states that the reports of a Node-B omit unchanged UEs.
+  /// Passes notices to the shard. A notice states that the reports of a Node-B omit unchanged UEs, so a missing report
+  /// is not a loss.
   void on_omissions(std::span<const proxy::OmissionNotice> omissions, Instant now) {
     shard_.on_omissions(omissions, now);
   }

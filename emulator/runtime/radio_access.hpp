@@ -40,9 +40,9 @@ class RadioAccess {
  public:
   /// Elements that receive the packets which leave the radio access.
   struct Ends {
-    Element& ues;      ///< packets off the air
+    Element& ues;      ///< receives the packets that reached their UE over the radio link
     Element& past;     ///< receives packets for no UE, such as ARP, which do not use the radio link
-    Element& to_core;  ///< packets from the UEs
+    Element& to_core;  ///< receives packets from the UEs, on their way to the core
   };
   /// Builds the radio access of a scenario. `loop`, `pool` and the ends must outlive it. Throws TraceMissing,
   /// TraceError or std::invalid_argument.

@@ -38,7 +38,7 @@ class RunPool {
   /// buffers are left, so the result would depend on their number.
   void require_enough_for(std::uint64_t changes) const;
 
-  /// Returns the number of buffers that a pool with this limit begins with.
+  /// Returns the number of buffers that a pool with the limit `limit` allocates at first.
   [[nodiscard]] static std::uint32_t begins_with(std::uint32_t limit) {
     return packet::GrowingPool::begins_with(limit);
   }

@@ -39,7 +39,7 @@ proxy::ShardConfig shard_config(const RunPlan& plan) {
   return config;
 }
 
-/// Returns how many times the proxy changed its behaviour because packet buffers were scarce.
+/// Returns how many times the proxy changed its behaviour to save packet buffers.
 std::uint64_t sparing(const proxy::Counters& counters) {
   using proxy::Counter;
   return counters[Counter::buffers_exhausted] + counters[Counter::payload_refused] + counters[Counter::forward_memory] +

@@ -58,7 +58,7 @@ LinkFacts facts_of(const ChannelSpec& channel) {
   }
 }
 
-/// Returns the rate `mean` divided by the number of UEs that begin in the cell of `ue`.
+/// Returns the rate `mean` divided by the number of UEs that are in the cell of `ue` at the start.
 Rate part_of(Rate mean, const std::vector<UeSpec>& ues, const UeSpec& ue) {
   const auto sharing = std::count_if(
       ues.begin(), ues.end(), [&ue](const UeSpec& other) { return other.home == ue.home && other.cell == ue.cell; });

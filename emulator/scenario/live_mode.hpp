@@ -11,8 +11,8 @@ namespace sluice::emulator {
 
 /// Returns the default mode in real time. Without a port towards a proxy this is the scenario's first mode. Otherwise
 /// it is the first mode with a proxy that fits `live.feedback`. If `live.feedback` is set, the mode must need reports;
-/// if not, it must need none. If no mode fits, the result is the first mode with a proxy. A mode without the proxy
-/// would disconnect the hosts at the real ports.
+/// if not, it must need none. If no mode fits, the result is the first mode with a proxy, or mode none if there is no
+/// such mode. A mode without the proxy would disconnect the hosts at the real ports.
 [[nodiscard]] RunMode live_mode(const Scenario& scenario);
 
 /// A configuration key that is missing or wrong, although a mode requires it in real time.

@@ -38,10 +38,12 @@ struct Plan {
 /// Largest number of runs in one plan.
 inline constexpr std::size_t max_runs = 100'000;
 
-/// Reads a scenario and expands it into runs with `seeds` consecutive seeds, beginning with the scenario's own.
-/// Checks every point of its sweeps. Errors and warnings have the form "file:line:column: what, expected, got".
+/// Reads a scenario and expands it into runs with `seeds` consecutive seeds, beginning with the scenario's own. Checks
+/// the scenario with every combination of swept values. Errors and warnings have the form "file:line:column: what,
+/// expected, got".
 [[nodiscard]] config::Loaded<Plan> load_plan(const std::string& file, unsigned seeds = 1);
-/// Does what load_plan() does for a scenario that is given as text.
+/// Returns the plan of a scenario that is given as `text`, as load_plan() does for a file. `file` is the name in error
+/// messages.
 [[nodiscard]] config::Loaded<Plan> parse_plan(std::string_view text, const std::string& file, unsigned seeds = 1);
 
 /// Sets the scalar at a dotted path of a tree: map keys, list indices, or * for every element. Missing map keys are

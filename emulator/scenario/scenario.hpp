@@ -145,31 +145,31 @@ enum class ChannelType : std::uint8_t {
 /// Selects the rates that one UE received in a run of another scenario. The link replays these rates interval by
 /// interval.
 struct ProfileSpec {
-  std::string file;  ///< file of that scenario
+  std::string file;  ///< file of the other scenario
   /// Conditions such as "scheduler=rr" that select one run of the other scenario, as in PaperValues.
   std::vector<std::string> where;
-  std::uint32_t ue = 0;  ///< index of the UE
+  std::uint32_t ue = 0;  ///< index of the UE in the other scenario
   Rate mean;             ///< mean to which the replayed rates are scaled; 0 = unscaled
 };
 
 struct ChannelSpec {
   ChannelType type = ChannelType::constant;
-  Rate rate = Rate::bits_per_second(5e6);     ///< constant: rate
-  Rate min = Rate::bits_per_second(1e6);      ///< piecewise: lowest rate
-  Rate max = Rate::bits_per_second(10e6);     ///< piecewise: highest rate
+  Rate rate = Rate::bits_per_second(5e6);     ///< rate of a channel of type constant
+  Rate min = Rate::bits_per_second(1e6);      ///< lowest rate, for channels of type piecewise
+  Rate max = Rate::bits_per_second(10e6);     ///< highest rate, for channels of type piecewise
   Duration period = std::chrono::seconds(1);  ///< time between two drawn rates, for channels of type piecewise
-  std::string file;                           ///< trace: file name
+  std::string file;                           ///< name of the trace file, for type trace
   Duration offset{};  ///< position in the trace at which the run begins, for types trace and generated
   /// Largest random time that is added to the position at which the run begins, drawn from the seed, for types trace
   /// and generated.
   Duration drawn_offset{};
-  TraceParameters generated;                    ///< generated: model parameters
+  TraceParameters generated;                    ///< parameters of the trace generator, for type generated
   Duration length = std::chrono::seconds(120);  ///< length of the trace, for type generated
   std::optional<std::uint64_t> seed;            ///< seed of the trace, for type generated; default: the run's seed
   ProfileSpec profile;                          ///< source of the replayed rates, for type profile
-  HsdpaParameters hsdpa;                        ///< hsdpa: radio parameters
-  ClampParameters clamp;                        ///< clamp: slot parameters
-  EvdoParameters evdo;                          ///< evdo: radio parameters
+  HsdpaParameters hsdpa;                        ///< radio parameters, for type hsdpa
+  ClampParameters clamp;                        ///< slot parameters, for type clamp
+  EvdoParameters evdo;                          ///< radio parameters, for type evdo
   OfdmaParameters ofdma;  ///< radio parameters, for type ofdma; the number of resource blocks is set from the cell
 
   /// True if the channel sends transport blocks, which hybrid ARQ can retransmit.
@@ -194,11 +194,11 @@ struct UeSpec {
   BufferSpec buffer{8000, BufferUnit::bytes};
   DropPolicy drop = DropPolicy::tail;
   QueueOrder order = QueueOrder::fifo;
-  FlowClassParameters flows;  ///< used by order short_flows_first
+  FlowClassParameters flows;  ///< definition of short flows, used by the queue order short_flows_first
   RadioQueueSpec queue;       ///< active queue management; requires order fifo
   std::string nodeb;          ///< name of the Node-B that serves the UE first; empty: the first Node-B
-  std::uint32_t cell = 0;     ///< number of the cell of that Node-B that serves the UE first
-  std::uint32_t home = 0;     ///< number of that Node-B
+  std::uint32_t cell = 0;     ///< number of the cell that serves the UE first, within its first Node-B
+  std::uint32_t home = 0;     ///< number of the Node-B that serves the UE first
   double loss = 0;            ///< share of the packets leaving the queue that are lost on the air
   double loss_run = 1;        ///< mean number of consecutive losses, >= 1
   ChannelSpec channel;
@@ -210,9 +210,9 @@ struct UeSpec {
   [[nodiscard]] const IpAddress& address_of(std::uint32_t index) const {
     return index == 0 ? address : more_addresses[index - 1];
   }
-  /// Sets the sizes of frame and buffer from the file, or else from the channel's defaults. The default frame is one
-  /// HSDPA PDU for hsdpa channels, else 0. The default buffer is 200 frames, or the bytes of 200 HSDPA PDUs without
-  /// frames.
+  /// Sets the sizes of frame and buffer to those that the file states, or else to the defaults of the channel. The
+  /// default frame is one HSDPA PDU for hsdpa channels, and 0 for others. The default buffer is 200 frames; without
+  /// frames it has the bytes of 200 HSDPA PDUs.
   void set_default_frames();
 };
 
@@ -225,7 +225,7 @@ struct MoveSpec {
   std::uint32_t ue = 0;
   Duration duration = std::chrono::milliseconds(50);  ///< length of an outage, or of the interruption by a handover
   std::string nodeb;       ///< name of a handover's target Node-B; empty: another cell of the serving Node-B
-  std::uint32_t cell = 0;  ///< handover: target cell
+  std::uint32_t cell = 0;  ///< number of the target cell of a handover
   bool forwarding = true;  ///< true: a handover forwards queued packets to the target; false: they are dropped
 
   /// Time from arrival at a handover's target to the path switch.
@@ -280,7 +280,7 @@ struct CellSpec : RadioSpec {
 /// Path of reports and status messages between Node-B and proxy. If the control law needs reports, their period is Ts
 /// (`smvs.parameters.step`).
 struct ReportPathSpec {
-  Duration period{};  ///< report period if the proxy's control law needs no reports; 0 = no reports are sent
+  Duration period{};              ///< report period in modes that need no reports; 0: none are sent in these modes
   std::optional<Duration> delay;  ///< one-way delay; default: delay of the hop from proxy to Node-B
   double loss = 0;                ///< share of lost datagrams, in each direction
   double sharp_change = 0;        ///< relative change of the service rate that triggers a report; see ReporterConfig
@@ -323,7 +323,7 @@ struct AppSpec {
   double object_shape = 1.2;
   // Keys of request, telnet, on_off and flows.
   SizeDistribution sizes;
-  /// Time between requests (applications telnet, on_off and responsiveness).
+  /// Time between requests (applications of type telnet, on_off and responsiveness).
   Duration interval = std::chrono::milliseconds(100);
   Duration on = std::chrono::seconds(1);         ///< mean length of an activity period (application on_off)
   Duration off = std::chrono::seconds(1);        ///< mean length of a pause (application on_off)
@@ -346,8 +346,11 @@ struct AppSpec {
   Bytes up{60};
   /// True: times between datagrams to the UE are exponentially distributed around the regular time (application game).
   bool exponential = false;
-  bool loaded = true;  ///< true: the connections that stay open download without end (application responsiveness)
-  /// Time at which the transfers of an application bulk are aborted; an application flows begins no page after it.
+  /// True: the connections that are kept open carry endless downloads. False: they carry only requests. Other requests
+  /// use new connections (application responsiveness).
+  bool loaded = true;
+  /// Time at which transfers of applications of type bulk are aborted, and after which applications of type flows begin
+  /// no page.
   std::optional<Duration> stop;
 };
 

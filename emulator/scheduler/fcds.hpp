@@ -34,7 +34,7 @@ class Fcds final : public Scheduler {
   void follow(const Candidate& candidate);
 
   double alpha_;
-  std::uint64_t next_ = 0;  ///< first TTI whose channel qualities the statistics do not include yet
+  std::uint64_t next_ = 0;  ///< first TTI whose channel qualities are not in the statistics yet
   std::vector<Quality> qualities_;
   LastServed last_served_;
 };

@@ -43,7 +43,7 @@ class ProportionalFair final : public Scheduler {
   /// Average T of one UE.
   struct Average {
     double value = 0;
-    std::uint64_t as_of = 0;  ///< first TTI that the average does not include; the decay is applied from there on
+    std::uint64_t as_of = 0;  ///< first TTI that the average does not include yet
   };
   /// Returns (1 − 1/a)^ttis, the factor by which an average rate decays in `ttis` TTIs without service; a is the
   /// averaging window.
@@ -53,8 +53,7 @@ class ProportionalFair final : public Scheduler {
 
   double keep_;                 ///< factor 1 − 1/a by which an average decays in one TTI
   std::vector<double> decays_;  ///< decay factors for small numbers of TTIs, indexed by that number
-  /// Selects the value that is added to an average in a TTI with service: the bytes that the block carried, or those
-  /// that the TTI can carry.
+  /// Selects the value that is added to a UE's average in a TTI in which the UE is served.
   PfAverage form_;
   std::vector<Bytes> rates_;  ///< latest capacity of each UE, for PfAverage::granted
   std::vector<Average> averages_;

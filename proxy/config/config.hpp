@@ -137,8 +137,8 @@ struct IpfixSettings {
 
 /// Settings of the orderly stop of the program.
 struct StopSettings {
-  /// time within which split connections are handed back to their hosts; connections that are then still split are
-  /// reset
+  /// normal duration of the drain, in which split connections are handed back to their hosts; StopSequence may extend
+  /// it
   Duration drain = std::chrono::seconds(5);
 };
 

@@ -1,5 +1,6 @@
-// Keys that select what is done with connections: modes, interception, policies, SMVS and the TCP endpoints. The other
-// keys of the configuration are in the files beside this one; describe(Config&) joins them.
+// Declares the keys that determine how connections are treated: modes, interception (whether connections are split),
+// policies, SMVS and the TCP endpoints. Other describe_*.cpp files declare the other keys, and describe(Config&) calls
+// them all.
 #include <array>
 
 #include "proxy/config/config.hpp"

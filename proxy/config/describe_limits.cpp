@@ -1,4 +1,5 @@
-// Keys that limit a shard's memory and the time of its connections, and the packet memory that follows from them.
+// Declares the keys that limit a shard's memory and the timeouts of its connections. Also computes the payload for
+// which the configured packet buffers suffice.
 #include <algorithm>
 #include <string>
 
@@ -87,7 +88,8 @@ void describe(Section& s, ShardLimits& limits) {
           "share of the packet buffers in use above which new connections are forwarded unsplit");
   s.value("release_flows_at", limits.release_flows_at, {0, 1},
           "share of the packet buffers in use above which connections that hold none return to plain forwarding");
-  // Each threshold starts a stronger remedy than the one before, so their order is fixed.
+  // Each threshold of used packet buffers starts a stronger measure than the threshold below it, so their order is
+  // fixed.
   s.check(limits.shrink_windows_at <= limits.refuse_flows_at, "refuse_flows_at",
           "at least shrink_windows_at, " + config::Scalar<double>::format(limits.shrink_windows_at),
           config::Scalar<double>::format(limits.refuse_flows_at));

@@ -1,4 +1,5 @@
-// Keys for the operator: logs, command socket, metrics, live page, IPFIX, the end of the program and what survives it.
+// Declares the keys of operation: logs, admin socket, metrics, live page, IPFIX, the stop of the program, and files
+// that the next run reads.
 #include <algorithm>
 #include <string>
 

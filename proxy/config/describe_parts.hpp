@@ -17,8 +17,8 @@ void describe_default_mode(config::Section& s, PolicySettings& settings);
 void check_interception(config::Section& s, const PolicySettings& settings);
 /// Checks that enough packet buffers remain for payload after subtraction of those that devices hold from the start.
 void check_memory(config::Section& s, const Config& config);
-/// Returns for each port, indexed by Side, whether a segment is accepted whose checksum field contains only the sum of
-/// the pseudo-header.
+/// Returns for each port, indexed by Side, whether segments with an unfinished TCP checksum are accepted. The checksum
+/// field of such a segment contains only the sum of the pseudo-header.
 [[nodiscard]] std::array<bool, 2> accepted_partial_checksums(const PortsSettings& ports);
 
 }  // namespace sluice::proxy

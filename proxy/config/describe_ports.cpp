@@ -1,4 +1,4 @@
-// Keys of the machine: DPDK's environment, the two ports and the poll threads.
+// Declares the keys that concern the machine: DPDK's environment, the two ports and the poll threads.
 #include <array>
 #include <set>
 #include <string>

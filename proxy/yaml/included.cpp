@@ -192,7 +192,8 @@ class Loader {
 
 Node load_document(const std::string& file, std::vector<Error>& errors, const DocumentLimits& limits) {
   Node root = Loader(errors, limits).load(file);
-  // A part that is missing would be reported again by the keys that it has.
+  // If a file could not be read, the tree is emptied. Otherwise the reader would also report the keys of that file as
+  // missing.
   if (!errors.empty() && root.kind == Node::Kind::map) root.entries.clear();
   return root;
 }

@@ -232,8 +232,8 @@ namespace detail {
 void read(std::string_view text, const std::string& file, const DocumentLimits& limits,
           const std::function<void(Section&)>& body, std::vector<Error>& errors, std::vector<Error>& warnings) {
   const Node root = parse_document(text, file, errors, limits);
-  // The tree is not checked after a syntax error, because it is incomplete and keys would be reported as missing that
-  // are not.
+  // After a syntax error the tree is incomplete. It is not checked, because keys that the file contains would be
+  // reported as missing.
   if (!errors.empty() && root.entries.empty()) return;
   read(root, file, body, errors, warnings);
 }

@@ -184,8 +184,8 @@ class Section {
   struct Field {
     std::string_view key;
     std::string_view help;
-    const void* variable = nullptr;  ///< variable that gets the value of the key; null if no variable or more than one
-                                     ///< belongs to the key
+    /// variable that gets the value of the key; null if no variable or more than one belongs to the key
+    const void* variable = nullptr;
     bool required = false;
     bool secret = false;
     bool live = false;

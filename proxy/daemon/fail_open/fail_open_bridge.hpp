@@ -28,7 +28,7 @@ class FailOpenBridge {
   void open() { filter_.open(); }
 
   /// Checks that both interfaces are members of the bridge, and adds an interface that was removed or recreated.
-  /// Returns a text for the log, or an empty text. Called about once a second.
+  /// Returns a text for the log about what changed, or an empty text. Called about once a second.
   [[nodiscard]] std::string maintain();
 
   /// Returns a warning if the host's firewall may filter frames on the bridge, else an empty text.

@@ -13,13 +13,14 @@ namespace sluice::proxy {
 /// one.
 class ProgressWatch {
  public:
-  /// Number of samples without progress of a thread after which it counts as hanging, if other threads make progress.
+  /// Number of samples without progress of a thread after which it counts as hanging. Samples in a pause of the whole
+  /// program do not count, see `pause_after`.
   static constexpr std::uint32_t hang_after = 30;
-  /// Number of samples without progress of any thread after which the whole program counts as stopped. From then on
-  /// such samples do not show that a single thread hangs.
+  /// Number of consecutive samples without progress of any thread after which the whole program counts as paused.
+  /// Further such samples no longer count towards `hang_after` of a single thread.
   static constexpr std::uint32_t pause_after = 5;
-  /// Number of samples without progress of any thread after which the verdict is `stopped`, and the watchdog process
-  /// kills the program.
+  /// Number of consecutive samples without progress of any thread after which sample() returns State::stopped. The
+  /// watchdog process then kills the program.
   static constexpr std::uint32_t stopped_after = 100;
 
   enum class State : std::uint8_t { runs, hangs, stopped };
@@ -38,7 +39,8 @@ class ProgressWatch {
  private:
   struct Watched {
     std::uint64_t counter = 0;
-    std::uint32_t still = 0;  ///< number of samples without progress of this thread while other threads made progress
+    /// number of samples without progress of this thread, without those in a pause of the whole program
+    std::uint32_t still = 0;
   };
   std::vector<Watched> threads_;
   std::uint32_t samples_without_progress_ = 0;  ///< number of samples since any thread last made progress

@@ -90,7 +90,8 @@ void IpfixExport::export_now() {
 void IpfixExport::send(const ipfix::Message& message) {
   boost::system::error_code error;
   socket_.send(boost::asio::buffer(message.octets), 0, error);
-  // The error of a collector that is down belongs to the datagram before, and this one was not sent: try once more.
+  // If the collector is down, the kernel reports here that the previous datagram was refused. It has not sent this
+  // datagram then, so this datagram is sent once more.
   if (error == boost::asio::error::connection_refused) socket_.send(boost::asio::buffer(message.octets), 0, error);
   if (error) {
     unsent_ += message.records;

@@ -60,7 +60,8 @@ config::Loaded<Config> Reloader::with_mode(const std::string& mode, const std::s
 }
 
 const std::vector<ModeAvailability>& Reloader::modes() {
-  // A file of a secret that could not be read rules out every mode, the present one too. Such a result is not kept.
+  // If a file with a secret cannot be read, no mode is allowed, not even the present one. Such a list is not kept,
+  // because the file may become readable.
   const auto is_present = [this](const ModeAvailability& offer) {
     return offer.mode == config_.shard.mode && offer.why_not.empty();
   };
@@ -69,7 +70,7 @@ const std::vector<ModeAvailability>& Reloader::modes() {
   for (const ModeText& mode : mode_table) {
     std::string why_not;
     for (config::Error& error : with_mode(std::string(mode.key), "auto").errors) {
-      // The values are printed for this check, so their lines are not those of the file.
+      // This check reads the printed configuration, so the line numbers in its errors are not those of the file.
       error.place = {};
       error.file = "the file";
       why_not += (why_not.empty() ? "" : "; ") + error.to_string();

@@ -46,7 +46,7 @@ class StateFile {
   /// Those connections of an earlier run for which one shard is responsible.
   struct Inherited {
     std::span<const CrashedConnection> crashed_connections;
-    /// journal entries of the connections in `crashed_connections`, the other member, in the same order
+    /// one journal entry for each element of `crashed_connections`, in the same order
     std::span<JournalEntry> entries;
     std::span<const RecoveredConnection> recovered;
   };

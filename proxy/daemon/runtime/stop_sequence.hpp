@@ -15,8 +15,9 @@
 namespace sluice::proxy {
 
 /// Orderly stop of the program. No more connections are split, and split ones are handed back to their hosts within a
-/// limited time. Connections still split after that are reset on both sides, because bytes that the proxy holds for
-/// them would be lost silently. Packets are forwarded until the end. Thread: the control thread.
+/// limited time. Connections still split after that are reset on both sides if the proxy holds bytes for them, which
+/// would otherwise be lost silently. All others pass unchanged. Packets are forwarded until the end. Thread: the
+/// control thread.
 class StopSequence {
  public:
   /// Returns the maximum duration of the drain, in which split connections are handed back to their hosts. `drain` is
@@ -30,11 +31,12 @@ class StopSequence {
                std::function<void()> done);
 
   /// Starts the drain (split connections are handed back to their hosts) and logs `why`. If called again during the
-  /// drain, ends it, so that connections which are still split are reset at once.
+  /// drain, ends the drain at once; see Shard::abort_all() for the connections that are still split.
   void begin(const std::string& why);
-  /// Ends all split connections at once and logs `why`. Does not wait until they are handed back to their hosts.
+  /// Ends all split connections at once (see Shard::abort_all()) and logs `why`. Does not wait until they are handed
+  /// back to their hosts.
   void begin_immediate(const std::string& why);
-  /// True if every split connection has been handed back to its hosts or reset.
+  /// True if no connection is split any more: each was handed back to its hosts, ended or reset.
   [[nodiscard]] bool complete() const { return complete_; }
 
  private:
@@ -43,11 +45,11 @@ class StopSequence {
   /// Continues or ends the drain, in which connections are handed back to their hosts. `answer` contains how many
   /// connections are still split.
   void consider(const admin::Answer& answer);
-  /// Logs how many connections are still split and will be reset, then ends all of them.
+  /// Logs how many connections are still split, and how many of these will be reset. Then ends all of them.
   void state_and_end(const admin::Answer& answer);
   void end_connections();
-  /// Keeps forwarding packets for 200 ms, so that hosts can answer a reset, unless the stop is hurried. Then completes
-  /// the stop.
+  /// Keeps forwarding packets for 200 ms, so that hosts can answer a reset, and then completes the stop. Completes it
+  /// without a wait if the stop must be immediate, see begin_immediate().
   void linger();
   void finish();
   void after(Duration delay, void (StopSequence::*next)());

@@ -15,11 +15,11 @@ class DrainTime {
  public:
   /// Interval at which the shards are asked how many connections are still split.
   static constexpr Duration period = std::chrono::milliseconds(100);
-  /// Longest time beyond the interval `period` that may pass between two answers. If more time passes, the program
-  /// counts as suspended in between.
+  /// Longest time beyond the interval `period` that may pass between two answers of the shards. If more time passes,
+  /// the program counts as suspended between the two answers.
   static constexpr Duration tolerance = std::chrono::milliseconds(400);
-  /// Maximum time since the number of connections that a stop would break last decreased, for which the wait is still
-  /// extended.
+  /// The wait is extended only while less than this time has passed since the number of connections that a stop would
+  /// break last decreased.
   static constexpr Duration max_time_without_decrease = std::chrono::seconds(1);
   /// Number of consecutive requests without an answer after which the shards count as stalled.
   static constexpr unsigned max_unanswered = 3;

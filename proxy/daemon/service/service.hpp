@@ -27,8 +27,9 @@ class Service {
   void start();
   /// Runs `work`, which reloads the configuration. Reports to the service manager when the reload begins and ends.
   void reload(Instant now, const std::function<void()>& work);
-  /// Reports to the service manager that the program is stopping. Announces `at_most`, the maximum duration of the
-  /// drain, plus 10 s as the longest duration of the stop.
+  /// Reports to the service manager that the program is stopping. `at_most` is the maximum duration of the drain, in
+  /// which connections are handed back to their hosts. Announces `at_most` plus 10 s as the longest duration of the
+  /// stop.
   void stopping(Duration at_most);
   /// Reports at once that the state of the program has changed, without waiting for the next periodic report.
   void changed();

@@ -1,5 +1,5 @@
-// What a configuration needs of the machine, item by item, before anything of it is opened. The rules of interfaces are
-// those of dataplane/dpdk/interface_check.hpp, which a port applies when it starts.
+// Checks whether the machine has what a configuration needs, before any device or file is opened. Interfaces are
+// checked by the rules of dataplane/dpdk/interface_check.hpp, which a port also applies when it starts.
 #include "proxy/daemon/service/system_check.hpp"
 
 #include <grp.h>

@@ -73,7 +73,7 @@ std::string_view content_type(Format format) {
 void Exposition::family(std::string_view name, Kind kind, std::string_view help) {
   kind_ = kind;
   name_ = name;
-  // The older format has no kind info, and names a family like its samples.
+  // The text format of Prometheus has no metric type `info`, and its family names have the suffixes of the samples.
   const bool openmetrics = format_ == Format::openmetrics;
   const std::string title =
       openmetrics ? name_ : fmt::format("{}{}", name_, suffixes.at(static_cast<std::size_t>(kind)));

@@ -93,8 +93,8 @@ constexpr std::array families = {
            "bytes acknowledged to one host and not yet by the other, in samples of split connections"},
 };
 
-/// Suffix by the name of a leg counter, for its metric: the suffix adds the unit, which the names of these counters do
-/// not contain.
+/// Suffixes for the metrics of leg counters, by the name of the counter. A suffix states the unit, which the name of
+/// the counter does not contain.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 3> units_of_legs = {
     {{"received", "_frames"}, {"transmitted", "_frames"}, {"retransmitted", "_segments"}}};
 constexpr std::array<std::string_view, 5> ports_count_packets = {"received", "transmitted", "transmit_dropped",

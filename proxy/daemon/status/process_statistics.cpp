@@ -34,7 +34,7 @@ std::optional<ProcessStat> read_process_stat() {
   return parse_process_stat(line);
 }
 
-/// Returns the number of open file descriptors, without the one that is open to count them.
+/// Returns the number of open file descriptors. Does not count the descriptor that this function itself opens.
 std::optional<std::uint64_t> count_descriptors() {
   std::error_code error;
   std::uint64_t count = 0;

@@ -21,8 +21,8 @@ class ReportWatch {
   /// Returns the event since the last call. `needed` is true if the active policies need reports of Node-Bs. `accepted`
   /// is the number of messages from Node-Bs so far. Must be called about once a second.
   [[nodiscard]] Event look(bool needed, std::uint64_t accepted, Instant now);
-  /// Returns the time since the last report of a Node-B; zero while no reports are needed. Right after the event
-  /// `received_again`, returns how long reports were missing.
+  /// Returns the time since the last report of a Node-B, as of the last call of look(); zero while no reports are
+  /// needed. If that call returned `received_again`, returns for how long reports were missing.
   [[nodiscard]] Duration silence() const { return silence_; }
 
  private:

@@ -1,5 +1,6 @@
-// Shares of the traffic by what is done with it, and the largest flows that pass without control. StatusSource and the
-// admin commands `traffic` and `flows --passing` call it with the shards' snapshots.
+// Computes the shares of the traffic by its treatment (controlled, split or forwarded), and lists the largest flows
+// that pass without control. StatusSource and the admin commands `traffic` and `flows --passing` call it with the
+// shards' snapshots.
 #include "proxy/daemon/status/traffic_view.hpp"
 
 #include <fmt/format.h>

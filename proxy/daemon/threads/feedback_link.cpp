@@ -1,7 +1,7 @@
-// The proxy's end of the reports. Runtime creates it on the control thread. The configured source
-// (control/feedback/report_source.hpp) receives, authenticates and decodes messages. The link routes their reports to
-// the shard that owns the UE and gives the source the statuses of all shards. Invariant: a report that no shard
-// received is counted, and the source is informed of it.
+// Receives Node-B reports for the proxy and sends the statuses that answer them. Runtime creates the FeedbackLink on
+// the control thread. The configured source (control/feedback/report_source.hpp) receives, authenticates and decodes
+// messages. The link routes their reports to the shard that owns the UE and gives the source the statuses of all
+// shards. Invariant: a report that no shard received is counted, and the source is informed of it.
 #include "proxy/daemon/threads/feedback_link.hpp"
 
 #include <fmt/format.h>

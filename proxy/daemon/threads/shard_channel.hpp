@@ -72,17 +72,17 @@ struct ShardSnapshot {
   Times times;  ///< duration histograms of UEs that rate controllers may limit and of the control group, see GroupTimes
   /// histogram of the bytes acknowledged to one host but not by the other, see Shard::sample_exposure()
   Histogram exposure;
-  /// id of the last completed command, after which the shard has counted the connections that are still split
+  /// id of the last completed command; a command is complete once the shard has also counted its split connections
   std::uint32_t command = 0;
-  bool order_found = false;  ///< true if the shard had a connection of the UE that the last command has named
+  bool order_found = false;  ///< true if the shard had a connection of the UE that the last command names
   bool draining = false;
   StayingFlows staying;
   /// Id of the DetailRequest for which this snapshot contains lists of flows and bearers; 0 if the lists are empty.
   std::uint32_t details = 0;
   std::vector<FlowInfo> flows;
   std::vector<BearerInfo> bearers;
-  std::vector<PassingInfo> passing;  ///< flows with the most bytes among those that are forwarded without control, at
-                                     ///< most max_passing
+  /// flows with the most bytes among those that are forwarded without control, at most max_passing
+  std::vector<PassingInfo> passing;
 };
 
 /// Queue of records of ended connections from the shard to the control thread, for their export.

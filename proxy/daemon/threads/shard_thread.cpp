@@ -45,8 +45,9 @@ flow::HashKey new_secret() {
   return secret;
 }
 
-/// Returns the configuration with a new secret, from which the shard computes random segment boundaries. Hosts cannot
-/// predict them. An ACK that ends elsewhere therefore acknowledges data that has not arrived.
+/// Returns the configuration with a new secret, from which the shard computes random segment boundaries that hosts
+/// cannot predict. An ACK of a number between two boundaries therefore acknowledges data that the host has not
+/// received.
 ShardConfig with_secret(ShardConfig shard) {
   shard.tcp.boundary_secret = new_secret().first;
   return shard;

@@ -43,7 +43,7 @@ struct ShardLimits {
   /// Share (0 … 1) of the payload buffers (pool minus port_buffers and reserve) that all connections of one UE together
   /// may hold and advertise as windows.
   double ue_share = 0.6;
-  /// Usage of the payload buffers (0 … 1) up to which a connection may advertise a larger window than its measured
+  /// Usage of the payload buffers (0 … 1) below which a connection may advertise a larger window than its measured
   /// demand needs.
   double shrink_windows_at = 0.5;
   /// Usage (0 … 1) of the packet buffers, without port_buffers, above which new connections are not split.
@@ -64,8 +64,8 @@ struct ShardTimeouts {
   /// h.
   Duration stalled = std::chrono::hours(1);
 
-  /// Time after which a connection is reset because a host acknowledges nothing, if the other host has reset the
-  /// connection or is gone. It applies instead of timeouts.stalled.
+  /// Time after which a connection is reset because a host acknowledges nothing. It applies instead of timeouts.stalled
+  /// if the host that sent the data has reset the connection or is gone.
   Duration orphaned = std::chrono::minutes(3);
 
   /// time after which out-of-order segments are dropped if the gap before them is not filled

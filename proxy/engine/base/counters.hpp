@@ -11,8 +11,8 @@
 
 namespace sluice::proxy {
 
-/// Defines two counters for each reason to release a split connection, that is, to hand it back to its hosts. One
-/// counts the connections, the other the frames that are forwarded after the release.
+/// Defines a counter for one reason to release a split connection, that is, to hand it back to its hosts. It counts the
+/// frames that are forwarded after the release. SLUICE_PROXY_RELEASED defines a counter of the connections.
 #define SLUICE_PROXY_FORWARD_RELEASED(name, text) \
   X(forward_##name, "forwarded: its connection was split earlier: " text)
 #define SLUICE_PROXY_RELEASED(name, text) X(name, "split connections handed back to plain forwarding: " text)

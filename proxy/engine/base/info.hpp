@@ -33,12 +33,11 @@ struct FlowInfo {
   Bytes peer_window[2];
   Duration srtt[2]{};
   Duration rto[2]{};
-  /// Bytes that the host of the leg has not acknowledged yet, although the proxy has acknowledged them to the other
-  /// host.
+  /// Bytes that the proxy has received for the host of the leg, and that this host has not acknowledged yet.
   Bytes held[2];
   std::uint64_t retransmissions[2] = {0, 0};
 
-  /// IP bytes of data sent to the UE, including retransmissions; only for split connections
+  /// IP bytes of data sent to the UE, including retransmissions; only for split connections.
   std::optional<Bytes> sent_to_radio{};
   /// number of ACKs from the UE that the proxy currently delays; only for end-to-end connections
   std::uint16_t acks_held = 0;
@@ -59,7 +58,7 @@ struct PassingInfo {
   /// Estimated number of bytes that the flow has carried since its first sampled packet. The true number is smaller by
   /// at most `uncertain` bytes.
   std::uint64_t bytes = 0;
-  /// part of the estimated bytes that may belong to another flow, which used this table entry before
+  /// part of the estimated bytes that may belong to the flow that used this table entry before
   std::uint64_t uncertain = 0;
   Instant first{};  ///< time of the flow's first sampled packet
   Instant last{};   ///< time of the flow's newest sampled packet
@@ -144,8 +143,8 @@ struct GroupTotals {
 using GroupStatistics = std::array<GroupTotals, 2>;
 
 /// Numbers of connections that are split or being handed back to their hosts, by the condition (HandbackBlocker) that
-/// delays the handback. `none` counts connections for which no handback was requested, or whose handback completes at
-/// their next packet.
+/// delays the handback. `none` counts connections without a requested handback, or whose handback completes when their
+/// next packet is processed.
 struct StayingFlows {
   std::array<std::uint32_t, blocker_count> by_blocker{};
   std::uint32_t total = 0;

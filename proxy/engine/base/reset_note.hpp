@@ -8,8 +8,8 @@
 
 namespace sluice::proxy {
 
-/// First word of a note that the proxy writes into the packet buffer of a RST that it sends. The note contains the
-/// reason of the RST, for captures. A note can remain in a reused buffer, so it is valid only for a RST with the
+/// Upper 56 bits of a note that the proxy writes into the packet buffer of a RST that it sends. The low 8 bits contain
+/// the ResetReason, which captures show. A note can remain in a reused buffer, so it is valid only for a RST with the
 /// sequence number in the note.
 inline constexpr std::uint64_t reset_note_mark = 0x736c'7569'6372'7374U & ~std::uint64_t{0xff};
 

@@ -35,8 +35,8 @@ class AckController {
 
   /// Returns the number of IP bytes that may be sent now: the bearer's window minus its bytes in flight.
   [[nodiscard]] Bytes budget(Instant now) const { return std::max(law_.window(now) - flight_, Bytes{}); }
-  /// Returns when the window will allow a waiting flow to send even if no further ACK arrives. Returns `never` if no
-  /// flow waits, or if only an ACK can allow it.
+  /// Returns when the window will have grown enough for a waiting flow to send, if no ACK arrives before. Returns
+  /// `never` if no flow waits, or if only an ACK can open the window.
   [[nodiscard]] Instant budget_available_at(Instant now) const {
     return waiting_ + cross_traffic_flows > 0 ? law_.budget_available_at(now, flight_) : never;
   }
@@ -64,16 +64,17 @@ class AckController {
   EndToEndFlowCount end_to_end;
   /// number of cross-traffic flows (such as QUIC) whose packets wait for the bearer's window
   std::uint32_t cross_traffic_flows = 0;
-  /// Records cross traffic: IP bytes sent to the UE that the window of this bearer does not limit.
+  /// Records cross traffic: IP bytes that were sent to the UE and that the window of this bearer does not limit.
   void add_cross_traffic(Bytes bytes) { cross_traffic_ += bytes; }
-  /// Passes an ACK to the controller, after adding the cross traffic sent since the last sample: bytes to the UE that
-  /// this window does not limit. On a fast link the ACKs of up to 1 ms are summed to one sample
-  /// (DelayBasedController::summing_time()). Sets the cross traffic of `ack`, so that no copy is needed.
+  /// Passes an ACK to the controller. Adds to it the cross traffic since the last sample: bytes sent to the UE that
+  /// this window does not limit. On a fast link, the ACKs of up to 1 ms form one sample
+  /// (DelayBasedController::summing_time()). Writes the cross traffic into `ack` itself, which saves a copy.
   void on_ack(control::AckSample& ack);
   /// Passes a Node-B report of the UE's queue to the controller. Returns false if ACKs contradict the report, which
   /// must then be discarded.
   bool on_report(Instant now, const control::feedback::BearerReport& report);
-  /// Notifies the controller that sending resumes, if no bytes are in flight. Call it before the bytes are sent.
+  /// Call it before bytes are sent. If no bytes are in flight, notifies the controller that sending resumes after a
+  /// pause.
   void resume(Instant now) {
     if (flight_ <= Bytes{}) notify_resumed(now);
   }
@@ -105,31 +106,32 @@ class AckController {
   }
 
  private:
-  static constexpr control::DecisionLog* no_trace = nullptr;  ///< no trace receiver
+  /// default of the constructor's `trace`: refers to no decision log, so that nothing is recorded
+  static constexpr control::DecisionLog* no_trace = nullptr;
 
   /// Sum of the ACKs that were not passed to the controller yet. On a fast link, several ACKs form one sample.
   struct AckSum {
     Bytes delivered;  ///< zero: there are none
-    /// Sum of the squared numbers of bytes that the summed ACKs acknowledge. Divided by the sum of these bytes, it is
-    /// the mean number of bytes per ACK, weighted by bytes (ACK stretch).
+    /// Sum of the squares of the numbers of bytes that the summed ACKs acknowledge. Divided by `delivered`, it is the
+    /// mean number of bytes per ACK, weighted by bytes (ACK stretch).
     double squares = 0;
     Bytes in_flight;        ///< bytes in flight after the newest summed ACK
     Instant newest_at{};    ///< time of the newest summed ACK
     Duration round_trip{};  ///< newest round trip that a summed ACK has measured; zero if none has
-    /// delay of the ACK that measured `round_trip`, or of the newest ACK if none did; negative while unknown
+    /// delay at the UE of the ACK that measured `round_trip`, or of the newest ACK if none did; negative while unknown
     Duration ack_delay{-1};
   };
-  /// Adds an ACK to the sum, and passes the sum to the controller if it is complete. A sum is complete if the last
-  /// sample is at least `longest` old, if no bytes are in flight, or if bytes were lost.
+  /// Adds an ACK to the sum, and passes the sum to the controller if it is complete. The sum is complete if the
+  /// controller's last sample is at least `longest` old, if no bytes are in flight, or if bytes were lost.
   [[gnu::noinline]] void add_to_sum(const control::AckSample& ack, Duration longest);
-  /// Passes the summed ACKs to the controller as one sample. Values that cannot be summed, such as the time, are those
-  /// of `ack`.
+  /// Passes the summed ACKs to the controller as one sample. Values that cannot be summed, such as the time, are taken
+  /// from `ack`.
   void give_sum(const control::AckSample& ack);
   /// Passes an ACK sample to the controller, after adding the cross traffic sent since the last sample: bytes to the UE
   /// that this window does not limit.
   void give(control::AckSample& ack_sample);
 
-  /// Calls the controller and records the call in the decision log, if there is one.
+  /// Calls the function of the controller that `Call` names, and records the call in the decision log, if there is one.
   template <typename Call, typename... Arguments>
   void ask(const Arguments&... arguments);
   /// Notifies the controller that sending resumes after all bytes that were in flight were acknowledged or lost.
@@ -139,7 +141,7 @@ class AckController {
   control::ReportCheck check_;
   control::DecisionLog* const* trace_;
   Bytes flight_;  ///< IP bytes in flight to the UE
-  /// IP bytes to the UE since the last ACK sample that this window does not limit (cross traffic).
+  /// IP bytes of cross traffic, which this window does not limit, that were sent to the UE since the last ACK sample.
   Bytes cross_traffic_;
   std::uint32_t waiting_ = 0;
   std::uint32_t short_flows_waiting_ = 0;

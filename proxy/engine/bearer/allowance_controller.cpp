@@ -13,8 +13,8 @@ namespace {
 using SmvsCalls = control::RecordedController<control::Smvs>;
 using NodeBCalls = control::RecordedController<control::NodeBAllowance>;
 
-/// Shortest controller step that is derived from the period of Node-B reports. The step is limited, because reports may
-/// announce any period.
+/// Shortest and longest controller step that is derived from the period of Node-B reports. The step is limited, because
+/// a report may announce any period.
 constexpr Duration shortest_period = std::chrono::milliseconds(1);
 constexpr Duration longest_period = std::chrono::seconds(2);
 

@@ -19,7 +19,7 @@ namespace sluice::proxy {
 
 /// Report-based controller of a UE bearer. From each Node-B report it derives a grant: the bytes that may be sent until
 /// the next report. Either the proxy computes the grant, or the Node-B has computed and reported it; the constructor
-/// selects which. Modes without such a controller get no grant. Thread: the shard's.
+/// selects which. In modes other than smvs the object exists, but computes no grant. Thread: the shard's.
 class AllowanceController {
  public:
   /// Creates the controller that the policy's `settings` select; `settings` must outlive it. `trace` points to the
@@ -35,8 +35,8 @@ class AllowanceController {
   /// target queue length; it has no effect if the Node-B computes the allowance.
   [[nodiscard]] Bytes on_report(const ReportArrival& report, Bytes in_flight, Duration period,
                                 double reference_factor = 1);
-  /// Runs one controller step for the time in which the Node-B omitted the unchanged UE from its reports. `last` is the
-  /// report before that time, and `until` the end of that time by the Node-B's clock.
+  /// Runs one controller step for the whole time in which the Node-B omitted the unchanged UE from its reports. `last`
+  /// is the report before that time, and `until` the end of that time by the Node-B's clock.
   void on_omitted(const ReportArrival& last, Duration until);
   /// Restarts the controller's measurements after a handover to another Node-B, but keeps the estimated rate.
   void restart();
@@ -67,8 +67,8 @@ class AllowanceController {
   /// the Node-B reports.
   struct ProxyController {
     control::Smvs law;
-    /// Configured parameters, from which fit() derives those in use if the time step of SMVS must equal the period of
-    /// the Node-B reports. Null if a fixed step is configured.
+    /// Configured parameters, if the time step of SMVS must equal the period of the Node-B reports. From them fit()
+    /// derives the parameters in use. Null if the configured time step is used.
     const control::SmvsParameters* fits = nullptr;
     /// period of Node-B reports that was last passed to fit(), even if no parameters could be derived for it
     Duration period{};
@@ -82,7 +82,7 @@ class AllowanceController {
   void fit(ProxyController& controller, Duration period);
 
   /// Returns the allowance (bytes to send) in the Node-B report. If the report has none, returns its mean service rate
-  /// × `period`. `in_flight` and `reference_factor` have no effect.
+  /// × `period`. Ignores `in_flight` and `reference_factor`.
   [[nodiscard]] Bytes granted(NodeBController& controller, const ReportArrival& report, Bytes in_flight,
                               Duration period, double reference_factor);
   /// Runs one controller step with the measurements in a Node-B report, and returns the resulting allowance (bytes to
@@ -93,7 +93,7 @@ class AllowanceController {
   /// Ends the recording of this controller in the decision log, because the controller is about to be destroyed or
   /// replaced. Entries already written stay.
   void end_recording() const;
-  /// Calls the controller and records the call in the decision log, if there is one.
+  /// Calls the function of the controller that `Call` names, and records the call in the decision log, if there is one.
   template <typename Call, typename... Arguments>
   auto ask(control::Smvs& law, const Arguments&... arguments);
 

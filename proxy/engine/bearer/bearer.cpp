@@ -188,8 +188,8 @@ void Bearer::observe_ack_controller() {
   pools_->observed.add_delays(decided, actual);
 }
 
-/// Handles the first report of another Node-B after a handover. Counters, clock and queue restart from zero, but the
-/// estimated rate is kept until new samples replace it.
+/// Handles the first report of another Node-B after a handover. Its counters, clock and queue are unrelated to those of
+/// the old Node-B, so what was derived from them is discarded. The estimated rate is kept until new samples replace it.
 void Bearer::change_reporter(const ReportArrival& report) {
   in_flight().restart();
   report_state_->law.restart();

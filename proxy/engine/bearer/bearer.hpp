@@ -88,31 +88,33 @@ class Bearer : public CircularListHook<Bearer> {
     if (rate_control_.is_ack_based()) return ack_controller().budget(now);
     return report_state_ ? report_state_->grant.left() : Bytes{};
   }
-  /// Subtracts `bytes`, which were just sent, from the grant of the last Node-B report. Returns true if this has
-  /// restarted the timer that detects a missing report, which is suspended while nothing is sent, so that deadline()
-  /// has changed.
+  /// Subtracts `bytes`, which were just sent, from the grant of the last Node-B report. The timer that detects a
+  /// missing report is suspended while nothing is sent. Returns true if this call has restarted that timer; the caller
+  /// must then schedule deadline() again.
   bool spend(Bytes bytes, Instant now);
-  /// Handles the expiry of the bearer's timer at `now`. If a Node-B report is missing, grants bytes at the mean rate
-  /// instead. If reports are late, congestion control takes over. Returns true if flows may now send, or if what limits
-  /// them has changed.
+  /// Handles the expiry of the bearer's timer at `now`. If one Node-B report is missing, grants the bytes that the link
+  /// carries in one period at its mean rate. If reports are late for longer, congestion control or the ACK-based
+  /// controller replaces the report-based controller. Returns true if flows may now send, or if what limits them has
+  /// changed.
   bool on_deadline(Instant now);
-  /// Returns when on_deadline() must be called next. Returns `never` if the bearer uses neither Node-B reports nor
-  /// ACKs.
+  /// Returns when on_deadline() must be called next. Returns `never` if no controller has feedback (Node-B reports or
+  /// ACKs), so that no timer is needed.
   [[nodiscard]] Instant deadline(Instant now) const;
-  /// Returns the congestion window with which to continue when Node-B reports or ACKs stop. It is the last measured
-  /// rate times `srtt`, and at least the initial window.
+  /// Returns the congestion window with which congestion control starts when a rate controller no longer limits the UE,
+  /// for example because Node-B reports are late. It is the last measured rate times `srtt`, and at least the initial
+  /// window.
   [[nodiscard]] Bytes seed_window(Duration srtt) const;
 
-  /// Returns the Node-B reports received about the UE. The caller checks a new report with their accepts() before it
-  /// calls on_report().
+  /// Returns the Node-B reports received about the UE. Before the caller passes a new report to on_report(), it must
+  /// check the report with ReportSequencer::accepts().
   [[nodiscard]] const ReportSequencer& reports() const;
-  /// Returns the state derived from Node-B reports. Null as long as no report was applied and no decision was recorded
-  /// in mode observe (decisions computed, not applied).
+  /// Returns the state derived from Node-B reports. Null until a report has arrived or a decision was recorded in mode
+  /// observe (decisions computed, not applied).
   [[nodiscard]] const ReportState* report_state() const { return report_state_ ? &*report_state_ : nullptr; }
   [[nodiscard]] ReportState* report_state() { return report_state_ ? &*report_state_ : nullptr; }
-  /// Applies a Node-B report that was accepted: runs the controller, or uses the allowance (bytes to send) that the
-  /// Node-B has computed. This bearer gets the part `share` (0 < share ≤ 1) of the allowance, because all bearers of a
-  /// UE share one radio queue.
+  /// Applies a Node-B report that ReportSequencer::accepts() has accepted: runs the controller, or uses the allowance
+  /// (bytes to send) that the Node-B has computed. This bearer gets the part `share` (0 < share ≤ 1) of the allowance,
+  /// because all bearers of a UE share one radio queue.
   Verdict on_report(const ReportArrival& report, Instant now, double share = 1);
   /// Handles a notice of the Node-B `sender` that its datagram omits unchanged UEs. The last report about this UE may
   /// therefore still be valid.
@@ -175,10 +177,11 @@ class Bearer : public CircularListHook<Bearer> {
   /// Stops limiting cross traffic (packets to the UE that belong to no split connection). Packets that are still
   /// waiting are dropped.
   void drop_cross_traffic_queue();
-  /// Starts to count the answers to one flow of cross traffic, and returns the clock. Requires
-  /// has_cross_traffic_queue() and that no answers are counted.
+  /// Starts to count the UE's answers (short datagrams) in one QUIC download. Returns the object that derives from them
+  /// what was delivered. Requires has_cross_traffic_queue() and that no answers are counted.
   control::AnswerClock& make_answer_clock(Instant now);
-  /// Stops counting answers, if they are counted. Requires has_cross_traffic_queue().
+  /// Stops counting the UE's answers (short datagrams) in a QUIC download, if they are counted. Requires
+  /// has_cross_traffic_queue().
   void drop_answer_clock() { cross_traffic_queue().clock.drop(pools_->answer_clocks); }
 
   /// Records that a short flow of the UE begins or makes progress. From now on reference_factor() may be below 1, for
@@ -211,8 +214,8 @@ class Bearer : public CircularListHook<Bearer> {
   BearerId id = no_id;  ///< index in the registry
   PolicyIndex policy = 0;
   std::uint16_t generation = 0;  ///< generation number of the policies that were active when the bearer was created
-  /// Flow whose pending events were processed longest ago. The flows of the bearer form a circular list by
-  /// Flow::bearer_next, and each distribution of a send budget among them starts here.
+  /// Flow at which the next distribution of a send budget starts (round robin). The flows of the bearer form a circular
+  /// list by Flow::bearer_next.
   FlowId first_flow = no_id;
   std::uint32_t flow_count = 0;  ///< split connections and handshakes
   /// number of connections of this bearer that pass end to end, so that their TCP endpoints are the hosts
@@ -225,8 +228,8 @@ class Bearer : public CircularListHook<Bearer> {
   /// Share of payload in the IP bytes of data packets of split connections; measured while bytes to the UE are counted.
   control::Framing framing;
   /// Start of the idle time after which a bearer without connections is removed: its creation, or the end of its last
-  /// flow. While cross traffic (packets of no split connection) uses the bearer, the start is the last time at which
-  /// the UE had such data.
+  /// connection. While cross traffic (packets of no split connection) uses the bearer, the start is the last time at
+  /// which the UE had such data.
   Instant empty_since{};
 
  private:
@@ -258,8 +261,8 @@ class Bearer : public CircularListHook<Bearer> {
   [[nodiscard]] control::InFlight& in_flight() { return sent_.in_flight(recent_sends_pool()); }
   /// Copies the state of Node-B reports from another bearer of the same UE, and adapts it to this bearer's mode.
   void inherit_reports(const Bearer& before, Instant now);
-  /// Restarts counters, clock and queue after a handover, because their values came from the old Node-B. The estimated
-  /// rate is kept.
+  /// Restarts what was derived from the old Node-B's counters, clock and queue, because another Node-B now sends the
+  /// reports (handover). The estimated rate is kept.
   void change_reporter(const ReportArrival& report);
   /// Runs one step of the report-based controller with the Node-B report `report`. `bytes_in_flight` IP bytes have not
   /// reached the radio queue yet. The bytes `in_advance`, which were granted while this report was missing, are
@@ -283,7 +286,7 @@ class Bearer : public CircularListHook<Bearer> {
   RateControlMode rate_control_;
   ShortFlowTimer short_flow_timer_;
   /// IP bytes of cross traffic, which this bearer's window does not limit, that were sent before ack_controller_ was
-  /// created; saturates at UINT32_MAX
+  /// created; saturates at UINT32_MAX.
   std::uint32_t cross_traffic_ = 0;
   UeSendHistory sent_;
   Pooled<AckController> ack_controller_;  ///< the ACK-based controller

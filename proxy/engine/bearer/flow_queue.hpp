@@ -122,10 +122,11 @@ class FlowQueue {
   static constexpr std::uint8_t none = slots;
 
   std::array<Flow, slots> flow_;
-  /// Slots of sparse flows: those that have sent less than a quantum since their first waiting packet was queued.
+  /// Slots of sparse flows: those that have sent less than a quantum (1500 bytes) since their first waiting packet was
+  /// queued. They are served before the slots in `old_`.
   SlotList new_;
   SlotList old_;
-  std::uint8_t held_ = none;  ///< slot whose packets are held back
+  std::uint8_t held_ = none;  ///< slot of the flow that hold() holds back, so that pop() skips it; `none`: no flow
   std::uint32_t packets_ = 0;
   std::uint32_t flows_ = 0;
   Bytes bytes_;

@@ -69,7 +69,8 @@ class RadioQueue {
   /// time at which the active flows were last counted; `never` if they must be counted again
   Instant counted_ = never;
   control::QueueView view_;
-  control::WindowedRange rates_;  ///< service rate, bytes/s
+  /// range of recent service rates in bytes/s; its maximum is the best rate that per-flow window controllers use
+  control::WindowedRange rates_;
   /// Total number of IP bytes that had reached the radio queue when the Node-B sent its last report.
   std::uint64_t arrived_total_ = 0;
   std::uint64_t left_total_ = 0;

@@ -58,11 +58,13 @@ class RateControlMode {
   /// True if a controller limits the sending to the UE now; never in modes without feedback, or in mode observe, in
   /// which decisions are not applied.
   [[nodiscard]] bool is_rate_controlled() const { return has(controller_, ControllerProperty::limits); }
-  /// True if the report-based controller currently sets the send budget, the bytes that all flows of the UE may send.
+  /// True if the report-based controller currently computes the send budget, the bytes that all flows of the UE may
+  /// send. In mode observe that budget is not applied.
   [[nodiscard]] bool is_report_based() const {
     return controller_ == Controller::reports || controller_ == Controller::observed_reports;
   }
-  /// True if the ACK-based controller currently sets the send budget, the bytes that all flows of the UE may send.
+  /// True if the ACK-based controller currently computes the send budget, the bytes that all flows of the UE may send.
+  /// In mode observe that budget is not applied.
   [[nodiscard]] bool is_ack_based() const { return has(controller_, ControllerProperty::ack_based); }
   /// Returns what limits the bytes in flight to the UE: the allowance, or the congestion window. A per-flow window
   /// controller limits them in addition to the congestion window, as the receive window does in the papers about such
@@ -72,7 +74,7 @@ class RateControlMode {
                                                         : tcp::WindowSource::congestion_control;
   }
   /// True if a per-flow window controller that has feedback computes a window for each flow. The flows then share no
-  /// number of bytes to send.
+  /// send budget.
   [[nodiscard]] bool has_flow_windows() const { return has(controller_, ControllerProperty::per_flow); }
   /// True if the window of a per-flow controller is also written into ACKs towards the UE.
   [[nodiscard]] bool has_flow_windows_both_ways() const { return has(controller_, ControllerProperty::both_ways); }

@@ -5,8 +5,8 @@
 namespace sluice::proxy {
 namespace {
 
-/// Minimum time without reports of a Node-B before another Node-B may replace it. A single late report causes no
-/// replacement, because its delay is shorter.
+/// Minimum time without reports of a Node-B before another Node-B may replace it. It is longer than the delay of a
+/// single late report, so that such a report causes no replacement.
 constexpr Duration min_silence = std::chrono::milliseconds(20);
 
 }  // namespace

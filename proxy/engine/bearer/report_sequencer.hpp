@@ -21,11 +21,10 @@ class ReportSequencer {
   /// Copies the newest Node-B report of another bearer of the same UE.
   void inherit(const ReportSequencer& before);
 
-  /// True if the report is from the Node-B that serves the UE. Another Node-B becomes the serving one by a report with
-  /// state normal. Before that, the old Node-B must have reported handover, outage or release, or have been silent. It
-  /// was silent if neither a report nor an omission notice arrived for two report periods. These two periods count as
-  /// at least 20 ms, and at most the longest silence that the constructor gets. Other reports of another Node-B are
-  /// rejected.
+  /// True if the report is from the Node-B that serves the UE, or from another Node-B that now replaces it. The latter
+  /// requires that the report has state normal, and that the old Node-B has reported handover, outage or release, or is
+  /// silent. Silent means that neither a report nor an omission notice arrived for two report periods. These two
+  /// periods count as at least 20 ms, and at most as the constructor's `longest_silence`.
   [[nodiscard]] bool accepts(const ReportArrival& report, Instant now) const;
   /// True if an accepted report is from a different Node-B than the last report.
   [[nodiscard]] bool changes_reporter(const ReportArrival& report) const {
@@ -41,7 +40,8 @@ class ReportSequencer {
   }
   /// Records an accepted Node-B report as the last one.
   void record(const ReportArrival& report, Instant now);
-  /// Records that the Node-B left this UE out of a report at the time `at`, because the state of the UE was unchanged.
+  /// Records that the last report about this UE was still valid at the time `at`, because the Node-B omitted the UE as
+  /// unchanged.
   void record_omitted(Instant at) { omission_rx_ = std::max(omission_rx_, at); }
 
   /// True if record() was called for at least one Node-B report.
@@ -95,14 +95,16 @@ class SuppressingNodeB {
   [[nodiscard]] Instant valid_until(const ReportArrival& last) const {
     return confirms(last) ? never : last_gap_ + notice_.refresh;
   }
-  /// Returns the time, by the Node-B's clock, of its newest notice before `sender_time` that it omitted unchanged UEs.
+  /// Returns the sender time of the Node-B's newest omission notice (unchanged UEs left out of a report) before
+  /// `sender_time`.
   [[nodiscard]] Duration omitted_before(Duration sender_time) const {
     return notice_.sender_time < sender_time ? notice_.sender_time : time_before_;
   }
 
  private:
   OmissionNotice notice_;
-  Duration time_before_{};  ///< time, on the sender's clock, of the last but one notice that unchanged UEs were omitted
+  /// sender time of the omission notice (unchanged UEs left out of a report) before the newest one
+  Duration time_before_{};
   Instant last_rx_;
   Instant last_gap_;  ///< time at which a gap in the sequence of the sender's datagrams was last detected
 };
@@ -123,8 +125,8 @@ class SuppressingNodeBs {
 
  private:
   /// Maximum number of Node-Bs in the table. If the table is full, the Node-B that was silent longest is removed. Its
-  /// notices that unchanged UEs were omitted then no longer confirm reports, so its last reports become outdated like
-  /// those of other Node-Bs.
+  /// omission notices then no longer extend the validity of its last reports, so these time out like reports of other
+  /// Node-Bs.
   static constexpr std::size_t max_senders = 64;
   std::vector<SuppressingNodeB> senders_;
 };

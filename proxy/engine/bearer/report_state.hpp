@@ -31,8 +31,8 @@ struct ReportState {
   /// Replaces a missing Node-B report: grants the bytes that the link carries in one report period at `mean_rate`.
   /// `waits` is true if there is data to send.
   void extrapolate_missing_report(Rate mean_rate, bool waits);
-  /// Subtracts `bytes`, which were just sent, from the grant (the bytes that the last Node-B report allows). Returns
-  /// true if this has restarted the timer that detects a missing report, which is suspended while nothing is sent.
+  /// Subtracts `bytes`, which were just sent, from the grant (the bytes that the last Node-B report allows). The timer
+  /// that detects a missing report is suspended while nothing is sent. Returns true if this call has restarted it.
   bool spend(Bytes bytes, Instant now);
 
   /// Handles a notice that the Node-B `sender` omitted unchanged UEs, so that the last report about this UE may still

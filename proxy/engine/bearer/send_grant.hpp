@@ -40,7 +40,7 @@ class SendGrant {
 };
 
 /// Grants bytes at the mean rate in place of missing Node-B reports. Contains the timer that detects a missing report,
-/// and the number of such grants. Thread: the shard's.
+/// and the number of grants that replaced one. Thread: the shard's.
 class MissingReportExtrapolator {
  public:
   /// Sets the missing-report timer: the next Node-B report counts as missing from the time `at` on. With `never`, no
@@ -59,14 +59,14 @@ class MissingReportExtrapolator {
   }
   /// True if suspend() was called and expect() has not been called since.
   [[nodiscard]] bool is_suspended() const { return suspended_; }
-  /// Counts one controller step that was made in place of a missing Node-B report, and postpones the missing-report
-  /// timer by one period.
+  /// Counts one grant that was made in place of a missing Node-B report, and postpones the missing-report timer by one
+  /// period.
   void extrapolate(Duration period) {
     at_ += period;
     ++extrapolated_;
   }
-  /// Handles a Node-B report before which `lost` reports were lost. Returns the number of controller steps that
-  /// replaced reports which were not lost but late. Resets the number of steps without a report.
+  /// Handles a Node-B report before which `lost` reports were lost. Returns how many grants replaced reports that were
+  /// not lost but only late; the caller must not grant these bytes twice. Resets the number of grants without a report.
   [[nodiscard]] std::uint64_t take_late(std::uint64_t lost) {
     const std::uint64_t late = extrapolated_ > lost ? extrapolated_ - lost : 0;
     extrapolated_ = 0;
@@ -78,7 +78,7 @@ class MissingReportExtrapolator {
 
  private:
   Instant at_ = never;
-  std::uint64_t extrapolated_ = 0;  ///< number of controller steps without a report since the newest Node-B report
+  std::uint64_t extrapolated_ = 0;  ///< number of grants in place of missing reports since the newest Node-B report
   bool suspended_ = false;
 };
 

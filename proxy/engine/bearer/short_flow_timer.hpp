@@ -20,12 +20,11 @@ class ShortFlowTimer {
   [[nodiscard]] bool lasts(Instant now) const { return until_ - tcp::tick::ms(now) <= tcp::tick::ms(extension); }
 
  private:
-  /// Time for which short flows keep their priority after their last activity. It is the retransmission timeout of a
-  /// sender that gets no answer (RFC 6298 section 2). If a flow is silent for longer, the reason is not the radio
-  /// queue.
+  /// Time for which short flows keep their priority after their last activity. It is the initial retransmission timeout
+  /// (RFC 6298 section 2). If a flow is silent for longer, the reason is not the radio queue.
   static constexpr Duration extension = std::chrono::seconds(1);
 
-  std::uint32_t until_ = 0;  ///< end of the priority in tick::ms; the value wraps around
+  std::uint32_t until_ = 0;  ///< end of the priority in tick::ms (about 1 ms); the value wraps around
 };
 
 }  // namespace sluice::proxy

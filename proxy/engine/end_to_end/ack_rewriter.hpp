@@ -24,25 +24,25 @@ class AckRewriter {
   /// forwarded.
   [[nodiscard]] control::AckRelease pass_to_controller(EndToEndFlow& flow, Bearer& bearer, const control::AckView& ack);
   /// Computes and records, in mode observe, the window that would be written into an ACK, and changes nothing. `ack` is
-  /// the stream position that the ACK acknowledges, in bytes from the start. `offered` is the ACK's own window field.
-  /// `waits` is true if the controller would delay the ACK.
+  /// the number of bytes of the stream that the ACK acknowledges. `offered` is the ACK's own window field. `waits` is
+  /// true if the controller would delay the ACK.
   [[gnu::noinline]] void observe(EndToEndFlow& flow, Bearer& bearer, Side in, Bytes ack, std::uint16_t offered,
                                  bool waits, Instant now);
-  /// Writes the controller's window into an ACK that arrived on `in`. `ack` is the stream position that it acknowledges
-  /// (bytes from the start), and `l4_offset` the offset of its TCP header. ACKs towards the UE are rewritten only if
-  /// the controller limits both directions. Other controllers limit the radio queue of the downlink, which data from
-  /// the UE does not pass.
+  /// Writes the controller's window into an ACK that arrived on `in`. `ack` is the number of bytes of the stream that
+  /// it acknowledges, and `l4_offset` the offset of its TCP header. ACKs towards the UE are rewritten only if the
+  /// controller limits both directions. Other controllers limit the radio queue of the downlink, which data from the UE
+  /// does not pass.
   void rewrite(EndToEndFlow& flow, Side in, packet::Packet& packet, std::uint16_t l4_offset, Bytes ack, Instant now);
 
  private:
   /// True if a controller determines the flow's window and currently has input (ACKs or Node-B reports in time).
   [[nodiscard]] static bool has_active_controller(const EndToEndFlow& flow, const Bearer& bearer);
   /// Returns the controller's window for an ACK that arrived on `in` and acknowledges the first `ack` bytes of the
-  /// stream. It is at least two segments.
+  /// stream. The window is at least two segments.
   [[nodiscard]] Bytes controller_window(EndToEndFlow& flow, Bearer& bearer, Side in, Bytes ack, Instant now);
-  /// Returns the window for an ACK to the server that acknowledges the first `ack` bytes of the stream. It is counted
-  /// from there. `offered` is the UE's own window in bytes. While reports are late or after a change of controller, the
-  /// window grows only gradually.
+  /// Returns the window for an ACK to the server that acknowledges the first `ack` bytes of the stream; the window
+  /// begins after these bytes. `offered` is the UE's own window in bytes. While Node-B reports are late, or after a
+  /// change of controller, the window grows only gradually.
   [[nodiscard]] Bytes window_towards_radio(EndToEndFlow& flow, Bearer& bearer, Bytes ack, Bytes offered, Instant now);
 
   EndToEndParts parts_;

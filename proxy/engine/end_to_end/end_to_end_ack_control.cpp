@@ -1,6 +1,6 @@
 // ACK-based controller for connections that pass end to end: derives ACK samples from segments that pass in both
 // directions. EndToEndFlows calls it for data and ACKs, AckRewriter for the window. Invariant: bytes in flight and
-// waiting flows in the bearer's controller equal the sum over observed flows.
+// waiting flows in the bearer's controller include the sums over watched flows.
 #include "proxy/engine/end_to_end/end_to_end_ack_control.hpp"
 
 #include <algorithm>
@@ -33,8 +33,8 @@ Bytes EndToEndAckControl::Watched::payload_of(Bytes wire) const {
   return Bytes(static_cast<double>(wire.count()) * payload / packet);
 }
 
-/// Returns the time by which the UE delayed an ACK with timestamp `ts_value`. The result is negative if the delay is
-/// unknown, for example because an ACK with a newer timestamp has overtaken this one.
+/// Returns by how long the UE delayed an ACK with timestamp `ts_value`. The result is negative if the delay is unknown,
+/// for example because an ACK with a newer timestamp has overtaken this one.
 Duration EndToEndAckControl::Watched::ack_delay(Instant now, std::uint32_t ts_value,
                                                 const control::DelayBasedController& law, Duration round_trip) {
   const bool overtaken = timed && static_cast<std::int32_t>(ts_value - newest_ts) < 0;

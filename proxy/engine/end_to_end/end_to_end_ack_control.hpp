@@ -13,9 +13,9 @@
 namespace sluice::proxy {
 
 /// Applies the ACK-based controller to end-to-end connections. Passes their segments to the controller of their UE, and
-/// computes the window to be written into their ACKs. That window is the connection's share of a sum of two amounts.
-/// One is the bytes that the controller allows between proxy and UE. The other is the bytes between server and proxy,
-/// without which the first amount would not always be in flight. Thread: the shard's.
+/// computes the window to be written into their ACKs. That window is the connection's share of the sum of two amounts.
+/// One is what the controller allows in flight between proxy and UE. The other is what must be in flight between server
+/// and proxy, so that the first amount is always used. Thread: the shard's.
 class EndToEndAckControl {
  public:
   /// Reserves entries for `max_flows_at_once` connections.
@@ -39,12 +39,12 @@ class EndToEndAckControl {
   /// begin() was not called.
   void forget(EndToEndFlow& flow, Bearer& bearer);
 
-  // All functions below require that the flow is observed.
+  // All functions below require watches(flow).
 
   /// Processes a data segment to the UE whose payload ends `end` bytes after the start of the stream.
   void on_data(const EndToEndFlow& flow, Bearer& bearer, const packet::Parsed& data, Bytes end, Instant now);
-  /// Handles an ACK of the UE for the first `ack` bytes of the stream. Returns true if no data is in flight any more;
-  /// due() then returns an earlier time than before.
+  /// Handles an ACK of the UE for the first `ack` bytes of the stream. Returns true if no data is in flight any more,
+  /// but the flow still has a share of the UE's window. due() then returns an earlier time than before.
   [[gnu::noinline]] bool on_ack(const EndToEndFlow& flow, Bearer& bearer, const tcp::Segment& segment, Bytes ack,
                                 Instant now);
   /// Returns the window to advertise to the server in payload bytes, counted from the last byte that the UE has
@@ -68,8 +68,8 @@ class EndToEndAckControl {
     [[nodiscard]] Bytes on_wire(Bytes amount) const;
     /// Returns the number of payload bytes in `wire` IP bytes, in packets as large as the largest one seen.
     [[nodiscard]] Bytes payload_of(Bytes wire) const;
-    /// Returns the time by which the UE delayed an ACK with timestamp `ts_value`; negative if unknown. `round_trip` is
-    /// the round trip that the ACK has measured; zero if unknown.
+    /// Returns by how long the UE delayed an ACK with timestamp `ts_value`; negative if unknown. `round_trip` is the
+    /// round trip that the ACK has measured; zero if unknown.
     [[nodiscard]] Duration ack_delay(Instant now, std::uint32_t ts_value, const control::DelayBasedController& law,
                                      Duration round_trip);
 

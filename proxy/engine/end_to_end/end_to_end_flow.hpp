@@ -22,8 +22,9 @@ enum class EndToEndPhase : std::uint8_t {
   closing   ///< both hosts have sent a FIN
 };
 
-/// Reason why the window advertised to a sender grows only gradually, although the receiving host offers more. An
-/// advertised window cannot be withdrawn, and the sender may have a large congestion window that it has never used.
+/// Reason why the window advertised to a sender grows only gradually, although the receiving host offers more. A window
+/// that opened at once could not be withdrawn, and the sender may have a large congestion window that it has never
+/// used.
 enum class Opening : std::uint8_t {
   no,            ///< the window does not grow gradually; only the controller limits it
   reports_late,  ///< the window grows by the acknowledged bytes, as in slow start, because Node-B reports are late
@@ -43,7 +44,7 @@ struct DataWay {
 };
 
 /// Minimum MSS in bytes with which controllers compute, even if a host announces a smaller one. Controllers count
-/// windows in segments.
+/// windows in segments, so a tiny MSS would give tiny windows.
 inline constexpr std::uint16_t min_segment = 88;
 
 /// Sequence number, window and options of a host's SYN or SYN-ACK.
@@ -66,8 +67,8 @@ struct KnownConnection {
   /// true if the connection has carried data already
   bool running = false;
   std::array<SynNote, 2> syns;  ///< contents of both hosts' SYNs, indexed by the Side of the sending host
-  /// For each receiving Side: sequence number of the first byte that passes between the hosts. The receiving host has
-  /// acknowledged all bytes before it, or the proxy still delivers them.
+  /// For each receiving Side: sequence number of the first byte that passes directly between the hosts. The receiving
+  /// host has acknowledged all bytes before it, or the proxy still delivers them.
   std::array<tcp::SeqNum, 2> next;
 
   /// For each receiving Side: right edge up to which the sender may send. It is the largest one that was advertised to
@@ -85,7 +86,7 @@ struct EndToEndFlow {
   std::array<DataWay, 2> ways;  ///< state of both directions, indexed by the Side towards which the data flows
   std::array<SynNote, 2> syns;  ///< contents of both hosts' SYNs, indexed by the Side of the sending host
   std::optional<ControlledFlow> controller;  ///< per-flow window controller; not set if the bearer uses none
-  /// Bytes of the stream that were acknowledged when the window started to grow gradually.
+  /// Number of bytes of the stream that were acknowledged when the window started to grow gradually.
   Bytes opening_at;
   Bytes opening_window;  ///< window in bytes at which the window started to grow gradually
   packet::Queue held;    ///< delayed ACKs of the UE, oldest first
@@ -137,16 +138,17 @@ struct EndToEndFlow {
   void record_checksum(Side in, const tcp::Segment& syn, bool is_unfinished);
   /// True if the SYN or SYN-ACK has the sequence numbers of this connection.
   [[nodiscard]] bool is_own_syn(Side in, const tcp::Segment& syn) const;
-  /// True if this segment repeats the SYN-ACK with other options that both hosts would have to use.
+  /// True if the segment repeats the SYN-ACK with other options, and the SYN has offered one of those that differ. It
+  /// is then unknown which options the hosts use.
   [[nodiscard]] bool leaves_options_unclear(Side in, const tcp::Segment& syn) const;
   /// True if the RST ends this connection's handshake. For that its numbers must match exactly (RFC 9293 section
   /// 3.10.7.3, RFC 5961 section 3.2).
   [[nodiscard]] bool is_refused_by(Side in, const tcp::Segment& reset) const;
   /// Starts to track both directions of a connection. `known` contains its window scales and sequence numbers.
   void begin(const KnownConnection& known);
-  /// Makes the advertised window grow only gradually from now on, at which `ack` bytes of the stream are acknowledged,
-  /// for the reason `why`. The growth starts from the window already advertised, but at least from `at_least` and ten
-  /// segments, because a smaller window might never grow.
+  /// Makes the window advertised to the server grow only gradually from now on, for the reason `why`. `ack` is the
+  /// number of bytes of the stream that are acknowledged now. The growth starts from the window already advertised, but
+  /// at least from `at_least` and ten segments, because a smaller window might never grow.
   void begin_opening(Opening why, Bytes ack, Bytes at_least);
   /// True during the handshake, which may remain incomplete.
   [[nodiscard]] bool half_open() const { return phase == EndToEndPhase::syn || phase == EndToEndPhase::syn_ack; }

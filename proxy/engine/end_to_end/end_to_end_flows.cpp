@@ -1,6 +1,7 @@
 // Table and life cycle of the connections that pass end to end: creation, policy change, timers and removal.
 // HandshakeTracker and Handback create them, Shard calls advance(). Invariant: each connection is counted in exactly
-// one bearer and has one table entry, except a successor, which lookups find after inherit().
+// one bearer and has one table entry. A successor (it continues a flow that is being handed back) gets its entry in
+// inherit().
 #include "proxy/engine/end_to_end/end_to_end_flows.hpp"
 
 #include <algorithm>

@@ -21,9 +21,9 @@
 
 namespace sluice::proxy {
 
-/// Connections that are not split, because the key `intercept` selects `regulate`. The proxy forwards their segments,
-/// rewrites the windows in their ACKs, and delays ACKs if their controller requests it. It acknowledges nothing, drops
-/// nothing and changes no payload.
+/// Connections that are not split, for example because the key `intercept` of their policy selects `regulate`. The
+/// proxy forwards their segments, rewrites the windows in their ACKs, and delays ACKs if their controller requests it.
+/// It acknowledges nothing, drops nothing and changes no payload.
 ///
 /// An advertised right edge never moves left, and no window is larger than the host's own. ACKs stay in order, stay
 /// ahead of later segments of their host, and are delayed at most by FlowControllerParameters::max_ack_delay.
@@ -51,8 +51,8 @@ class EndToEndFlows {
   /// number of bytes that the server may at first send beyond the UE's acknowledgements. Returns `none` if the table is
   /// full.
   EndToEndId adopt(const KnownConnection& known, Bytes window, Instant now);
-  /// Records that a window up to `edge` was advertised to the server by the split connection which this connection
-  /// replaces. The split connection does that while it is handed back to its hosts.
+  /// Records that a window up to `edge` was advertised to the server by the split connection that this one replaces. It
+  /// does so while it is handed back to its hosts.
   void record_advertised(EndToEndId id, tcp::SeqNum edge);
   /// Returns the initial window of a connection that replaces a split one. From there its window grows gradually.
   [[nodiscard]] Bytes opening_window(EndToEndId id) const { return flows_[id].opening_window; }
@@ -95,9 +95,9 @@ class EndToEndFlows {
   [[nodiscard]] bool leaves_options_unclear(EndToEndId id, Side in, const tcp::Segment& syn) const {
     return flows_[id].leaves_options_unclear(in, syn);
   }
-  /// Handles a segment that passes unread: the first fragment of a segment, or a segment after IP options. The window
-  /// that it announces is kept. If the segment's numbers are plausible, the connection is not split, because the proxy
-  /// cannot know which data its hosts have received.
+  /// Handles a segment that the proxy forwards without evaluating it: a first fragment, or a segment with IP options.
+  /// Later ACKs advertise no smaller window than this segment. If its numbers are plausible, the connection is not
+  /// split any more, because the proxy cannot know which data its hosts have received.
   void record_unsplittable(EndToEndId id, Side in, const tcp::Segment& segment, Instant now);
   /// True if the SYN of the host behind `side` had an unfinished checksum.
   [[nodiscard]] bool leaves_unfinished(EndToEndId id, Side side) const {
@@ -107,7 +107,7 @@ class EndToEndFlows {
   void record_checksum(EndToEndId id, Side in, const tcp::Segment& syn, bool is_unfinished) {
     flows_[id].record_checksum(in, syn, is_unfinished);
   }
-  /// Prevents that the connection is split, because its SYNs contain something that a split does not support.
+  /// Prevents a split of the connection, because its SYNs contain something that a split does not support.
   void keep_end_to_end(EndToEndId id) { flows_[id].splittable = false; }
   /// Records that the connection was split before the policies changed.
   void record_split_before(EndToEndId id) { flows_[id].was_split = true; }
@@ -145,14 +145,14 @@ class EndToEndFlows {
   [[gnu::cold, gnu::noinline]] void receive_syn_or_reset(EndToEndFlow& flow, EndToEndId id, Side in,
                                                          packet::Packet&& packet, const packet::Parsed& parsed,
                                                          Instant now);
-  /// Keeps the window that a segment announces which passes unchanged.
+  /// Records the window in a segment that is forwarded unchanged, so that later ACKs do not withdraw it.
   [[gnu::cold, gnu::noinline]] void record_announced(EndToEndFlow& flow, EndToEndId id, Side in,
                                                      const tcp::Segment& segment, Instant now);
   /// Completes the handshake if the segment with these `numbers` is the initiator's ACK of the SYN-ACK.
   [[gnu::cold, gnu::noinline]] void track_handshake(EndToEndFlow& flow, Side in, const SegmentNumbers& numbers,
                                                     Instant now);
-  /// Passes the record of a connection that ends to the receiver of such records. `reason` is why it ended; if null,
-  /// the phase of the connection determines the reason.
+  /// Passes the record of a connection that ends to the ConnectionSink. `reason` is why it ended; if null, the phase of
+  /// the connection determines the reason.
   [[gnu::cold, gnu::noinline]] void record_end(const EndToEndFlow& flow, EndToEndId id, const char* reason) const;
   /// Starts to rewrite the ACKs of a connection whose handshake is complete.
   void establish(EndToEndFlow& flow);
@@ -162,15 +162,15 @@ class EndToEndFlows {
   /// Updates the state of the direction in which a segment carries data.
   void receive_data(EndToEndFlow& flow, EndToEndId id, Side in, const packet::Parsed& parsed,
                     const SegmentNumbers& numbers, Instant now);
-  /// Passes a data segment whose payload ends `end` bytes after the start of the stream to the UE's ACK-based
-  /// controller.
+  /// Passes a data segment to the UE's ACK-based controller. The payload ends `end` bytes after the start of the
+  /// stream.
   [[gnu::noinline]] void watch_data(EndToEndFlow& flow, EndToEndId id, const packet::Parsed& parsed, Bytes end,
                                     Instant now);
-  /// Processes the acknowledgement in a segment, of the first `ack` bytes of the stream, then forwards or delays the
+  /// Processes the acknowledgement of the first `ack` bytes of the stream in a segment. Then forwards or delays the
   /// segment. `must_free_buffers` is true if packet buffers are low, so that the segment must not be delayed.
   void receive_ack(EndToEndFlow& flow, EndToEndId id, Side in, packet::Packet&& packet, const packet::Parsed& parsed,
                    Bytes ack, bool must_free_buffers, Instant now);
-  /// Forwards a segment. Counts a segment to the UE in the bearer, with the `ip_length` bytes that it occupies in the
+  /// Forwards a segment. If it goes to the UE, the bearer counts it with `ip_length` bytes, which it occupies in the
   /// radio queue.
   void pass(EndToEndFlow& flow, Side in, packet::Packet&& packet, std::uint16_t ip_length, Instant now);
   /// Handles the connection's timer.

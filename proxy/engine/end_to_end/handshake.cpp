@@ -19,8 +19,8 @@ bool is_soon_after(tcp::SeqNum number, tcp::SeqNum isn) {
 }
 
 /// True if this SYN-ACK leaves open whether both hosts use accurate ECN (RFC 9768). It has a reserved combination of
-/// flags, or an earlier copy of it offers something else. Which copy the initiator has received is unknown. A
-/// connection without any offer of accurate ECN is always clear.
+/// flags, or an earlier copy of it has another offer. In the latter case it is unknown which copy the initiator has
+/// received. If the SYN has no offer of accurate ECN, the result is false.
 bool leaves_ecn_unclear(const Flow& flow, const tcp::Segment& syn_ack) {
   const Handshake& seen = flow.handshake;
   if (!seen.initiator_options.accurate_ecn) return false;
@@ -92,9 +92,9 @@ Duration measured(std::uint32_t ticks) {
   return ticks == 0 ? Duration::zero() : tcp::tick::us_duration(ticks);
 }
 
-/// Initialises the counts of CE packets on both legs of a connection with accurate ECN. Both counts start from five.
-/// The initiator has also counted the SYN-ACK if that arrived with CE, and reports this in `ack`. An ACK without
-/// payload reports the ECN field of the SYN-ACK, one with payload the count (RFC 9768 sections 3.2.1 and 3.2.2).
+/// Initialises the counts of CE packets on both legs of a connection with accurate ECN (RFC 9768 sections 3.2.1 and
+/// 3.2.2). Both counts start from five. The initiator has also counted the SYN-ACK if that arrived with CE, and reports
+/// this in `ack`. Without payload, `ack` reports the ECN field of the SYN-ACK; with payload, it reports the count.
 void adopt_feedback(Flow& flow, const tcp::Segment& ack) {
   const Handshake& seen = flow.handshake;
   tcp::AccurateEcn* const of_initiator = flow.leg(flow.initiator).endpoint.accurate_ecn();

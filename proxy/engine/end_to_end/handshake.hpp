@@ -31,13 +31,13 @@ enum class Step : std::uint8_t {
   /// the segment contains something that a split does not support (options, data on a SYN-ACK); remove the flow and
   /// forward
   give_up,
-  give_up_ecn  ///< equal to give_up, because the agreement of the hosts on accurate ECN is unclear
+  give_up_ecn  ///< equal to give_up, but the reason is that the hosts' agreement on accurate ECN is unclear
 };
 
 /// Initialises a new flow from the first SYN of its connection.
 void begin(Flow& flow, const FirstSyn& syn);
 
-/// True if the segment's numbers match this handshake, even if segments between were not seen. Sequence and
+/// True if the segment's numbers match this handshake, even if earlier segments were not seen. Sequence and
 /// acknowledgement numbers must lie at most one unscaled window (64 KiB) after the initial sequence numbers. A SYN must
 /// be the SYN-ACK of the responder.
 [[nodiscard]] bool is_plausible(const Flow& flow, Side from, const tcp::Segment& segment);
@@ -50,8 +50,8 @@ void begin(Flow& flow, const FirstSyn& syn);
 /// responder receives. `configs` are indexed by the Side that an endpoint faces.
 void split_at_handshake(Flow& flow, const tcp::Segment& ack, const LegConfigs& configs, Instant now);
 
-/// Returns the state from which the connection is tracked without a split. At most the last ACK of its handshake may be
-/// missing.
+/// Returns the state of the connection directly after its handshake, from which it can be tracked without a split. The
+/// handshake must be complete, except that its last ACK may be missing.
 [[nodiscard]] KnownConnection known(const flow::FlowKey& key, const Flow& flow);
 
 /// Initial states of both TCP endpoints of a split connection.

@@ -10,7 +10,7 @@
 namespace sluice::proxy {
 namespace {
 
-/// Largest number of delayed ACKs of one connection.
+/// Maximum number of delayed ACKs of one connection.
 constexpr std::uint16_t max_held = 256;
 /// Number of duplicate ACKs that indicate a loss (RFC 5681 section 3.2).
 constexpr std::uint8_t duplicates_of_a_loss = 3;
@@ -71,8 +71,9 @@ void EndToEndFlows::receive_syn_or_reset(EndToEndFlow& flow, EndToEndId id, Side
   if (ends) close(id, now, "reset");
 }
 
-/// Records the window of a segment that passes unchanged. Windows in later ACKs must not end before it, because a right
-/// edge must not move left (RFC 9293 section 3.8.6). Delayed ACKs are forwarded first, because ACKs stay in order.
+/// Records the window in a segment that is forwarded unchanged. Windows in later ACKs must not end before it, because a
+/// right edge must not move left (RFC 9293 section 3.8.6). Delayed ACKs are forwarded first, because ACKs stay in
+/// order.
 void EndToEndFlows::record_announced(EndToEndFlow& flow, EndToEndId id, Side in, const tcp::Segment& segment,
                                      Instant now) {
   if (flow.phase == EndToEndPhase::syn) return;
@@ -160,7 +161,8 @@ void EndToEndFlows::receive_ack(EndToEndFlow& flow, EndToEndId id, Side in, pack
   pass(flow, in, std::move(packet), parsed.ip_length, now);
 }
 
-/// Forwards a segment. `ip_length` is the number of bytes that a segment to the UE occupies in the radio queue.
+/// Forwards a segment. If it goes to the UE, the bearer counts it with `ip_length` bytes, which it occupies in the
+/// radio queue.
 void EndToEndFlows::pass(EndToEndFlow& flow, Side in, packet::Packet&& packet, std::uint16_t ip_length, Instant now) {
   if (in == Side::core) {
     const Bearer::Traffic traffic =

@@ -3,8 +3,8 @@
 namespace sluice::proxy {
 namespace {
 
-/// True if the segment is an ACK that lies in the window of the receiving host or not far before it. The acknowledged
-/// position must be at most `max_behind` bytes before the newest one.
+/// True if the segment is an ACK that lies in the window of the receiving host, or at most 1 MiB (`max_behind`) before
+/// it. What it acknowledges must also be at most 1 MiB before the newest acknowledgement.
 bool is_near(const EndToEndFlow& flow, Side in, const tcp::Segment& segment, const SegmentNumbers& numbers) {
   if (!segment.flags.ack()) return false;
   const DataWay& sent = flow.towards(opposite(in));

@@ -11,8 +11,9 @@ namespace sluice::proxy {
 /// Maximum distance in bytes by which a segment may begin before the last acknowledged byte of its stream, as
 /// retransmitted and reordered segments do.
 inline constexpr std::uint32_t max_behind = 1U << 20;
-/// Maximum distance in bytes by which a segment may end beyond the right edge of the window. A host may shrink its
-/// window by rounding (RFC 7323 section 2.4), and a zero-window probe exceeds the edge by one byte.
+/// Maximum distance in bytes by which a segment may end beyond the right edge of the window. Rounding of the window
+/// field may move the edge back by up to 16 KiB (RFC 7323 section 2.4). A zero-window probe exceeds the edge by one
+/// byte.
 inline constexpr std::uint32_t max_beyond_edge = UINT16_MAX;
 
 /// Position of a segment's first byte, and position up to which the segment acknowledges data. Each is counted in bytes
@@ -32,14 +33,15 @@ struct SegmentNumbers {
 }
 
 /// True if the receiving host would probably accept the segment (RFC 5961). The segment must lie in the advertised
-/// window, or at most 1 MiB before the last acknowledged byte. It must acknowledge only data that has passed. A FIN
-/// counts as one byte. A RST must have an exact number: that after the last data or FIN that passed, the number of the
-/// FIN, or the position that the other host has acknowledged.
+/// window, or at most 1 MiB before the last acknowledged byte. It must acknowledge only data that the proxy has seen; a
+/// FIN counts as one byte. A RST must have an exact number: the one after the last data or FIN that passed, or that of
+/// the FIN. The position that the other host has acknowledged is valid too.
 [[nodiscard]] bool is_plausible(const EndToEndFlow& flow, Side in, const tcp::Segment& segment,
                                 const SegmentNumbers& numbers);
 
-/// True if the receiving host may accept the window of a segment that passes unchanged. In contrast to is_plausible(),
-/// the segment may acknowledge data that has passed unread, such as fragments, if that data lies in the window.
+/// True if the receiving host may accept the window of a segment that is forwarded unchanged. In contrast to
+/// is_plausible(), the segment may acknowledge data that the proxy has not seen (such as fragments), if that data lies
+/// in the window.
 [[nodiscard]] bool may_announce(const EndToEndFlow& flow, Side in, const tcp::Segment& segment,
                                 const SegmentNumbers& numbers);
 

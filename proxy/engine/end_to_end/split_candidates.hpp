@@ -17,7 +17,7 @@ class SplitCandidates {
   explicit SplitCandidates(std::uint32_t max_flows_at_once) : tracked_(max_flows_at_once) {}
 
   /// True if the end-to-end connection can be split just before this segment is processed. The segment must have a
-  /// correct checksum, and must not have been tracked or received.
+  /// correct checksum, and must not have been passed to track().
   [[nodiscard]] bool may_be_split(const EndToEndFlow& flow, Side in, const tcp::Segment& segment) const;
   /// Tracks a segment of a connection that is to be split later.
   void track(EndToEndFlow& flow, Side in, const packet::Packet& packet, const packet::Parsed& parsed);

@@ -27,7 +27,9 @@ struct FirstSyn {
   std::uint8_t ecn = 0;  ///< ECN field of the SYN's IP header
   /// true if copies of the SYN differ in their offer of accurate ECN, or if its ECN flags are a reserved combination
   bool ecn_unclear = false;
-  std::uint8_t unclear_options = 0;  ///< bits (tcp::SynOptions::Agreed) of options in which copies of the SYN differ
+  /// options (bits of tcp::SynOptions::Agreed) in which copies of the SYN differ, so that it is unknown which ones
+  /// apply
+  std::uint8_t unclear_options = 0;
   Instant at{};
   packet::HeaderTemplate headers;  ///< frame headers (Ethernet, IP, tunnel) of the SYN
 };

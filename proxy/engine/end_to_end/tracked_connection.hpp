@@ -14,22 +14,25 @@ namespace sluice::proxy {
 struct TrackedHost {
   tcp::SeqNum next;  ///< SND.NXT as seen from segments: the sequence number after the last byte that the host has sent
 
-  /// Sequence number after the last data that may have passed without being tracked; a retransmission of such data
-  /// would look new.
+  /// Sequence number after the last data of the host that may have passed without being tracked. A retransmission of
+  /// such data would look like new data.
   tcp::SeqNum unseen;
   tcp::SeqNum acked;  ///< newest acknowledgement number that the host has sent
   /// rightmost window edge that the host has advertised, or that the proxy has advertised in its name
   tcp::SeqNum edge;
   std::uint32_t window = 0;    ///< window that the host advertises, in bytes after its newest acknowledgement number
   std::uint32_t ts_value = 0;  ///< TSval of the host's newest segment; valid if the host has sent timestamps
-  std::uint32_t rtt = 0;       ///< round-trip time between the proxy and the host in tick::us; 0 while unknown
+  /// round-trip time between the proxy and the host in tick::us (about 1 µs); 0 while unknown
+  std::uint32_t rtt = 0;
   bool timed = false;
-  bool seen = false;       ///< true if a segment of the host was seen since the tracking started
-  bool unsettled = false;  ///< true if the last segment of the host had URG, ECE or CWR set
+  bool seen = false;  ///< true if a segment of the host was seen since the tracking started
+  /// true if the last segment of the host had URG, ECE or CWR set; the connection is not split in that state
+  bool unsettled = false;
 };
 
 /// State of a connection that can be split while it is idle. The connection is idle if all data is acknowledged and the
-/// next segment begins at the acknowledged position. The options of both SYNs must be known. Thread: the shard's.
+/// next segment carries the byte that its receiver expects next. The options of both SYNs must be known. Thread: the
+/// shard's.
 struct TrackedConnection {
   Handshake handshake;
 
@@ -51,11 +54,11 @@ struct TrackedConnection {
   /// whether it ends the connection.
   Tracked track(Side in, const tcp::Segment& segment);
   /// True if the segment's numbers match this connection. The segment must lie in the window of the receiving host, or
-  /// at most 1 MiB before what that host has acknowledged. Its ACK must lie in the window of the host that sent the
-  /// segment. A RST must have a number that the receiving host expects (RFC 5961 section 3.2).
+  /// at most 1 MiB before what that host has acknowledged. What it acknowledges must lie in the window of the host that
+  /// sent it. A RST must have a number that the receiving host expects (RFC 5961 section 3.2).
   [[nodiscard]] bool is_plausible(Side in, const tcp::Segment& segment) const;
-  /// Handles the first fragment of a segment, whose length is unknown. The segment may contain data that is not
-  /// tracked, so a retransmission of that data would look new until it is acknowledged.
+  /// Handles the first fragment of a segment, whose length is unknown. It may contain data that is not tracked. A
+  /// retransmission of that data would look new, so the connection is not split until the data is acknowledged.
   void record_unseen(Side in, const tcp::Segment& segment);
   /// True if the connection can be split just before this segment is processed. The segment carries data and must not
   /// have been tracked.

@@ -8,7 +8,7 @@
 namespace sluice::proxy {
 
 /// Values that one split connection contributes to the sums of its bearer (all connections of a UE under one policy).
-/// They are updated when the connection is served, that is, when its pending events are processed.
+/// They are updated when the connection's pending events are processed.
 struct FlowShare {
   std::uint32_t backlog = 0;   ///< bytes to the UE that the flow has received but not sent yet
   std::uint32_t reserved = 0;  ///< bytes that the flow holds and has advertised, in both directions together
@@ -46,8 +46,9 @@ struct BearerLoad {
   std::uint32_t short_flows = 0;          ///< number of short flows
   std::uint32_t closed_window_flows = 0;  ///< flows with FlowShare::window_closed
 
-  /// Sets three values of the flow in `share`, and updates the bearer's sums: the unsent bytes, the bytes held and
-  /// advertised, and `transferring`. The other values stay unchanged.
+  /// Sets three values of the flow in `share`, and updates the bearer's sums. The values are the unsent bytes, the
+  /// bytes held and advertised, and whether the flow is transferring (controlled window, unacknowledged data). The
+  /// other values stay unchanged.
   void update(FlowShare& share, std::uint32_t unsent, std::uint32_t held_and_advertised, bool is_transferring) {
     reserved += Bytes(held_and_advertised) - Bytes(share.reserved);
     share.reserved = held_and_advertised;

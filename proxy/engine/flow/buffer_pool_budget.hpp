@@ -71,13 +71,13 @@ class BufferPoolBudget {
   /// Returns the maximum bytes that one direction of a connection may hold and have advertised. `own` is what it holds
   /// and has advertised now.
   [[nodiscard]] Bytes max_quota(Bytes own) const { return two_thirds(free() + own); }
-  /// Returns the maximum bytes that a direction without measured demand may hold and have advertised. The part 1 −
-  /// limits.shrink_windows_at of the budget is kept for directions with a measured demand. `own` is what the direction
+  /// Returns the maximum bytes that a direction without measured demand may hold and have advertised. A part of the
+  /// budget, 1 − limits.shrink_windows_at, is kept for directions with a measured demand. `own` is what the direction
   /// holds and has advertised now.
   [[nodiscard]] Bytes max_without_demand(Bytes own) const { return two_thirds(free() - reserved_for_demand_ + own); }
-  /// Returns the maximum bytes that one direction of a connection may hold and have advertised because of the limit of
-  /// its UE. `reserved` is what all connections of the UE hold and have advertised, and `own` the direction's part of
-  /// it.
+  /// Returns how many bytes the limit of its UE (limits.ue_share) lets one direction of a connection hold and have
+  /// advertised. `reserved` is what all connections of the UE hold and have advertised, and `own` the direction's part
+  /// of it.
   [[nodiscard]] Bytes max_quota_of_ue(Bytes reserved, Bytes own) const {
     return two_thirds(of_one_ue_ - reserved + own);
   }
@@ -126,10 +126,11 @@ class BufferPoolBudget {
   std::uint32_t left_by_ports_;  ///< number of buffers that the ports cannot occupy
   /// number of buffers, part of left_by_ports_, that are kept free for receiving and forwarding
   std::uint32_t pool_reserve_;
-  std::int64_t half_pool_reserve_;  ///< half of this shard's part of the pool's reserve, in buffers
-  std::int64_t low_watermark_;      ///< number of buffers left in the budget at or below which is_low() is true
-  Bytes reserved_for_demand_;       ///< bytes of the budget that only directions with a measured demand may use
-  Bytes of_one_ue_;                 ///< bytes of the budget that the connections of one UE may use together
+  /// half of this shard's part of the buffers in pool_reserve_; see reserve_touched()
+  std::int64_t half_pool_reserve_;
+  std::int64_t low_watermark_;  ///< number of buffers left in the budget at or below which is_low() is true
+  Bytes reserved_for_demand_;   ///< bytes of the budget that only directions with a measured demand may use
+  Bytes of_one_ue_;             ///< bytes of the budget that the connections of one UE may use together
   /// number of buffers that payload may still occupy; negative while payload uses the reserve
   std::int64_t spare_ = 0;
   std::int64_t reserved_ = 0;  ///< sum of all window reservations that have not expired
@@ -137,7 +138,7 @@ class BufferPoolBudget {
   std::array<std::int64_t, epochs> by_epoch_{};
   std::uint16_t epoch_ = 0;
   double used_ = 0;
-  Instant next_look_{};  ///< time of the next reading of the number of free buffers; it is read earlier if few are free
+  Instant next_look_{};  ///< time at which the number of free buffers is read next; if few are free, it is read earlier
 };
 
 }  // namespace sluice::proxy

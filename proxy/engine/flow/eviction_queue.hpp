@@ -8,9 +8,9 @@
 namespace sluice::proxy {
 
 /// FIFO of objects in the order of their creation, to evict the oldest. If the FIFO is full, a new object evicts the
-/// oldest one. With a FIFO of handshakes, a SYN flood therefore occupies a limited part of the flow table, and evicts
-/// no established connection. Memory is allocated at construction. The entry of an object that has ended remains in the
-/// FIFO until it is the oldest.
+/// oldest one. For example, a SYN flood thus occupies a limited part of the flow table, and evicts no established
+/// connection. Memory is allocated at construction. The entry of an object that has ended remains in the FIFO until it
+/// is the oldest.
 class EvictionQueue {
  public:
   /// Allocates `capacity` entries, at least one.

@@ -69,8 +69,8 @@ struct Leg {
   packet::HeaderTemplate headers;
   std::uint16_t ip_id = 0;  ///< next value of the IPv4 identification field for packets with DF set
 
-  /// Time of the host's last progress, in tick::ms268: when it last acknowledged new data, or when data for it arrived
-  /// while the proxy held none. See relay::stall_time().
+  /// Time of the host's last progress, in tick::ms268 (units of 0.27 s). Progress means that the host has acknowledged
+  /// new data, or that data for it arrived while the proxy held none. See relay::stall_time().
   std::uint16_t progress = 0;
 
   /// true if the host must get a RST after it has received every byte that was acknowledged to the other host
@@ -87,7 +87,8 @@ struct Leg {
   /// True if the window advertised to the host is the whole default buffer quota. In that case neither a rate
   /// controller nor a measured demand determines it (see ReceiveWindowControl).
   bool limited_by_quota : 1 = false;
-  /// true if the other host has acknowledged data since the buffer quota was last computed
+  /// true if ACKs of the other host have opened the window advertised to this host since the buffer quota was last
+  /// computed
   bool space_added : 1 = false;
   Reservation reservation;  ///< reservation in the buffer budget for the window advertised to the host
 };
@@ -98,12 +99,13 @@ struct Handshake {
   tcp::SeqNum responder_isn;
   tcp::SynOptions initiator_options;
   tcp::SynOptions responder_options;
-  std::uint32_t last_rx = 0;  ///< arrival time of the newest segment of the handshake, in tick::us
-  /// round-trip time between the proxy and the initiator in tick::us; zero while unknown
+  std::uint32_t last_rx = 0;  ///< arrival time of the newest segment of the handshake, in tick::us (about 1 µs)
+  /// round-trip time between the proxy and the initiator in tick::us (about 1 µs); zero while unknown
   std::uint32_t initiator_rtt = 0;
-  /// round-trip time between the proxy and the responder in tick::us; zero while unknown
+  /// round-trip time between the proxy and the responder in tick::us (about 1 µs); zero while unknown
   std::uint32_t responder_rtt = 0;
-  /// serial number of the handshake; an EvictionQueue entry with another one is about an earlier handshake with this id
+  /// serial number of the handshake; if an EvictionQueue entry has another number, it is about an earlier handshake
+  /// with this id
   std::uint32_t ticket = 0;
   std::uint32_t responder_ts = 0;      ///< TSval of the SYN-ACK (RFC 7323); 0 without the option
   std::uint16_t responder_window = 0;  ///< window field of the SYN-ACK, which is never scaled
@@ -123,12 +125,12 @@ struct Handshake {
   [[nodiscard]] bool agrees_on_accurate_ecn() const {
     return initiator_options.accurate_ecn && responder_options.accurate_ecn;
   }
-  /// True if every SYN of the host behind `side` had an unfinished checksum. Later segments of that host may then have
-  /// one, too.
+  /// True if every SYN of the host behind `side` had an unfinished checksum (left to an offload). Later segments of
+  /// that host may then have one, too.
   [[nodiscard]] bool leaves_unfinished(Side side) const { return (unfinished & bit(side)) != 0; }
-  /// Records whether a segment of the handshake has an unfinished checksum, in a bit for its host. `first` is true for
-  /// the first SYN of that host; no other segment can set the bit. A segment with a finished checksum clears the bit,
-  /// so that one damaged segment has no lasting effect.
+  /// Records in a bit of `unfinished` whether a segment of the handshake has an unfinished checksum (left to an
+  /// offload). `first` is true for the first SYN of the host behind `side`; only that segment can set the bit. A
+  /// segment with a finished checksum clears it, so that one damaged segment has no lasting effect.
   void record_checksum(Side side, bool is_unfinished, bool first) {
     if (!is_unfinished) {
       unfinished = static_cast<std::uint8_t>(unfinished & ~bit(side));
@@ -153,7 +155,7 @@ struct Flow {
   /// events that must be processed before the burst ends; if there are any, PendingFlows contains the flow
   StreamEvents events = StreamEvents::none;
 
-  /// reason why the flow is handed back to its hosts; `none` if it is not handed back
+  /// reason why the flow is, or is to be, handed back to its hosts; `none` if it is not
   ReleaseReason release_reason : 4 = ReleaseReason::none;
 
   /// reason why the proxy resets the connection; `none` if it does not
@@ -176,7 +178,7 @@ struct Flow {
   /// End-to-end connection that replaces this flow once its handback to the hosts is complete; no_id if there is none.
   EndToEndId successor = no_id;
   FlowShare share;  ///< values of the flow that are included in the sums of its bearer
-  /// index of the flow's measured receive-buffer demand; no_id until a direction has delivered 64 KiB
+  /// index of the flow's measured receive-buffer demands; no_id until a direction has delivered 64 KiB
   /// (ReceiveBufferDemand::first)
   std::uint32_t demands = no_id;
   Bytes sent_to_radio{};  ///< number of IP bytes of data sent to the UE, including retransmissions

@@ -5,13 +5,13 @@
 namespace sluice::proxy {
 namespace {
 
-/// Divisor for the decrease of the demand (bytes to hold and advertise): per round trip it decreases by at most demand
-/// / fall.
+/// Limits the decrease of the demand (bytes to hold and advertise): per round trip it decreases by at most demand /
+/// fall.
 constexpr std::int64_t fall = 8;
 
 }  // namespace
 
-/// Returns by how many bytes the data delivered in a round trip, `in_round_trip`, exceeds that of the round trip
+/// Returns by how many bytes the data delivered in the last round trip, `in_round_trip`, exceeds that of the round trip
 /// before. The result is at most the data of the round trip before, because slow start at most doubles the data.
 Bytes ReceiveBufferDemand::growth(Bytes in_round_trip) const {
   return lesser(greater(in_round_trip - last_, Bytes{}), last_);

@@ -40,12 +40,12 @@ class ReceiveBufferDemand {
   /// Minimum duration of a measurement of delivered data, because ACKs arrive in bursts.
   static constexpr Duration shortest = std::chrono::milliseconds(10);
 
-  /// Returns by how many bytes the data delivered in a round trip, `in_round_trip`, exceeds that of the round trip
-  /// before. The result is at most the data of the round trip before.
+  /// Returns by how many bytes the data delivered in the last round trip, `in_round_trip`, exceeds that of the round
+  /// trip before. The result is at most the data of the round trip before.
   [[nodiscard]] Bytes growth(Bytes in_round_trip) const;
 
   Bytes bytes_ = first;
-  Bytes last_;        ///< bytes delivered in one round trip, according to the last measurement
+  Bytes last_;        ///< bytes delivered in one round trip, according to the measurement before the current one
   tcp::SeqNum mark_;  ///< sequence number from which the delivered bytes are being measured now
   Instant since_{};   ///< time since which the delivered bytes are being measured now
 };

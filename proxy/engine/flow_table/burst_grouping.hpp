@@ -11,9 +11,9 @@
 
 namespace sluice::proxy {
 
-/// Groups the packets of a burst by flow, because segments that follow each other form GRO runs, which cost less.
-/// Segments of one flow keep their order. A packet that is no TCP segment keeps its place, because it may concern a
-/// flow (fragments, ICMP errors): segments are grouped only before it and only behind it. Thread: the shard's.
+/// Groups the packets of a burst by flow, because consecutive segments of a flow (GRO runs) cost less. Segments of one
+/// flow keep their order. A packet that is no TCP segment keeps its place, because it may concern a flow (fragments,
+/// ICMP errors): segments are grouped only before it and only behind it. Thread: the shard's.
 class BurstGrouping {
  public:
   /// Selects how packets of cross traffic (datagrams, and segments without a connection) limit the grouping.
@@ -26,8 +26,8 @@ class BurstGrouping {
 
   /// True if grouping the burst saves more time than it costs, because segments of its flows are interleaved. That is
   /// so if more than half of the lookups find a flow that occurred earlier in the burst. `known` contains the
-  /// connection of each packet. May be false by mistake, because flows whose ids have equal low bits share one entry of
-  /// the table of earlier flows.
+  /// connection of each packet. The result may be false by mistake, because flows whose ids have equal low bits share
+  /// one entry of `last_`.
   [[nodiscard]] bool is_interleaved(const ParsedBurst& known, const ConnectionTable& connections) {
     const auto count = known.keys.size();
     std::size_t repeated = 0;

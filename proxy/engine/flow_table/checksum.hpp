@@ -7,10 +7,10 @@
 
 namespace sluice::proxy {
 
-/// True if a segment that arrived on `in` may be accepted with this checksum state. An unfinished checksum is accepted
-/// only if the port is configured to accept such checksums. In addition `shown` must be true: the host's SYN had an
-/// unfinished checksum too. Otherwise the value may be in a damaged segment by chance. If the device vouches for the
-/// data (ChecksumState::partial_verified), `shown` does not matter.
+/// True if a segment that arrived on `in` may be accepted with this checksum state. An unfinished checksum (left to an
+/// offload) is accepted only if the port is configured to accept such checksums. In addition `shown` must be true: the
+/// host's SYN had an unfinished checksum too. Otherwise a damaged segment could contain the value of an unfinished
+/// checksum by chance. If the device vouches for the data (ChecksumState::partial_verified), `shown` does not matter.
 [[nodiscard]] inline bool is_acceptable(const ShardConfig& config, Side in, packet::ChecksumState state, bool shown) {
   switch (state) {
     case packet::ChecksumState::good:

@@ -24,8 +24,8 @@ struct ConnectionRecord {
   /// number of segments that were retransmitted to the host behind each side
   std::array<std::uint32_t, 2> retransmissions{};
   std::array<Duration, 2> rtt{};  ///< round-trip time to the host behind each side; zero while unknown
-  Duration queueing_delay{};      ///< smoothed minus minimum round-trip time to the UE when the connection ended; zero
-                                  ///< while unknown
+  /// smoothed minus minimum round-trip time to the UE when the connection ended; zero while unknown
+  Duration queueing_delay{};
 };
 
 /// Receiver of the records of connections that have ended.

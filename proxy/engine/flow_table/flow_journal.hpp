@@ -32,8 +32,9 @@ struct alignas(64) JournalEntry {
   /// bit of JournalEntry::options: the host on the core side has sent the first SYN
   static constexpr std::uint32_t core_initiates = 2;
 
-  /// Frame headers of packets to a host, copied from packet::HeaderTemplate. Outer headers longer than two VLAN tags
-  /// are not recorded. The entry is then invalid, so that the connection is not recovered after a crash.
+  /// Frame headers of packets to a host, copied from packet::HeaderTemplate. Outer headers that are longer than
+  /// Ethernet with two VLAN tags (tunnels) are not recorded. The entry is then invalid, so that the connection is not
+  /// recovered after a crash.
   struct Headers {
     std::uint32_t flow_label;
     std::array<std::uint8_t, packet::ethernet_length + packet::VlanTag::max_length> outer;
@@ -53,7 +54,8 @@ struct alignas(64) JournalEntry {
     std::uint8_t flags;
   };
 
-  /// value of State; written after all other fields when an entry begins, and before them when it ends
+  /// value of State; written after all other fields when an entry begins, and before them when it ends; the entry thus
+  /// is valid whenever the program is killed
   std::uint32_t state;
   std::uint32_t options;
   flow::FlowKey key;

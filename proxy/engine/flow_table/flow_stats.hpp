@@ -16,7 +16,7 @@ struct FlowStateCounts {
   std::uint32_t governed = 0;      ///< number of bearers whose sending a rate controller limits
   std::uint32_t ungoverned = 0;    ///< number of bearers whose sending only congestion control limits
 
-  /// IP bytes of cross traffic (packets that belong to no split connection) that wait in the queues of all UEs
+  /// IP bytes of cross traffic (packets that belong to no split connection) that wait in the queues of all UEs.
   std::uint64_t cross_traffic_waiting = 0;
 
   FlowStateCounts& operator+=(const FlowStateCounts& other);

@@ -26,8 +26,8 @@ class PassingTraffic {
   /// Time after which the table entry of a flow is free if none of the flow's frames was sampled.
   static constexpr Duration keep = std::chrono::minutes(1);
 
-  /// Counts a frame that is forwarded without control for `reason`. Samples the frame if it completes a step, that is,
-  /// the number of bytes for which one sample stands.
+  /// Counts a frame that is forwarded without control for `reason`. Bytes are counted in steps, and one frame per step
+  /// is sampled. Samples this frame if it completes a step.
   void count(const RxPacket& rx, Counter reason, std::uint16_t bytes) {
     if (count_bytes(bytes)) [[unlikely]]
       sample(rx, reason);
@@ -72,9 +72,9 @@ class PassingTraffic {
 
   std::int64_t until_sample_ = min_step;  ///< number of bytes until the next frame is sampled
   std::int64_t step_ = min_step;          ///< number of bytes for which each sample stands
-  /// random distance, in bytes, of the next sample from the start of its step (step_ bytes with one sample)
+  /// random distance in bytes from the start of the current step (`step_` bytes) to its sample
   std::int64_t offset_ = 0;
-  /// State of the linear congruential generator that selects the distances between sampled frames.
+  /// State of the linear congruential generator that selects the distances in `offset_`.
   std::uint64_t phase_ = 0;
   std::uint64_t sampled_ = 0;  ///< bytes of all samples
   std::array<std::array<Entry, set_size>, capacity / set_size> sets_{};

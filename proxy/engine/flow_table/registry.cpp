@@ -11,7 +11,7 @@ namespace sluice::proxy {
 namespace {
 
 /// Returns the key under which a UE's bearers are stored in the bearer table. The server address is unused, but has the
-/// family of the UE's address. The key of an IPv4 UE thus has the short form.
+/// family of the UE's address. The key of an IPv4 UE thus has the short form (flow::ShortKey).
 flow::FlowKey entry_key(const IpAddress& ue) {
   flow::FlowKey key;
   key.ue = ue;

@@ -66,8 +66,8 @@ class Registry {
   /// Removes the flow from its bearer, the table and the timers, and destroys it. Its packets are freed.
   void close(FlowId id, Instant now);
 
-  /// Returns one bearer of the UE, from which the UE's other bearers can be reached. Returns no_flow if the UE has
-  /// none.
+  /// Returns one bearer of the UE; CircularListHook::sibling() leads to the UE's other bearers. Returns no_flow if the
+  /// UE has none.
   [[nodiscard]] BearerId find_bearer(const IpAddress& ue) const;
   /// Looks up one bearer for each UE in `ues`, like find_bearer() but with prefetching. `out` must be at least as long
   /// as `ues`, which contains at most max_found_at_once addresses.
@@ -157,7 +157,7 @@ class Registry {
   /// Scans the next send histories, and frees those of UEs of which no packet can be in flight to the Node-B any more.
   [[gnu::noinline]] void scan_histories(Instant now);
   /// Returns one bearer of a UE, from which the UE's other bearers can be reached; no_flow if there is none. `ue` is
-  /// the address under which the bearers are stored.
+  /// the address under which the bearers are stored, see queue_of().
   [[nodiscard]] BearerId entry_of(const IpAddress& ue) const;
   /// Returns the address under which a UE's bearer is stored: that of the UE, or that of a configured prefix whose UEs
   /// share one queue.
@@ -165,7 +165,8 @@ class Registry {
   /// Makes all bearers of the UE that `trace` names write their controllers' inputs and decisions to this log. With
   /// null, ends the recording.
   void set_trace(control::DecisionLog* trace);
-  /// Closes a bearer that has no connections: at once, or after the idle timeout if it has measurements.
+  /// Closes a bearer that has no connections: at once, or after the idle timeout if a connection was established or the
+  /// bearer limits cross traffic.
   void close_if_unused(BearerId id, Instant now);
   /// Adds the flow to the circular list of the bearer's flows.
   void join(Bearer& bearer, FlowId id);

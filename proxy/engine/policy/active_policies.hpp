@@ -18,15 +18,15 @@ class ActivePolicies {
   ActivePolicies(const Policies& first, tcp::RecoveryStatePool& recovery_states);
 
   /// Activates other policies. The caller must then move all flows from bearers of the old policies to new bearers.
-  /// Meanwhile a UE can have bearers for both, so up to twice as many bearers as before may exist. A flow keeps its old
-  /// bearer if the maximum number is reached.
+  /// Meanwhile a UE can have bearers of both, so there may be up to twice as many bearers as before. A flow keeps its
+  /// old bearer if the maximum number is reached.
   void exchange(const Policies& policies);
   /// Returns the active policies.
   [[nodiscard]] const Policies& current() const { return *current_; }
   /// Returns the generation number of the active policies. Bearers that were created under earlier policies have a
   /// different one.
   [[nodiscard]] std::uint16_t generation() const { return generation_; }
-  /// True if a controller may give short flows (less than smvs.short_flow sent) priority, under the active policies or
+  /// True if a controller gives short flows (less than smvs.short_flow sent) priority, under the active policies or any
   /// earlier ones. The proxy then counts the short flows.
   [[nodiscard]] bool prioritizes_short_flows() const { return prioritizes_short_flows_; }
   /// True if at least one of the active policies permits to count answers to QUIC downloads, that is, short datagrams
@@ -49,9 +49,9 @@ class ActivePolicies {
 
   const Policies* current_ = nullptr;
   tcp::RecoveryStatePool& recovery_states_;
-  /// Secret key from which legs compute random segment boundaries, so that hosts cannot predict them. If a host
-  /// acknowledges data before it arrives, its ACKs end elsewhere than at these boundaries, and the proxy detects that.
-  /// Later policies reuse the key, because a configuration file contains none.
+  /// Secret key from which the legs compute random segment boundaries. Hosts cannot predict them. If a host
+  /// acknowledges data before it arrives, its ACKs do not end at these boundaries, and the proxy detects that. Later
+  /// policies reuse the key, because a configuration file contains none.
   std::uint64_t boundary_secret_;
   std::uint16_t generation_ = 1;
   bool prioritizes_short_flows_ = false;

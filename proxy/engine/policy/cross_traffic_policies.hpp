@@ -11,8 +11,8 @@
 namespace sluice::proxy {
 
 /// Decides by the policies which packets of cross traffic (packets that belong to no split connection) may wait in the
-/// queue of a UE. The first packet of a flow decides for the flow, as a SYN does for a connection. Packets of a flow
-/// whose DSCP changes thus stay in order. Thread: the shard's.
+/// queue of a UE. The first packet of a flow decides for the whole flow, as a SYN does for a connection. If the DSCP of
+/// a flow changes, its packets thus stay in order. Thread: the shard's.
 class CrossTrafficPolicies {
  public:
   /// True if the first policy that matches the flow lets cross traffic (packets of no split connection) wait in the

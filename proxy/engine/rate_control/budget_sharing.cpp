@@ -15,12 +15,12 @@ namespace sluice::proxy {
 
 namespace {
 
-/// Limit for deciding that the bottleneck of a flow is not the radio link. That is so if the flow's queueing delay
-/// exceeds twice the UE's delay by more than this time. The UE's delay is the queueing delay that its flows have in
-/// common, plus the larger of its maximum and its newest ACK delay.
+/// Time by which a flow's queueing delay must exceed twice the delay that all flows of the UE have in common. Then the
+/// bottleneck of the flow is not the radio link. The common delay is that of the radio queue and of ACKs on the uplink.
 constexpr Duration queued_elsewhere = std::chrono::milliseconds(20);
-/// Factor in the limit of the bytes in flight of a flow whose bottleneck is not the radio link. The limit is factor ×
-/// rate of the flow × (minimum RTT + queued_elsewhere), plus segments_elsewhere full segments.
+/// Limit of the bytes in flight of a flow whose bottleneck is not the radio link. It is gain_elsewhere × rate of the
+/// flow × (minimum RTT + queued_elsewhere), plus segments_elsewhere full segments. The gain exceeds 1, so that the flow
+/// can use a bottleneck that becomes faster.
 constexpr double gain_elsewhere = 1.25;
 constexpr std::int64_t segments_elsewhere = 2;
 

@@ -16,15 +16,16 @@ namespace sluice::proxy {
 
 class Bearer;
 
-/// Bytes that one flow may send at once while other flows of its UE wait for the window that they have in common.
+/// Number of bytes (two full packets) that one flow may send at once while other flows of its UE wait for the same
+/// window.
 inline constexpr Bytes turn{2 * 1500};
 /// Minimum share of a UE's window for all short flows together while other flows wait too. A flow is short if it has
 /// sent less than SmvsSettings::short_flow.
 inline constexpr double short_flow_share = 0.8;
 
 /// Returns the part of `window` for one of the `waiting` flows, of which `short_flows` are short (have sent less than
-/// smvs.short_flow). All short flows get equal parts, and all other flows get equal parts. A short flow gets at least
-/// as much as a flow that is not short. The flow itself must be included in the numbers.
+/// smvs.short_flow). The flow itself must be included in these numbers. All short flows get equal parts, and all other
+/// flows get equal parts. A short flow gets at least as much as a flow that is not short.
 [[nodiscard]] Bytes part_of(Bytes window, std::uint32_t waiting, std::uint32_t short_flows, bool is_short_flow);
 
 /// Numbers of flows that share the window of a bearer: split flows with unsent data, end-to-end flows that the window
@@ -39,10 +40,10 @@ struct Competitors {
 /// rate_control().uses_ack_feedback().
 [[nodiscard]] control::AckSample make_ack_sample(const Bearer& bearer, Instant now);
 
-/// Returns the delay of the peer's newest ACK, derived from its timestamp `ticks`; negative while unknown. A result
-/// above `round_trip`, which includes the delay, shows that the peer's clock was set back. The estimate of that clock
-/// then restarts, because a constant false delay would make the controller fill the radio queue for minutes.
-/// `round_trip` is zero while unknown.
+/// Returns by how long the UE delayed its newest ACK, derived from the ACK's timestamp `ticks`; negative while unknown.
+/// `round_trip` is the measured round trip, which includes this delay; zero while unknown. A delay above `round_trip`
+/// shows that the UE's clock was set back, and the estimate of that clock then restarts. Otherwise a constant false
+/// delay would make the controller fill the radio queue for minutes.
 [[nodiscard]] Duration possible_ack_delay(control::TimestampOneWayDelay& clock,
                                           const control::DelayBasedController& law, Instant now, std::uint32_t ticks,
                                           Duration round_trip);
@@ -65,8 +66,9 @@ class BudgetSharing {
   /// leave unused.
   [[nodiscard, gnu::noinline]] Bytes budget(const Flow& flow, FlowId id, Bearer& bearer, bool beyond_its_part,
                                             Instant now);
-  /// Returns how many IP bytes of data that just arrived may be forwarded at once. If they are fewer than `least`,
-  /// returns zero and counts the flow as waiting. After forwarding, the caller must call record_passed().
+  /// Returns how many IP bytes of data that just arrived may be forwarded at once. The flow counts as waiting for the
+  /// window if other flows wait, or if the result is less than `least`. After forwarding, the caller must call
+  /// record_passed().
   [[nodiscard]] Bytes budget_to_pass(const Flow& flow, FlowId id, Bearer& bearer, Bytes least, Instant now);
   /// Updates the flow's bytes in flight after data was forwarded at once, so that nothing is left to send.
   void record_passed(const Flow& flow, FlowId id, Bearer& bearer);
@@ -80,7 +82,7 @@ class BudgetSharing {
   /// Largest value of Share::flight.
   static constexpr std::uint32_t max_flight = (1U << 30) - 1;
 
-  /// Values of one flow that are included in the ACK-based controller of its UE.
+  /// Values of one flow that are included in the sums of its UE's ACK-based controller.
   struct Share {
     std::uint32_t flight : 30 = 0;           ///< IP bytes in flight
     std::uint32_t waits : 1 = 0;             ///< counted in AckController::waiting()

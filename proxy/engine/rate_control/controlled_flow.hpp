@@ -15,9 +15,10 @@ namespace sluice::proxy {
 inline constexpr std::int64_t min_window_segments = 2;
 
 /// A connection with a per-flow window controller, in the direction to the UE. Contains the controller and the
-/// connection's positions in the radio queue. The owner chooses the unit of positions. For an end-to-end connection
-/// they are bytes of the stream (control::StreamPosition). For a split connection they are IP bytes sent, including
-/// retransmissions; "acknowledged" then means no longer in flight. Thread: the shard's.
+/// positions up to which data was sent, has reached and has left the radio queue. The owner chooses the unit of
+/// positions. For an end-to-end connection they are bytes of the stream (control::StreamPosition). For a split
+/// connection they are IP bytes sent, including retransmissions; "acknowledged" then means no longer in flight. Thread:
+/// the shard's.
 class ControlledFlow {
  public:
   /// Creates the controller of the connection `whose` with the values in `start`. The next byte to be sent has position
@@ -25,7 +26,7 @@ class ControlledFlow {
   ControlledFlow(const Bearer& bearer, const flow::FlowKey& whose, const control::FlowControllerStart& start);
 
   /// Records that the first `end` bytes were sent to the UE: of the stream, or IP bytes for a split connection.
-  /// bearer.sent() must already include it.
+  /// bearer.sent() must already include them.
   void on_sent(const Bearer& bearer, Bytes end);
   /// Records that a packet with `payload` payload bytes occupies `packet` bytes in the radio queue. The packet with the
   /// most payload so far determines the ratio of payload to IP bytes. Only for flows whose positions are payload bytes.
@@ -62,7 +63,8 @@ class ControlledFlow {
   /// Returns the state of the radio queue in the unit of this flow, payload or IP bytes.
   [[nodiscard]] control::QueueView queue(Bearer& bearer, Instant now) const;
 
-  /// Calls the controller and records the call in the bearer's decision log, if there is one.
+  /// Calls the function of the controller that `Call` names, and records the call in the bearer's decision log, if
+  /// there is one.
   template <typename Call, typename... Arguments>
   auto ask(const Bearer& bearer, const Arguments&... arguments);
 

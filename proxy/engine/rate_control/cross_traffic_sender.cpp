@@ -1,5 +1,5 @@
-// Cross traffic of UEs: packets that no split connection sends. Forwarder offers each one, and bursts, reports and
-// timers make the sender release what waits. Invariants: the bytes of a bearer's DeliveryLedger are part of the
+// Cross traffic of UEs: packets that no split connection sends. Forwarder offers each packet; bursts, reports and
+// timers make the sender release waiting packets. Invariants: the bytes of a bearer's DeliveryLedger are part of the
 // controller's bytes in flight. A packet is counted by its reason when it leaves.
 #include "proxy/engine/rate_control/cross_traffic_sender.hpp"
 
@@ -34,9 +34,9 @@ constexpr Duration max_clock_silence = std::chrono::seconds(10);
 /// Minimum period in which sparse flows (flows that send little) may exceed the UE's window by `sparse_overdraft` bytes
 /// once. It applies if the round trip is shorter, or unknown because Node-B reports control the UE.
 constexpr Duration min_overdraft_period = std::chrono::milliseconds(20);
-/// Maximum time that the link needs to send the bytes that a flow may queue, at the flow's part of the link's rate. The
-/// longer max_sole_queued_time applies if no connection has data, because only queued bytes then keep the link busy
-/// after a loss.
+/// Limit of the bytes that one flow may queue: the time in which the link sends them at the flow's part of its rate. If
+/// no connection of the UE has data, max_sole_queued_time applies instead. Only queued bytes then keep the link busy
+/// while the flow's sender recovers from a loss.
 constexpr Duration max_queued_time = std::chrono::milliseconds(80);
 constexpr Duration max_sole_queued_time = 4 * max_queued_time;
 /// Number of bytes of one flow that may always wait in the UE's queue, even on a slow link.
@@ -44,8 +44,9 @@ constexpr Bytes min_queued{8 * 1500};
 /// Maximum number of bytes of one flow in the UE's queue at which a packet of the flow's handshake is still queued.
 constexpr Bytes max_handshake_queued{64 << 10};
 
-/// True if cross traffic (packets of no split connection) has the link to itself: Node-B reports or counted answers
-/// (short datagrams that acknowledge a QUIC download) limit the UE, and none of its connections has data.
+/// True if cross traffic (packets of no split connection) has the link to itself. Node-B reports or counted answers
+/// (short datagrams that acknowledge a QUIC download) must limit the UE. No split connection of the UE may have unsent
+/// data, and no end-to-end connection may exist.
 bool is_sole(const Bearer& bearer) {
   bool sole =
       !bearer.rate_control().is_ack_based() || (bearer.has_cross_traffic_queue() && bearer.cross_traffic_queue().clock);
@@ -74,8 +75,8 @@ bool is_window_full(const Bearer& bearer, Instant now) {
   return controller.flight() + bearer.settings().smvs.acks.segment > controller.law().window(now);
 }
 
-/// Holds back the flow whose answers are counted while its clock requires that, and releases it afterwards. Returns
-/// true if packets wait that may be sent.
+/// Holds back the QUIC download whose answers are counted while its AnswerClock requires that, and releases it
+/// afterwards. Returns true if packets wait that may be sent.
 bool apply_hold(CrossTrafficQueue& cross) {
   if (cross.is_holding()) {
     cross.queue.hold(cross.clocked_slot);
@@ -96,9 +97,10 @@ bool shares_clocked_fifo(const CrossTrafficQueue& cross, std::uint32_t slot) {
   return cross.clock && slot % FlowQueue::slots == cross.clocked_slot % FlowQueue::slots;
 }
 
-/// Returns the parameters of CoDel for the flows of cross traffic (packets of no split connection). The interval covers
-/// a round trip to a distant server and through the radio, or twice that if no connection of the UE has data. The
-/// target is a quarter of the interval: such a queue keeps a loss-based sender busy on a link whose rate varies.
+/// Returns the parameters of CoDel for the flows of cross traffic (packets of no split connection). The interval is at
+/// least 200 ms, for a round trip to a distant server and through the radio; 400 ms if no connection of the UE has
+/// data. It is also at least two round trips to the UE. The target is a quarter of the interval: such a queue keeps a
+/// loss-based sender busy on a link whose rate varies.
 CodelParameters codel_of(const Bearer& bearer) {
   const Duration usual = std::chrono::milliseconds(is_sole(bearer) ? 400 : 200);
   const Duration interval = std::max(usual, 2 * bearer.ack_controller().law().srtt());
@@ -281,10 +283,10 @@ bool CrossTrafficSender::may_release(Bearer& bearer, const SharedWindow& shared,
   return window_left(bearer, shared) >= size || may_overdraw(bearer, size, now);
 }
 
-/// True if the next packet of cross traffic, of `bytes` IP bytes, may exceed the window. That is so if its flow is
-/// sparse (has sent little). In addition, sparse flows must not have used up the bytes that they may send beyond the
-/// window in this round trip. Counts the packet among these bytes. A call or game beside a download thus need not wait
-/// while the window is full.
+/// True if the next packet of cross traffic, of `bytes` IP bytes, may be sent beyond the window, and counts it. Its
+/// flow must be sparse (have sent little). Sparse flows together may send `sparse_overdraft` bytes beyond the window
+/// per period (a round trip, at least 20 ms). A call or game beside a download thus need not wait while the window is
+/// full.
 bool CrossTrafficSender::may_overdraw(const Bearer& bearer, Bytes bytes, Instant now) {
   CrossTrafficQueue& cross = bearer.cross_traffic_queue();
   if (!cross.queue.next_is_sparse()) return false;

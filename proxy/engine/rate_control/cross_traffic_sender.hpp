@@ -19,21 +19,22 @@ namespace sluice::proxy {
 /// FlowQueue. If no controller knows the queue, they are forwarded at once. Thread: the shard's.
 class CrossTrafficSender {
  public:
-  /// Counts sent packets in `passing`, the table of flows that are forwarded without control. It outlives the sender.
+  /// Stores a reference to `passing`, the table of flows that are forwarded without control, in which sent packets are
+  /// counted. It must outlive this object.
   CrossTrafficSender(const ShardContext& shard, PassingTraffic& passing) : shard_(shard), passing_(passing) {}
 
   /// Sends or queues the packet. Does nothing and returns false if no controller of the UE knows the length of the
   /// radio queue; the caller then forwards the packet. `reason` is the counter that counts the packet when it is sent.
   [[nodiscard]] bool offer(RxPacket& rx, Bearer& bearer, Counter reason);
-  /// Counts a datagram to a UE whose bearer is `id`, or no_flow. Starts to count answers if its flow is now a download
-  /// and neither reports nor ACKs show what the UE's link delivers. Answers are the short datagrams that the UE sends
-  /// back. Returns the UE's bearer, which may be new.
+  /// Counts a datagram to a UE. `id` is the UE's bearer, or no_flow if it has none. Starts to count the UE's answers if
+  /// the datagram's flow is now a download, and neither Node-B reports nor ACKs show what the link delivers. Answers
+  /// are the short datagrams that the UE sends back. Returns the UE's bearer, which may be new.
   [[nodiscard]] BearerId find_download(const RxPacket& rx, BearerId id);
   /// True if the answers of some UE may be counted at `now`, so that on_answer() must be called. Answers are short
   /// datagrams that acknowledge a download.
   [[nodiscard]] bool may_take_answers(Instant now) const { return now < clocks_until_; }
   /// Counts a datagram from a UE as an answer if it is short and belongs to a download whose answers are counted. An
-  /// answer is used like an ACK.
+  /// answer then serves as an ACK of the download.
   [[gnu::noinline]] void on_answer(const RxPacket& rx);
   /// True if an ACK has arrived for a bearer that has waiting cross traffic (packets of no split connection).
   [[nodiscard]] bool any_woken() const { return shard_.registry.any_cross_traffic_woken(); }
@@ -70,7 +71,7 @@ class CrossTrafficSender {
   /// is sent.
   struct SharedWindow {
     Bytes window;
-    /// Number of connections that compete with the packets of no split connection for the window.
+    /// Number of connections that compete with cross traffic (packets of no split connection) for the window.
     std::uint32_t others = 0;
     /// Number of short flows (less than smvs.short_flow sent) among the connections and cross-traffic flows that
     /// compete.

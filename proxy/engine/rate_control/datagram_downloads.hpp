@@ -16,8 +16,8 @@ namespace sluice::proxy {
 /// downloads that share an entry may not be found. Memory and work per datagram are constant. Thread: the shard's.
 class DatagramDownloads {
  public:
-  /// Fewest IP bytes of a full-size datagram. A QUIC client's first datagram has 1200 bytes of payload (RFC 9000
-  /// section 14.1), and the largest ones are not shorter.
+  /// Minimum IP length of a datagram that counts as full-size. QUIC requires a path that carries 1200 bytes of UDP
+  /// payload (RFC 9000 section 14), so the largest datagrams of a download are not shorter.
   static constexpr Bytes full_size{1200};
 
   /// Counts a datagram of the flow to a UE. Returns true if the flow has become a download with this datagram.
@@ -52,7 +52,7 @@ class DatagramDownloads {
   static constexpr std::uint16_t download = 100;
   struct Entry {
     flow::KeyTag flow{};
-    std::uint16_t datagrams = 0;  ///< full-size datagrams since `since`
+    std::uint16_t datagrams = 0;  ///< number of full-size datagrams since the time `since`
     Instant since{};
     Instant excluded_until{};
     std::uint8_t exclusions = 0;

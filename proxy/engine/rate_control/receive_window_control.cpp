@@ -1,7 +1,7 @@
-// Receive windows of split connections: quota for the UE, and the second loop for the server while a controller steers
-// (the second loop of the paper, control/smvs/receive_window_loop.hpp). SplitFlows and the pure-ACK path call it.
-// Invariants: a right edge never moves left, and no window exceeds the quota of RelayBufferQuota by more than one unit
-// of the window scale.
+// Receive windows of split connections. The window for the UE follows the buffer quota. While a rate controller runs, a
+// second control loop computes the window for the server (the second loop of the paper,
+// control/smvs/receive_window_loop.hpp). SplitFlows and the pure-ACK path call it. Invariants: a right edge never moves
+// left, and no window exceeds the quota of RelayBufferQuota by more than one unit of the window scale.
 #include "proxy/engine/rate_control/receive_window_control.hpp"
 
 #include <algorithm>
@@ -32,17 +32,18 @@ bool window_matters(const Flow& flow, Side from) {
          Bytes(endpoint.rcv_adv() - endpoint.rcv_nxt()) < relay::min_window;
 }
 
-/// Returns the window to advertise to the host behind `in`, at most `most`. Also at most the larger of two numbers: the
-/// bytes that the host has sent so far, and the window that the other host advertises. A connection with little data
-/// can thus be handed back to its hosts at any time. No host then has a larger window than the other host offers.
+/// Returns the window to advertise to the host behind `in`: at most `most`, and at most the larger of two numbers.
+/// These are the bytes that the host has sent so far, and the window that the other host advertises. While a connection
+/// carries little data, no host thus gets a larger window than the other host offers. Such a connection can be handed
+/// back to its hosts at any time.
 Bytes advertise_to(const Flow& flow, Side in, Bytes most) {
   const Bytes sent = flow.sent_from(in, flow.leg(in).endpoint.rcv_nxt());
   return lesser(most, greater(sent, flow.leg(opposite(in)).endpoint.snd_window()));
 }
 
-/// Returns from which size on a change of the window towards the server is advertised by a separate ACK. Under the
-/// ACK-based controller that size may be large without loss of throughput. With Node-B reports, a large size costs up
-/// to 0.7 % of the throughput if the server is 120 ms away. A size of two segments costs 0.1 %.
+/// Returns how far the right edge of the window towards the server must be able to move before a separate ACK
+/// advertises it. Under the ACK-based controller a distance of up to eight segments costs no throughput. With Node-B
+/// reports such a distance costs up to 0.7 % if the server is 120 ms away, and two segments cost 0.1 %.
 tcp::WindowUpdates updates_of(const Bearer& bearer) {
   return bearer.rate_control().is_ack_based() ? tcp::WindowUpdates::prompt_for_its_size : tcp::WindowUpdates::prompt;
 }
@@ -61,18 +62,18 @@ void record_window_closed(Flow& flow, Bearer& bearer, bool window_closed) {
     change_window_closed(flow, bearer, window_closed);
 }
 
-/// Time that unsent data for the UE must last at least so that the server gets no minimum window. The server then loses
-/// no throughput by a pause, after which it restarts with ten segments.
+/// If the unsent data for the UE lasts longer than this time, the server gets no minimum window (two segments). The
+/// data keeps the link busy while the server pauses and restarts with ten segments.
 constexpr Duration ample_backlog_time = std::chrono::seconds(1);
 
-/// Factor by which the measured share of cross traffic in the delivered bytes is multiplied. The data between server
-/// and proxy is reduced by the product. The factor is below 1, because senders of cross traffic react to drops and then
-/// send less than on average.
+/// Part of the measured share of cross traffic by which the link's rate is reduced when the window advertised to the
+/// server is computed. It is below 1, because senders of cross traffic react to drops and then send less than on
+/// average.
 constexpr double kept_beside_cross_traffic = 0.8;
 
 /// True if the unsent data for the UE lasts longer than `ample_backlog_time` at the flow's part of the link's rate. The
-/// server then gets no minimum window. A pause of the server costs nothing in this case, while two segments per
-/// interval could exceed the rate of a slow link.
+/// server then gets no minimum window (two segments). A pause of the server costs nothing in this case, while two
+/// segments per interval could exceed the rate of a slow link.
 bool has_ample_backlog(const Flow& flow, const Bearer& bearer) {
   const Bytes held = flow.leg(Side::radio).endpoint.unsent() * std::max(bearer.load.transferring_flows, 1U);
   const Rate rate = bearer.mean_rate();

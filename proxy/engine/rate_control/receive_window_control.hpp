@@ -33,9 +33,9 @@ class ReceiveWindowControl {
   /// Updates the window advertised to the server.
   void update_of_server(Flow& flow, Bearer& bearer, Instant now);
   /// True if data from the server may change the window that the proxy advertises to it. Under the ACK-based controller
-  /// this is so only in three cases: other connections of the UE have data too, no data is in flight to the UE (so no
-  /// ACK follows), or the window is closed. In other cases the window depends only on the sum of advertised, held and
-  /// in-flight bytes, which arriving data does not change.
+  /// this is so only in three cases. Other connections of the UE have data too, no data is in flight to the UE (no ACK
+  /// follows), or the window is closed. Otherwise the window depends only on the sum of advertised, held and in-flight
+  /// bytes, which arriving data does not change.
   [[nodiscard]] static bool data_opens(const Flow& flow, const Bearer& bearer) {
     return !bearer.rate_control().is_ack_based() || data_opens_if_ack_based(flow, bearer);
   }
@@ -44,9 +44,9 @@ class ReceiveWindowControl {
   [[nodiscard]] static bool data_opens_if_ack_based(const Flow& flow, const Bearer& bearer) {
     return flow.share.window_closed || !flow.share.transferring || bearer.load.transferring_flows != 1;
   }
-  /// True if the window advertised to the server is used up, and the proxy may open it by two segments from time to
-  /// time. Otherwise the server cannot send for its retransmission timeout, restarts with ten segments (RFC 5681
-  /// section 4.1), and the link idles meanwhile.
+  /// True if less than two segments of the window advertised to the server are left, and the proxy may sometimes open
+  /// it to two. Without that, the server would be idle for longer than its retransmission timeout. It would restart
+  /// with ten segments (RFC 5681 section 4.1), and the link would idle meanwhile.
   [[nodiscard]] static bool gets_min_window(const Flow& flow, const Bearer& bearer, Instant now) {
     return window_nearly_closed(flow) && bearer.rate_control().is_ack_based() &&
            relay::stall_time(flow, Side::radio, now) <= min_window_granted_for;
@@ -55,7 +55,8 @@ class ReceiveWindowControl {
   [[nodiscard]] static bool window_nearly_closed(const Flow& flow) {
     return flow.window_loop != no_id && advertised_to_server(flow) < few_segments(flow);
   }
-  /// Interval at which the window of a flow is checked while gets_min_window() is true for the flow.
+  /// Interval at which the timer checks the window advertised to the server, while gets_min_window() is true for the
+  /// flow.
   static constexpr Duration min_window_check = std::chrono::milliseconds(50);
   /// Destroys the controller of the window advertised to the server, because the flow ends.
   void forget(Flow& flow, const Bearer& bearer);
@@ -69,7 +70,7 @@ class ReceiveWindowControl {
     control::ReceiveWindowLoop balance;
     /// index of the sliding-mode controller (Sliding); no_id if another kind of controller is used
     std::uint32_t sliding = no_id;
-    Instant open_at{};  ///< last time at which the window advertised to the server was open
+    Instant open_at{};  ///< last time at which the window advertised to the server was at least two segments
   };
   /// Sliding-mode controller of the window that the proxy advertises to the server. It is called on many events, but
   /// changes the window only when its next time step is due.
@@ -79,11 +80,12 @@ class ReceiveWindowControl {
     Instant next{};  ///< time of the controller's next step, at which the window may change
   };
 
-  /// Time for which the window advertised to the server must be closed before the proxy opens it by two segments. It is
-  /// shorter than a retransmission timeout (at least 200 ms plus a round trip), because the proxy's timer may be late.
+  /// Time for which the window advertised to the server must be below two segments before the proxy opens it to two
+  /// segments. It is shorter than a retransmission timeout (at least 200 ms plus a round trip), because the proxy's
+  /// timer may be late.
   static constexpr Duration closed_for = std::chrono::milliseconds(100);
-  /// Time without an ACK of new data from the UE after which a closed window is no longer opened by two segments. A
-  /// restart of the server then costs little compared with the pause.
+  /// Time without an ACK of new data from the UE after which the proxy no longer opens a closed window to two segments.
+  /// A restart of the server then costs little compared with the silence of the UE.
   static constexpr Duration min_window_granted_for = std::chrono::seconds(5);
   /// Returns how many bytes of the window advertised to the server are still unused.
   [[nodiscard]] static Bytes advertised_to_server(const Flow& flow) {
@@ -111,8 +113,8 @@ class ReceiveWindowControl {
   [[nodiscard]] static Bytes grant_min_window(const Flow& flow, const Bearer& bearer, Loop& loop, Bytes room,
                                               Bytes most, Instant now);
 
-  /// Opens the window advertised to the host behind `in` as far as memory allows, because no controller limits it.
-  /// `held` is the number of bytes from that host that the proxy holds; `limit` is the quota of these bytes.
+  /// Opens the window advertised to the host behind `in` as far as memory allows. Called if no controller limits this
+  /// window. `held` is the number of bytes from that host that the proxy holds; `limit` is the quota of these bytes.
   void open_uncontrolled_window(Flow& flow, Side in, Bytes limit, Bytes held) const;
   /// Returns the connection's second control loop, which computes the window advertised to the server. Creates it once
   /// the server's data has reached half of the first window; returns null before. `held` is the number of bytes for the

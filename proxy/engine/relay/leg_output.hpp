@@ -24,7 +24,7 @@ namespace sluice::proxy {
 }
 
 /// Output of the TCP endpoint of one leg. Writes packet headers in the name of the other host, and queues the frames on
-/// the port. The object exists only while the leg sends what is due.
+/// the port. The object exists only while the leg sends.
 class LegOutput final : public tcp::Output {
  public:
   /// Creates the output for the flow's leg on `side`. `bearer` counts the bytes sent to the UE; null if no bearer of
@@ -52,7 +52,7 @@ class LegOutput final : public tcp::Output {
   /// Returns the IP bytes of a data segment that carries `payload_len` bytes.
   [[nodiscard]] std::uint32_t wire_size(std::uint32_t payload_len) const override;
   /// True if a new buffer may be used to split a queued segment into two. `only` is true if the connection has no byte
-  /// in flight. In that case half of the buffer reserve may be used, because the connection would stall otherwise.
+  /// in flight. Half of the buffer reserve may then be used, because the connection would stall otherwise.
   [[nodiscard]] bool grant_cut(bool only) override {
     if (shard_.budget.is_exhausted() && (!only || shard_.budget.reserve_touched())) return false;
     shard_.budget.on_taken();

@@ -12,7 +12,8 @@ namespace sluice::proxy {
 /// newest timestamp. Other functions here advertise windows.
 namespace relay {
 
-/// Smallest window that counts as open: two segments of 1460 bytes, plus the rounding loss of a window scale of 256.
+/// Smallest window that counts as open: two segments of 1460 bytes, plus 256 bytes that are lost when the window field
+/// is rounded down to a window scale of 256.
 inline constexpr Bytes min_window{2 * 1460 + 256};
 
 /// Returns the bytes that the proxy has received for the host behind `out` and that this host has not acknowledged yet.
@@ -47,7 +48,7 @@ inline void record_progress(Flow& flow, Side out, Instant now) {
 }
 
 /// True if the proxy has acknowledged bytes or a FIN of one host that the other host has not acknowledged. Also true if
-/// the proxy must still send a reset, or if one leg ended abnormally and the other leg is still open.
+/// the proxy must still send a reset, or if one leg ended abnormally while the other one is open.
 [[nodiscard]] bool owes(const Flow& flow);
 
 /// Moves all received payload and the newest timestamps of each leg to the other leg. Takes little time if there is

@@ -41,9 +41,9 @@ Bytes RelayBufferQuota::need(Flow& flow, const Bearer& bearer, Side in, Bytes he
   return bounded_need(own, need_of(flow, bearer, in, now), budget_.max_without_demand(own));
 }
 
-/// Returns the larger of the measured demand `shown` and an initial burst, limited by the buffer budget. `own` is the
-/// number of bytes that the direction holds and has advertised. `without_demand` is the maximum of `own` without a
-/// measured demand, and limits the burst.
+/// Returns the larger of the measured demand `shown` and an initial burst, limited by the buffer budget. `own` is what
+/// the direction holds and has advertised now. `without_demand` is the most that it may hold and advertise without a
+/// measured demand; this limits the burst.
 inline Bytes RelayBufferQuota::bounded_need(Bytes own, Bytes shown, Bytes without_demand) const {
   const Bytes burst = lesser(ReceiveBufferDemand::first, without_demand);
   return lesser(lesser(greater(shown, burst), config_.limits.relay_buffer), budget_.max_quota(own));

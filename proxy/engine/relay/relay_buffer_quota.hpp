@@ -34,8 +34,8 @@ class RelayBufferQuota {
   [[nodiscard]] bool follows_demand(const Flow& flow, Side in) const {
     return flow.demands != no_id && demand_of(flow, in).bytes() > quota_cap_;
   }
-  /// True if the demand of the direction whose data arrives on `in` was measured recently. limit() need not be called
-  /// then. Until the next measurement the window opens by the bytes that the other host acknowledges.
+  /// True if the demand of the direction whose data arrives on `in` was measured less than 10 ms ago. limit() need not
+  /// be called then. Until the next measurement the window opens by the bytes that the other host acknowledges.
   [[nodiscard]] bool limit_is_fresh(const Flow& flow, Side in, Instant now) const {
     return flow.demands != no_id && demand_of(flow, in).is_fresh(now);
   }
@@ -65,7 +65,7 @@ class RelayBufferQuota {
   }
 
  private:
-  /// Upper limit of the default quota, the bytes that a direction may hold and advertise even if its measured demand is
+  /// Upper limit of the default quota: the bytes that a direction may hold and advertise even if its measured demand is
   /// smaller.
   static constexpr Bytes max_default_quota{1024 * 1024};
 
@@ -75,8 +75,8 @@ class RelayBufferQuota {
     return demands_[flow.demands][static_cast<std::size_t>(opposite(in))];
   }
   /// Returns the larger of the measured demand `shown` and an initial burst, limited by the buffer budget. `own` is
-  /// what the direction holds and has advertised now. `without_demand` is its maximum without a measured demand, which
-  /// limits the burst.
+  /// what the direction holds and has advertised now. `without_demand` is the most that it may hold and advertise
+  /// without a measured demand; this limits the burst.
   [[nodiscard]] Bytes bounded_need(Bytes own, Bytes shown, Bytes without_demand) const;
   /// Updates and returns the receive-buffer demand in bytes of the direction whose data arrives on `in`. The update
   /// measures how fast the receiving host acknowledges this data.

@@ -19,17 +19,18 @@ class UndeliveredAckLimit {
   /// Stores a reference to `limits`, which must outlive the object.
   explicit UndeliveredAckLimit(const ShardLimits& limits) : limits_(limits) {}
 
-  /// True if ACKs of the flow must be withheld until allow() releases them. That is so if a limit of the ACK exposure
-  /// (bytes acknowledged to one host and not by the other) is configured. It is also so if a drain hands the flow back
-  /// to its hosts. In a drain the ACK exposure of a flow never grows, so a stop that would lose no data now loses none
+  /// True if ACKs of the flow must be withheld until allow() releases them. One reason is a configured limit of the ACK
+  /// exposure (bytes acknowledged to one host and not by the other). The other is a drain that hands the flow back. In
+  /// a drain the ACK exposure of a flow never grows. A stop of the proxy that would lose no data now thus loses none
   /// later.
   [[nodiscard]] bool caps(const Flow& flow) const {
     return configured() || flow.release_reason == ReleaseReason::released_drain;
   }
   /// Withholds ACKs on both legs from now on if caps() is true; otherwise stops withholding them.
   void hold(Flow& flow) const;
-  /// Advertises a window of `room` bytes to the host behind `in`, but not more than the proxy may acknowledge.
-  /// `updates` selects how large a change must be to be sent in a separate ACK.
+  /// Advertises a window of `room` bytes to the host behind `in`. If a limit of the ACK exposure is configured, the
+  /// window is at most what the proxy may acknowledge. `updates` selects how large a change must be to be sent in a
+  /// separate ACK.
   void open_window(Flow& flow, Side in, Bytes room, tcp::WindowUpdates updates = tcp::WindowUpdates::sparing) const {
     relay::open_window(flow, in, configured() ? lesser(room, capped_room(flow, in)) : room, updates);
   }
@@ -40,8 +41,8 @@ class UndeliveredAckLimit {
   void allow(Flow& flow, Bearer& bearer) const;
 
  private:
-  /// Returns the largest window for the host behind `in`. This is what the other host has advertised. If only
-  /// exposure_per_flow is configured, that limit is added. Requires that a limit is configured.
+  /// Returns the largest window that may be advertised to the host behind `in`: the window that the other host has
+  /// advertised. If only exposure_per_flow is configured, that limit is added. Requires that a limit is configured.
   [[nodiscard, gnu::cold, gnu::noinline]] Bytes capped_room(const Flow& flow, Side in) const;
   /// True if a limit on acknowledged but undelivered bytes is configured.
   [[nodiscard]] bool configured() const {

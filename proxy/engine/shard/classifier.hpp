@@ -47,8 +47,9 @@ class Classifier {
   void find_one(const Key& key);
   [[nodiscard]] BurstGrouping::CrossTrafficHandling cross_traffic(Side in) const;
   void prefetch_end_to_end() const;
-  /// Sends cross traffic (packets of no split connection) that has waited for an ACK. Then processes the events of the
-  /// flows for which the burst caused work. Cross traffic is first, because its packets need no further processing.
+  /// Sends cross traffic (packets of no split connection) for which an ACK has opened the window. Then processes the
+  /// events of the flows that got events from the burst. Cross traffic is first, because its packets need no further
+  /// processing.
   void serve_pending(Instant now) {
     if (parts_.cross_traffic.any_woken()) [[unlikely]]
       parts_.cross_traffic.serve_woken(now);
@@ -72,8 +73,8 @@ class Classifier {
   ParsedBurst known_{};  ///< parse results and connection ids of the current burst
   BurstGrouping grouping_;
 
-  /// Value of ConnectionTable::removals() at the lookup of the burst. If the value has changed since, an id may belong
-  /// to another connection.
+  /// Value of ConnectionTable::removals() when the connections of the burst were looked up. If the value has changed
+  /// since, an id may belong to another connection.
   std::uint32_t removals_ = 0;
 };
 

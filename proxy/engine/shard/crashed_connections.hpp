@@ -55,7 +55,7 @@ class CrashedConnections {
     std::uint8_t gone = 0;
   };
 
-  /// Sends a probe to both hosts of a crashed connection, but not to a host that has closed the connection.
+  /// Sends a probe to both hosts of a crashed connection. Skips a host that has closed the connection.
   void ask(const Kept& kept, Instant now, const ShardContext& shard) const;
   /// Ends a round, in which each crashed connection was probed once, and sets the start time of the next round.
   void end_round(Instant now);

@@ -8,8 +8,8 @@
 namespace sluice::proxy {
 
 /// Scan over all flows in steps. For each flow the scan requests the release (handback to the hosts), cancels such a
-/// request, or ends the flow. A step visits only some flows, so that packets are processed in between. Thread: the
-/// shard's.
+/// request, or ends the flow. Each step visits only some flows, so that packets are processed between the steps.
+/// Thread: the shard's.
 class FlowWalk {
  public:
   /// Creates an idle scan.

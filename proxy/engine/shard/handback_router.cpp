@@ -53,8 +53,8 @@ void HandbackRouter::pass_during_handback(RxPacket& rx, FlowId id) {
   }
 }
 
-/// Records what a segment that is forwarded during a handback has acknowledged and announced to the other host. The
-/// proxy's own segments to that host must then not carry less. The segment must be valid.
+/// Records what a segment that is forwarded during a handback acknowledges and advertises to the other host. The
+/// proxy's own segments to that host must not fall behind these numbers. The segment must be valid.
 void HandbackRouter::record_passed(Flow& flow, Side in, const tcp::Segment& segment) const {
   tcp::Endpoint& other = flow.leg(opposite(in)).endpoint;
   if (flow.successor != no_id) {
@@ -68,7 +68,8 @@ void HandbackRouter::record_passed(Flow& flow, Side in, const tcp::Segment& segm
   if (segment.payload_len != 0) flow.leg(in).passed_by = true;
 }
 
-/// Records a segment that passes unread during a handback. It may contain data behind the handback point.
+/// Records a segment that is forwarded without evaluation during a handback. It may contain data behind the handback
+/// point.
 void HandbackRouter::record_unread(Flow& flow, Side in, const tcp::Segment& segment, Instant now) {
   if (!handback::judge(flow, in, segment, edges_of(flow, in)).is_valid) return;
   if (flow.successor != no_id) end_to_end_.record_unsplittable(flow.successor, in, segment, now);
@@ -87,11 +88,11 @@ handback::Edges HandbackRouter::edges_of(const Flow& flow, Side in) const {
   return {edge_to(in), edge_to(opposite(in))};
 }
 
-/// Continues the counts of ECN marks (RFC 9768) across the handback of a connection to its hosts. The proxy has sent
-/// ACKs in the name of each host. A host may thus have counted fewer marks than the ACKs to the other host contain.
-/// Until that host has counted as many, the ACE field of its forwarded segments is rewritten to the value that the
-/// proxy sent before. While the receiver of this segment is such a host, marks the segment's payload CE, so that its
-/// count rises. A FIN or RST ends both, because the hosts do not use the counts any more.
+/// Continues the counts of ECN marks (RFC 9768) across the handback of a connection to its hosts. In the name of a
+/// host, the proxy may have reported more marks than that host has counted. Until the host has counted as many, the ACE
+/// field of its forwarded segments is rewritten to the value that the proxy sent before. If the receiver of this
+/// segment is such a host, marks the segment's payload CE, so that its count rises. A FIN or RST ends both, because the
+/// hosts do not use the counts any more.
 void HandbackRouter::join_marks(RxPacket& rx, const Flow& flow, const handback::Verdict& verdict, SegmentContext how) {
   tcp::AccurateEcn* const from = flow.leg(rx.in).endpoint.accurate_ecn();
   tcp::AccurateEcn* const to = flow.leg(opposite(rx.in)).endpoint.accurate_ecn();

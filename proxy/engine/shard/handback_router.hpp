@@ -29,14 +29,16 @@ class HandbackRouter {
   /// connection if it is idle, else forwards the segment.
   [[gnu::cold, gnu::noinline]] void pass_until_split(RxPacket& rx, EndToEndId id);
   /// Handles a fragment, a segment after IP options, or one with a signature. A split supports none of them. The caller
-  /// forwards the packet.
-  /// If its numbers show that it belongs to a split connection, requests the handback of that connection to its hosts.
+  /// forwards the packet. If its numbers show that it belongs to a split connection, requests the handback of that
+  /// connection to its hosts.
   [[gnu::cold, gnu::noinline]] void on_unsplittable(const RxPacket& rx);
 
  private:
-  /// Properties of a segment that is forwarded while its connection is handed back to its hosts, for join_marks().
+  /// Properties of a segment of a connection that is being handed back to its hosts, for join_marks().
   struct SegmentContext {
-    bool of_own_data = false;  ///< true if the proxy held data for the segment's sender before the segment arrived
+    /// true if the proxy held data for the segment's sender before the segment arrived, so that the segment may
+    /// acknowledge it
+    bool of_own_data = false;
     /// true if the segment has a complete TCP checksum, which must be updated if the header is changed
     bool summed = false;
   };

@@ -50,7 +50,7 @@ class HandshakeTracker {
  private:
   /// True if the address is in a configured prefix of UEs, or if no prefix is configured.
   [[nodiscard]] bool is_ue(const IpAddress& address) const;
-  /// Returns the reason why the connection of this segment must not be tracked, or nothing if it may be tracked.
+  /// Returns the reason why the SYN cache must not store this segment, or nothing if it may be stored.
   [[nodiscard]] std::optional<Counter> reason_not_to_note(const RxPacket& rx) const;
   /// Returns the reason why the answered SYN must not create a connection, or nothing if it may create one.
   [[nodiscard]] std::optional<Counter> reason_not_to_begin(const PolicySettings& settings) const;
@@ -94,7 +94,7 @@ class HandshakeTracker {
   SynCache first_syns_;  ///< SYNs of connections for which no answer has been seen
 
   /// SYNs that conflict with a known connection or with a SYN in first_syns_: same addresses and ports, other sequence
-  /// number
+  /// number.
   SynCache conflicting_syns_;
   UnsplitConnections unsplit_;  ///< reason why each connection is not split
   HalfOpen half_open_;          ///< limits the number of handshakes in progress

@@ -21,9 +21,9 @@ class MemoryRelief {
   }
   /// True while a scan over all flows is in progress.
   [[nodiscard]] bool active() const { return walk_.active; }
-  /// Visits the next flows of the scan. A scan resets stalled connections that hold at least half of the bytes that the
-  /// largest one held in the previous scan. Few scans therefore suffice, and connections that hold little are not
-  /// reset.
+  /// Visits the next flows of the scan. A scan resets stalled connections (no ACK for 5 s) that hold many bytes: at
+  /// least half of the largest number in the previous scan. Few scans therefore suffice, and connections that hold
+  /// little are not reset.
   void step(Instant now);
 
  private:
@@ -39,7 +39,8 @@ class MemoryRelief {
   /// Reads the number of free packet buffers. If few are free, starts a scan over all flows, or starts to hand
   /// connections that hold no bytes back to their hosts.
   [[gnu::noinline]] void read_free_buffers(Instant now);
-  /// Starts a scan over all flows. From the previous scan it derives how many held bytes lead to a reset.
+  /// Starts a scan over all flows. The largest number of bytes held in the previous scan determines how many held bytes
+  /// lead to a reset.
   void begin();
   /// Drops the flow's out-of-order data. Resets the flow if it is stalled and holds at least Walk::take_from bytes.
   void reclaim_from(Flow& flow, FlowId id, Instant now);

@@ -25,8 +25,8 @@ double share_of(const Bearer& bearer) {
   return static_cast<double>(own) / waiting;
 }
 
-/// Time without waiting packets after which a bearer that never had a connection ends. It is short, because each Node-B
-/// report of a non-empty radio queue may create such a bearer.
+/// Time without waiting packets after which a bearer without any connection so far is removed. The time is short,
+/// because each Node-B report of a non-empty radio queue may create such a bearer.
 constexpr Duration max_unused = std::chrono::seconds(10);
 
 /// True if Node-B reports limit the cross traffic (packets of no split connection) of UEs under this policy, even of
@@ -36,8 +36,7 @@ bool limits_by_reports_alone(const PolicySettings& settings) {
          (settings.needs_reports() || !settings.controls_end_to_end());
 }
 
-/// True if Node-B reports currently limit what the bearer sends, so that each report is one step of the SMVS
-/// controller.
+/// True if Node-B reports currently limit what the bearer sends. Each report is then one step of the SMVS controller.
 bool takes_steps(const Bearer& bearer) {
   return bearer.rate_control().window_source() == tcp::WindowSource::allowance && !bearer.rate_control().is_ack_based();
 }
@@ -51,14 +50,14 @@ bool steps_became_too_long(Bearer& bearer) {
   return bearer.report_state()->step_length_check.look(last.period, buffer, bearer.mean_rate());
 }
 
-/// True if a Node-B report has just shown that the report period Ts is too long (Ts ≥ Tb/2). Tb is the period with
-/// which the link's rate varies. Returns true only once.
+/// True if a Node-B report has just shown that the report period Ts is too long to sample the link's rate: Ts ≥ Tb/2,
+/// where Tb is the period with which the rate varies. Returns true only once.
 bool steps_became_too_coarse(Bearer& bearer) {
   const control::feedback::BearerReport& last = bearer.reports().last().bearer;
   return bearer.report_state()->sampling_rate_check.look(last.service_rate, last.queue > Bytes{});
 }
 
-/// Calls visit(flow, id) for the flows of the bearer, starting with the one whose events were processed longest ago.
+/// Calls visit(flow, id) for the flows of the bearer, starting at Bearer::first_flow.
 template <typename Visit>
 void for_each_flow(Registry& registry, const Bearer& bearer, Visit&& visit) {
   FlowId id = bearer.first_flow;
@@ -111,7 +110,7 @@ void ReportDispatcher::on_reports(std::span<const ReportArrival> reports, Instan
 }
 
 /// Processes Node-B reports with prefetching, because each report concerns a different UE, whose state is not cached.
-/// The bearer is prefetched before the flow to serve next, because the bearer contains the id of that flow.
+/// The bearer is prefetched before the flow that sends next, because the bearer contains the id of that flow.
 void ReportDispatcher::on_batch(std::span<const ReportArrival> reports, Instant now) {
   constexpr std::size_t bearers_ahead = 6;
   constexpr std::size_t flows_ahead = 2;
@@ -137,7 +136,7 @@ void ReportDispatcher::on_batch(std::span<const ReportArrival> reports, Instant 
   }
 }
 
-/// Prefetches the rate controller of a bearer, and that flow of the bearer which sends next.
+/// Prefetches the rate controller of a bearer, and the flow at which its next distribution of bytes starts.
 void ReportDispatcher::prefetch_flow(BearerId id) const {
   if (id == flow::no_flow || !shard_.registry.bearers().contains(id)) return;
   const Bearer& bearer = shard_.registry.bearer(id);

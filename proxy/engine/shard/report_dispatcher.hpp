@@ -28,8 +28,8 @@ class ReportDispatcher {
   void on_omissions(std::span<const OmissionNotice> omissions, Instant now);
   /// Handles the expiry of a bearer's timer.
   void on_due(BearerId id, Instant now);
-  /// Applies the bearer's rate control mode to the flow, so that the mode selects what limits the flow's sending.
-  /// Called after the flow has moved to the bearer, or after the bearer's mode has changed.
+  /// Applies the bearer's rate control mode to the flow, so that allowance, flow window or congestion control limit the
+  /// flow's sending. Called after the flow has moved to the bearer, or after the bearer's mode has changed.
   void apply_rate_control(Flow& flow, FlowId id, Bearer& bearer, Instant now);
   /// Sets the bearer's timer to its next deadline.
   void reschedule(BearerId id, Instant now);
@@ -51,7 +51,7 @@ class ReportDispatcher {
   BearerId open_for_cross_traffic(const ReportArrival& report, Instant now);
   /// Returns when the bearer ends if nothing uses it until then, or `never` while it has connections.
   [[nodiscard]] Instant idle_deadline(const Bearer& bearer) const;
-  /// Prefetches the rate controller of a bearer, and that flow of the bearer which sends next.
+  /// Prefetches the rate controller of a bearer, and the flow at which its next distribution of bytes starts.
   void prefetch_flow(BearerId id) const;
   /// Handles the time between the last Node-B report of the UE and `report`, for all bearers of the UE; `first` is any
   /// of them. If the Node-B omitted the unchanged UE in that time, the controllers run once for that whole time.
@@ -66,9 +66,9 @@ class ReportDispatcher {
   void apply_rate_control(Bearer& bearer, Instant now);
   /// Makes the flows of the bearer send as many bytes as its controller allows them together.
   void serve(BearerId id, Instant now);
-  /// Makes each flow of the bearer send one part of the bytes that the controller allows them together. With
-  /// `short_flows_only`, only flows that have sent less than smvs.short_flow send. Returns true if a further call may
-  /// send more.
+  /// Makes the flows of the bearer send bytes that the controller allows them together, each at most two full packets
+  /// (`turn`). A single flow may send all of them. With `short_flows_only`, only flows that have sent less than
+  /// smvs.short_flow send. Returns true if a further call may send more.
   bool serve_round(Bearer& bearer, bool short_flows_only, Instant now);
   /// Makes all flows of the bearer that have unsent data send what their own windows allow. The windows may have
   /// opened.

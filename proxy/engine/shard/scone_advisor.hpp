@@ -20,7 +20,7 @@ namespace sluice::proxy {
 /// changed in quick succession, and later one per `change_interval`. State and work are constant. Thread: the shard's.
 class SconeAdvisor {
  public:
-  /// Time in which a receiver uses the lowest signal that it gets (the monitoring period of the draft).
+  /// Monitoring period of the SCONE draft: a receiver uses the lowest rate signal that it gets within this time.
   static constexpr Duration period = std::chrono::seconds(67);
   /// Maximum number of datagrams of a flow that are changed in quick succession. A sender sends several SCONE packets
   /// shortly after its handshake.
@@ -31,8 +31,9 @@ class SconeAdvisor {
 
   explicit SconeAdvisor(const ShardContext& shard) : shard_(shard) {}
 
-  /// Lowers the signal of the datagram if it begins with a SCONE packet, and if the policy of its flow has a rate. In
-  /// mode observe the datagram is only counted. `rx` is a UDP datagram to a UE, whose checksum is complete.
+  /// Lowers the rate signal of the datagram if it begins with a SCONE packet, and if the policy of its flow sets
+  /// scone_rate. In mode observe the datagram is only counted. `rx` is a UDP datagram to a UE, whose checksum is
+  /// complete.
   [[gnu::noinline]] void advise(RxPacket& rx);
 
  private:
@@ -46,8 +47,8 @@ class SconeAdvisor {
   [[nodiscard]] bool may_change(flow::KeyTag flow, Instant now);
 
   const ShardContext shard_;
-  /// changes of flows, indexed by their hash tags; a flow replaces another one only when no change of that one counts
-  /// any more
+  /// numbers of changed datagrams of flows, indexed by the flows' hash tags; a flow replaces another one only when
+  /// no change of that one counts any more
   std::array<Entry, flows> entries_{};
 };
 

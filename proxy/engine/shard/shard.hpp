@@ -103,9 +103,9 @@ class Shard {
   /// selects one UE; if not set, the request applies to all UEs. After a handback because of idleness, scarce buffers
   /// or a drain, connections are split again without this call. Returns false if the UE has no connection.
   bool split_again(const std::optional<IpAddress>& ue);
-  /// Ends a drain at once by ending every connection that is still split. If the proxy holds no bytes of a connection,
-  /// its segments are forwarded unchanged from now on. Otherwise both of its hosts are reset. No new connections are
-  /// split.
+  /// Ends a drain at once by ending every connection that is still split. If each host has received all data that was
+  /// acknowledged to the other one, the segments of the connection are forwarded unchanged from now on. Otherwise both
+  /// of its hosts are reset. No new connections are split.
   void abort_all();
   [[nodiscard]] bool draining() const;
   /// True while a scan over all flows is in progress that requests or cancels the handback of each flow to its hosts.

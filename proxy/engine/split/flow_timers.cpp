@@ -11,25 +11,25 @@ Instant FlowTimers::when(const Flow& flow, Instant due, Instant now) const {
   return lesser(due, idle);
 }
 
-/// Returns when the proxy may open the window advertised to the server, which is nearly closed, by two segments.
+/// Returns when the proxy may open the window advertised to the server, which is nearly closed, to two segments.
 /// Returns `never` if it must not.
 Instant FlowTimers::min_window_at(const Flow& flow, Instant now) const {
   const bool keeps = ReceiveWindowControl::gets_min_window(flow, registry_.bearer(flow.bearer), now);
   return keeps ? now + ReceiveWindowControl::min_window_check : never;
 }
 
-/// True if a flow whose timer has expired early, before any TCP timer of a leg, has nothing to do. That is so if both
-/// legs are open without loss or reordering, because unacknowledged data then has a TCP timer. In addition, no release
-/// may be requested, and elapsed time alone must not open a window.
+/// True if a flow whose timer has expired before any TCP timer of its legs has nothing to do. Both legs must be open
+/// without loss or reordering; a TCP timer then covers all unacknowledged data. In addition, no release may be
+/// requested, and elapsed time alone must not open a window.
 bool FlowTimers::can_be_postponed(const Flow& flow, Instant now) const {
   return relay::on_fast_path(flow) && flow.release_reason == ReleaseReason::none &&
          !depends_on_time(flow, registry_.bearer(flow.bearer), now);
 }
 
 /// True if elapsed time alone may open a window. Under Node-B reports, elapsed time changes the window advertised to
-/// the server and the number of bytes that the flow may send. Under the ACK-based controller three states depend on
-/// time: a flow of the UE waits for the controller's window, the window advertised to the server is nearly closed, or
-/// no rate is known yet.
+/// the server and the number of bytes that the flow may send. Under the ACK-based controller this is so in three cases.
+/// A flow of the UE waits for the controller's window, the window advertised to the server is (nearly) closed, or the
+/// link's rate is unknown.
 bool FlowTimers::depends_on_time(const Flow& flow, const Bearer& bearer, Instant now) {
   if (!bearer.rate_control().is_rate_controlled()) return false;
   return !bearer.rate_control().is_ack_based() || bearer.has_waiting_flows() || flow.share.window_closed ||

@@ -20,9 +20,9 @@ class FlowTimers {
   [[nodiscard]] static bool is_armed_before(const Flow& flow, Instant due) {
     return flow.deadline <= due && flow.deadline != never;
   }
-  /// Sets the timer to the earlier one of the TCP timers of both legs. If the window advertised to the server is nearly
-  /// closed, the timer expires earlier, to check that window. Must be called after the flow's pending events were
-  /// processed.
+  /// Sets the timer to the earlier one of the TCP timers of both legs, unless it already expires before. If the window
+  /// advertised to the server is nearly closed, the timer expires earlier, to check that window. Must be called after
+  /// the flow's pending events were processed.
   void update(Flow& flow, FlowId id, Instant now) {
     Instant due = next_deadline(flow);
     if (ReceiveWindowControl::window_nearly_closed(flow)) [[unlikely]]
@@ -34,23 +34,23 @@ class FlowTimers {
   void arm(Flow& flow, FlowId id, Instant due, Instant now) {
     registry_.timers().schedule(flow, id, when(flow, due, now));
   }
-  /// Sets the timer to the next deadline of the legs or to the idle timeout, even if it is set to an earlier time now.
-  /// Called when a flow enters TIME-WAIT.
+  /// Sets the timer to the next deadline of the legs or to the idle timeout, even if it now expires earlier. Called
+  /// when a flow enters TIME-WAIT.
   void rearm(Flow& flow, FlowId id, Instant now) {
     registry_.timers().reschedule(flow, id, when(flow, next_deadline(flow), now));
   }
-  /// True if a flow whose timer has expired early, before any TCP timer of a leg, has nothing to do. The timer is then
-  /// only set again. A timer expires early if the deadline has moved since the timer was set.
+  /// True if a flow whose timer has expired before any TCP timer of its legs has nothing to do. The caller then only
+  /// sets the timer again. A timer expires early if the deadline was postponed after the timer was set.
   [[nodiscard]] bool can_be_postponed(const Flow& flow, Instant now) const;
 
  private:
   /// Returns when a timer for the deadline `due` must expire: at `due`, or at the idle timeout if that is earlier. An
   /// idle timeout less than one second from now counts as one second from now.
   [[nodiscard]] Instant when(const Flow& flow, Instant due, Instant now) const;
-  /// Returns when the proxy may open the window advertised to the server, which is nearly closed, by two segments.
+  /// Returns when the proxy may open the window advertised to the server, which is nearly closed, to two segments.
   /// Returns `never` if it must not.
   [[nodiscard, gnu::noinline]] Instant min_window_at(const Flow& flow, Instant now) const;
-  /// True if the windows of the flow may change by elapsed time alone.
+  /// True if the windows of the flow may change although nothing arrives, because time has passed.
   [[nodiscard]] static bool depends_on_time(const Flow& flow, const Bearer& bearer, Instant now);
 
   Registry& registry_;

@@ -11,9 +11,9 @@
 namespace sluice::proxy {
 
 /// Hands split connections back to their hosts, which then continue without the proxy. A handback is requested first.
-/// Whenever the flow's events are processed, advance() advances the handback, which is complete when the proxy holds no
-/// bytes. The connection is tracked afterwards. handback_point.hpp describes handbacks during a transfer. Thread: the
-/// shard's.
+/// Whenever the flow's events are processed, the owner calls advance(). The handback is complete when the proxy holds
+/// no bytes. The connection is tracked afterwards. handback_point.hpp describes handbacks during a transfer. Thread:
+/// the shard's.
 class Handback {
  public:
   /// Stores references to its arguments, which must outlive the object.
@@ -26,17 +26,17 @@ class Handback {
         released_(shard.config.limits.max_flows, secret) {}
 
   /// Requests the release of the flow, that is, its handback to the hosts as soon as they cannot notice it. `reason` is
-  /// the reason; ReleaseReason::none cancels the request. Returns false if nothing changes. Otherwise the caller must
-  /// schedule the flow, so that its legs are processed.
+  /// the reason; ReleaseReason::none cancels the request. Returns false if `reason` is scarce memory, but the flow
+  /// holds bytes or is not split. Otherwise the caller must schedule the flow, so that its legs are processed.
   [[nodiscard]] bool request_release(Flow& flow, ReleaseReason reason) const;
-  /// Advances the handback of a flow to its hosts while the flow's pending events are processed. Starts the handback if
-  /// possible, or else prepares the start.
+  /// Continues the handback of a flow to its hosts while the flow's pending events are processed. Starts the handback
+  /// if nothing prevents it. Otherwise lowers the advertised windows, so that it can start later.
   void advance(Flow& flow, Instant now);
   /// True if the proxy holds no bytes of the connection. The flow can then be removed, and its hosts continue without
   /// the proxy.
   [[nodiscard]] static bool is_complete(const Flow& flow);
-  /// Ends the proxy's part of a flow that is about to be removed. Its hosts continue the connection, which is tracked
-  /// if it may be split again.
+  /// Ends the proxy's part of a flow that is about to be removed, so that its hosts continue the connection. Adds the
+  /// connection to released(), where it is tracked, unless it is closed or has a successor.
   void release(const Flow& flow, Instant now);
 
   /// Returns the table of released connections, that is, of connections that were handed back to their hosts.
@@ -44,8 +44,8 @@ class Handback {
   [[nodiscard]] const Released& released() const { return released_; }
 
  private:
-  /// Starts the handback of a flow to its hosts, if nothing prevents it. Otherwise stops increasing the windows
-  /// advertised to the hosts, as a preparation.
+  /// Starts the handback of a flow to its hosts, if nothing prevents it. Otherwise advertises no window beyond what the
+  /// other host itself offers, so that the handback can start later.
   void begin_handback(Flow& flow, Instant now);
 
   const ShardContext& shard_;

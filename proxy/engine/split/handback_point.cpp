@@ -39,9 +39,9 @@ std::uint32_t rounding(const Flow& flow, Side side) {
   return (1U << flow.leg(side).endpoint.snd_shift()) - 1;
 }
 
-/// True if no host has got a larger window from the proxy than the other host has advertised. An excess of less than
-/// one unit of the other host's window scale is tolerated, because the other host's window field was rounded down. The
-/// window towards a host that has sent its FIN does not matter, because this host sends no more data.
+/// True if no host has got a larger window from the proxy than the other host has advertised. An excess below one unit
+/// of the other host's window scale is tolerated, because that host's window field was rounded down. The window towards
+/// a host that has sent its FIN does not matter, because this host sends no more data.
 bool windows_hold(const Flow& flow) {
   return std::all_of(both_sides.begin(), both_sides.end(), [&](Side side) {
     const Side other = opposite(side);
@@ -81,8 +81,8 @@ std::pair<tcp::AccurateEcn*, tcp::AccurateEcn*> counters_of(const Flow& flow, Si
   return {flow.leg(side).endpoint.accurate_ecn(), flow.leg(opposite(side)).endpoint.accurate_ecn()};
 }
 
-/// Makes each host's own count of ECN marks replace the count that the proxy has reported to the other host. The other
-/// host gets the reported count until the host's own count has reached it.
+/// Makes each host's own count of ECN marks replace the count that the proxy has reported to the other host in its
+/// name. The other host gets the reported count until the host's own count has reached it.
 void join_marks(const Flow& flow) {
   for (const Side side : both_sides) {
     const auto [host, other] = counters_of(flow, side);

@@ -41,19 +41,20 @@ void lower_windows(Flow& flow, Bytes from_ue, Bytes from_server);
 void begin(Flow& flow);
 
 /// Returns how many bytes beyond the UE's acknowledgements the server may have sent when the flow becomes an end-to-end
-/// connection. On a split flow the number may be larger, but all these bytes would then be sent into the radio queue.
+/// connection. A split flow may allow more, because the proxy holds these bytes. End to end they would all enter the
+/// radio queue at once.
 [[nodiscard]] Bytes max_for_successor(const Flow& flow);
 /// Sets the handback points, the sequence numbers up to which the proxy delivers data, for a flow that becomes an
 /// end-to-end connection. The window advertised to the server stays unchanged; the end-to-end connection increases it
 /// later.
 void begin_with_successor(Flow& flow);
 /// Increases the window advertised to the server while the proxy still delivers data that it holds for the UE. The
-/// window opens by the bytes that the UE acknowledges. At most `most` bytes may be between the two hosts. Returns the
-/// right edge of the window.
+/// window opens by the bytes that the UE acknowledges, so that at most `most` bytes are between the two hosts. Returns
+/// the right edge of the window.
 tcp::SeqNum make_room(Flow& flow, Bytes most);
 
-/// Returns the state from which a connection is tracked after it was handed back to its hosts: the numbers, window
-/// edges and FINs of each direction at the end of the proxy's bytes. Requires begin().
+/// Returns the state from which a connection is tracked after it was handed back to its hosts: sequence numbers, window
+/// edges and FINs of both directions at the handback points. Requires begin().
 [[nodiscard]] KnownConnection known(const flow::FlowKey& key, const Flow& flow);
 
 /// True if a host's count of ECN marks (RFC 9768) differs from the count that the proxy has reported to the other host.
@@ -76,15 +77,16 @@ tcp::SeqNum make_room(Flow& flow, Bytes most);
 /// Decision about a segment of a connection that is being handed back to its hosts.
 struct Verdict {
   bool forward = false;  ///< true if the segment is forwarded unchanged
-  /// True if the proxy's leg must process the part of the segment that Verdict::ours contains.
+  /// True if the proxy's leg must process the part of the segment that `ours` contains.
   bool is_for_proxy = false;
 
-  /// true if the payload must be passed to the leg too, because it retransmits acknowledged bytes
+  /// true if the payload must be passed to the leg too, because the segment retransmits bytes that the proxy has
+  /// acknowledged
   bool whole = false;
-  /// True if the segment's sequence and ACK numbers lie in the windows of the two hosts. Only a valid segment
-  /// advertises a window that permits bytes after those that the proxy still delivers.
+  /// True if the segment's sequence and ACK numbers lie in the windows of the two hosts. Only the window in such a
+  /// segment counts as advertised to the other host.
   bool is_valid = false;
-  /// part of the segment that must be passed to the proxy's leg: the acknowledgement of bytes that the proxy has sent
+  /// part of the segment that the proxy's leg must process: the acknowledgement of bytes that the proxy has sent
   tcp::Segment ours;
 };
 /// Rightmost window edges that were advertised to both hosts, by the proxy or by the hosts themselves.
@@ -95,8 +97,8 @@ struct Edges {
 /// Decides how a segment that arrived on `in` is processed while its connection is handed back to its hosts. A segment
 /// outside the windows is forwarded and changes no state.
 [[nodiscard]] Verdict judge(const Flow& flow, Side in, const tcp::Segment& segment, const Edges& edges);
-/// Records that a segment which arrived on `in` has advertised its window to the other host. The segment must be valid
-/// and be forwarded.
+/// Records that the window in a segment which arrived on `in` was advertised to the other host. The segment must be
+/// valid and be forwarded.
 void record_advertised(Flow& flow, Side in, const tcp::Segment& segment);
 /// Records the acknowledgement number of a valid segment that arrived on `in` and is forwarded to the other host. The
 /// proxy's retransmissions to that host then carry this number. `edge` is the rightmost window edge that was advertised

@@ -1,6 +1,6 @@
 // Table of released connections, which pass between their hosts and can be split again. Handback adds them,
-// HandbackRouter tracks their segments. Invariant: what was not seen delays the next split, because a retransmission of
-// it would look like new data (RFC 6298 section 5.5).
+// HandbackRouter tracks their segments. Invariant: data that the proxy has not seen delays the next split, because a
+// retransmission of it would look like new data (RFC 6298 section 5.5).
 #include "proxy/engine/split/released.hpp"
 
 #include <algorithm>

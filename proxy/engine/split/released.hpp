@@ -21,8 +21,8 @@ struct ReleasedFlow {
   /// serial number of the connection; an EvictionQueue entry with another one is about an earlier connection with this
   /// id
   std::uint32_t ticket = 0;
-  bool recovered = false;        ///< true if an earlier run of the program had split the connection
-  bool may_split_again = false;  ///< true if the connection may be split again as soon as the time not_before has come
+  bool recovered = false;              ///< true if an earlier run of the program had split the connection
+  bool may_split_again = false;        ///< true if the connection may be split again, from the time `not_before` on
   std::uint8_t unsplittable_seen = 0;  ///< number of handbacks to the hosts because of segments that a split does not
                                        ///< support
   ReleaseReason reason = ReleaseReason::released_earlier_run;
@@ -44,9 +44,9 @@ class Released {
   Released(std::uint32_t max_flows, const flow::HashKey& secret);
 
   /// Adds a flow that was handed back to its hosts. Unless an operator has released it, it may be split again. After a
-  /// segment that a split does not support, the next split is delayed by one second. The delay doubles with each such
-  /// segment, up to 17 minutes, so that connections with many fragments are rarely split. Returns how many other
-  /// connections were evicted because the table was full.
+  /// handback because of a segment that a split does not support, the next split is delayed by one second. The delay
+  /// doubles with each such handback, up to 17 minutes, so that connections with many fragments are rarely split.
+  /// Returns how many other connections were evicted because the table was full.
   [[nodiscard]] std::uint32_t add(const flow::FlowKey& key, const Flow& flow, Instant now);
   /// Adds a connection that an earlier run of the program had split. It may be split again when its sequence numbers
   /// are known and no unseen data can be in flight; see record_data(). Returns how many other connections were evicted
@@ -93,7 +93,9 @@ class Released {
   flow::Slab<ReleasedFlow> flows_;
   flow::FlowTable table_;
   EvictionQueue ages_;
-  Instant gap_begin_{};  ///< last time at which an earlier run of the program is known to have been running
+  /// last time at which an earlier run of the program is known to have been running; hosts may still retransmit data
+  /// from before it
+  Instant gap_begin_{};
   std::uint32_t last_ticket_ = 0;
 };
 

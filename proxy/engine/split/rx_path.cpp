@@ -107,10 +107,10 @@ void SplitFlows::deliver_rerouted(packet::Packet& packet, const packet::Parsed& 
   if (!deliver_segment<in>(packet, parsed, flow, id, now)) known = before;
 }
 
-/// Passes consecutive segments to the endpoint together. They continue an earlier segment of the burst that
-/// deliver_segment() has processed and for which it has scheduled the flow. Only their checksums, link headers and the
-/// window are checked. Returns how many were processed. Returns zero if the earlier segment brought no new data in
-/// order. The next segment must then be processed by itself, because it may be forwarded in its received frame.
+/// Passes consecutive segments to the endpoint together. They continue an earlier segment of the burst, for which
+/// deliver_segment() has scheduled the flow. Only their checksums, link headers and the window are checked. Returns how
+/// many were processed. Returns zero if the earlier segment brought no new data in order. The next segment must then be
+/// processed by itself, because it may be forwarded in its received frame (cut-through).
 template <Side in>
 inline std::size_t SplitFlows::deliver_train(std::span<packet::Packet> packets, std::span<const packet::Parsed> parsed,
                                              Flow& flow, FlowId id, Instant now) {

@@ -1,7 +1,6 @@
 // Service of split connections: the work done for each scheduled flow before the burst ends, and the flow timer. Shard,
 // classifier and ReportDispatcher call serve_pending(), Shard calls on_due(); receive paths only schedule. Invariant:
-// the journal is written before anything leaves that acknowledges, and the flow's share in its bearer is correct after
-// each service.
+// the journal is written before an ACK is sent, and the flow's share in its bearer is correct after each service.
 #include "proxy/engine/split/split_flows.hpp"
 
 #include <algorithm>
@@ -92,8 +91,8 @@ inline bool SplitFlows::window_is_due(const Flow& flow, Instant now) const {
   return leg.space_added && !leg.endpoint.nothing_to_emit(now) && !buffer_quota_.limit_is_fresh(flow, in, now);
 }
 
-/// Sends the ACK or window that is due to the host behind `in`. A fast variant of serve(), which also relays payload,
-/// for flows without other work.
+/// Sends the ACK or window update that is due to the host behind `in`. A fast variant of serve() for flows without
+/// other work.
 template <Side in>
 inline void SplitFlows::send_due(Flow& flow, FlowId id, Instant now) {
   Leg& from = flow.leg(in);
@@ -150,7 +149,8 @@ inline void SplitFlows::serve(Flow& flow, FlowId id, Instant now) {
   if (bearer.has_waiting_flows()) distribute_budget(bearer, now);
 }
 
-/// Serves a flow on the slow path, because one of its legs is not established, in recovery, reordering or closing.
+/// Processes the pending events of a flow on the slow path, because one of its legs is not established, in recovery,
+/// reordering or closing.
 void SplitFlows::serve_slow_path(Flow& flow, FlowId id, Instant now) {
   const BearerId of = flow.bearer;
   Bearer& bearer = shard_.registry.bearer(of);
@@ -161,7 +161,7 @@ void SplitFlows::serve_slow_path(Flow& flow, FlowId id, Instant now) {
   if (bearer.has_waiting_flows()) distribute_budget(bearer, now);
 }
 
-/// Serves a flow with a leg in recovery or closing. Returns false if the flow was closed.
+/// Processes the pending events of a flow with a leg in recovery or closing. Returns false if the flow was closed.
 bool SplitFlows::serve_repairing(const ServedFlow& served) {
   const auto& [flow, id, bearer, now] = served;
   if (is_fully_closed(flow, bearer, now)) {
@@ -234,7 +234,7 @@ bool SplitFlows::serve_releasing(const ServedFlow& served) {
   return false;
 }
 
-/// Sends on both legs. Then forwards an abnormal end (reset or timeout) of a leg that the sending may have caused.
+/// Sends on both legs. If a leg has then ended abnormally (by a reset, a timeout or an abort), resets the other leg.
 void SplitFlows::emit_with_ends(const ServedFlow& served) {
   const auto& [flow, id, bearer, now] = served;
   if (UndeliveredAckLimit::waits(flow)) ack_limit_.allow(flow, bearer);
@@ -257,8 +257,8 @@ void SplitFlows::use_budget(Bearer& bearer, Instant now) {
   serve_pending(now);
 }
 
-/// Updates the flow's values in the sums of its bearer and its reservations in the buffer budget. `events` are the
-/// events since the last update.
+/// Updates the flow's values in the sums of its bearer, and the reservation of its advertised windows in the buffer
+/// budget. `events` are the events on its streams since the last update.
 void SplitFlows::update_accounting(Flow& flow, Bearer& bearer, StreamEvents events) {
   const tcp::Endpoint& radio = flow.leg(Side::radio).endpoint;
   const bool transferring = flow.window_loop != no_id && radio.held() > Bytes{};

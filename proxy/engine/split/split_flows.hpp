@@ -43,8 +43,8 @@ struct AccurateLeg {
   tcp::EndpointConfig config;
   tcp::AccurateEcn counters;
 
-  /// Copies the configuration `common` and adds these counters. Returns the result, with which the endpoint of a new
-  /// connection is opened.
+  /// Copies the configuration `common` into `config`, with a pointer to these counters. Returns it for opening the
+  /// endpoint of a new connection.
   const tcp::EndpointConfig& begin(const tcp::EndpointConfig& common) {
     config = common;
     config.accurate_ecn = &counters;
@@ -56,9 +56,9 @@ struct AccurateLeg {
 /// before the burst ends: payload is relayed, windows are updated, and segments are sent. Flows that have ended are
 /// closed. Thread: the shard's.
 ///
-/// Invariants: the journal is written before a segment that acknowledges data is sent, so it never states less than a
-/// host has received. Data to the UE stays within what the bearer's controller allows. After each service, the sums of
-/// the bearer contain the current values of the flow.
+/// Invariants: the journal is written before a segment that acknowledges data is sent. After a crash it thus shows
+/// every connection that has lost acknowledged bytes. Data to the UE stays within what the bearer's controller allows.
+/// After the events of a flow were processed, the sums of the bearer contain the current values of the flow.
 class SplitFlows {
  public:
   /// Stores references to its arguments, which must outlive the object.
@@ -76,15 +76,16 @@ class SplitFlows {
   [[nodiscard]] const Handback& handback() const { return handback_; }
 
   /// Returns the endpoint configurations of the active policies for a new connection, indexed by Side. The
-  /// configurations outlive the connection. With pacing or accurate ECN, the connection gets its own copy with the
-  /// state for that. The handshake of the flow must be known.
+  /// configurations outlive the connection. With pacing or accurate ECN, the connection gets its own copy, because each
+  /// leg needs own state for that. The handshake of the flow must be known.
   [[nodiscard]] handshake::LegConfigs endpoint_configs(const Flow& flow, FlowId id);
   /// Returns the receive window that the proxy first advertises to the host behind `from`. The flow is about to be
   /// split.
   [[nodiscard]] Bytes first_window(const Flow& flow, Side from) const;
   /// Sets the maximum frame length of the port on `side`, and adapts the segment size of all flows to it.
   void set_port(Side side, const packet::LinkLimit& limit, Instant now);
-  /// Serves a flow for the first time, after its endpoints were created.
+  /// Sets up the journal, the records and the ACK limits of a flow after its endpoints were created, and marks its
+  /// bearer as used.
   void begin(Flow& flow, FlowId id, Instant now);
   /// True if the packet at index `at` belongs to a split flow, so that receive() can process it.
   [[nodiscard]] bool takes(const ParsedBurst& known, std::size_t at) const { return flow_of(known, at) != nullptr; }
@@ -94,11 +95,11 @@ class SplitFlows {
   /// Processes one segment of the flow. If the packet is stored or forwarded, it is moved out of `rx`.
   void receive(RxPacket& rx, FlowId id);
 
-  /// Schedules the flow because of `events`, so that its payload is relayed and its legs send before the burst ends.
+  /// Schedules the flow because of `events`: before the burst ends, its payload is relayed and its legs send.
   void schedule(Flow& flow, FlowId id, StreamEvents events) { pending_.schedule(flow, id, events); }
   /// True if any flow is scheduled, so that its pending events must be processed before the burst ends.
   [[nodiscard]] bool has_pending() const { return pending_.any(); }
-  /// Serves all scheduled flows.
+  /// Processes the pending events of all scheduled flows.
   void serve_pending(Instant now) {
     if (pending_.any()) serve_all_pending(now);
   }
@@ -106,8 +107,8 @@ class SplitFlows {
   void send_to_radio(Flow& flow, Bearer& bearer, Bytes most, Instant now) {
     emit(flow, bearer, Side::radio, most, Budget::all, now);
   }
-  /// Makes the UE's flows send the bytes that the ACK-based controller allows them together. Called when it allows more
-  /// bytes although no flow had an event.
+  /// Makes the UE's flows send bytes that the ACK-based controller allows and that are unused. Called when the
+  /// controller allows more bytes although no flow had an event.
   void use_budget(Bearer& bearer, Instant now);
   /// Requests the release of the flow (its handback to the hosts) for `reason`. With ReleaseReason::none, cancels the
   /// request. See Handback::request_release().
@@ -127,8 +128,8 @@ class SplitFlows {
   [[gnu::noinline]] void close(FlowId id, Instant now);
 
  private:
-  /// Selects how many of the bytes that the ACK-based controller allows to all flows of a UE one flow may send. It is
-  /// only its own part, or also what other flows leave unused.
+  /// Selects how many of the bytes that the ACK-based controller allows to all flows of a UE one flow may send: only
+  /// its own part, or also what other flows leave unused.
   enum class Budget : std::uint8_t { own, all };
 
   // --- receive path (rx_path.cpp): in-order data takes the cut-through, a pure ACK opens the peer's window, and
@@ -194,14 +195,14 @@ class SplitFlows {
   // window use what another one leaves, in turn and short flows first.
 
   /// Makes both legs send as much as their windows allow. Returns true if data may have been sent to the server, or an
-  /// ACK to the UE.
+  /// ACK to the UE. The caller must then update the bearer's sums.
   bool emit(Flow& flow, Bearer& bearer, Instant now);
   /// Makes the leg on `side` send as much as its windows allow. To the UE it sends at most `most` IP bytes.
   void emit(Flow& flow, Bearer& bearer, Side side, Bytes most, Budget budget, Instant now);
   /// Adds `sent` IP bytes, which were just sent to the UE, to the counts of bearer, flow and controllers.
   void count_to_radio(Flow& flow, Bearer& bearer, Bytes sent, Instant now);
   /// Makes a few flows of the UE send bytes that the ACK-based controller allows and that are unused, in round-robin
-  /// order. Few flows suffice, because the data that they send, or ACKs, cause the next call.
+  /// order. The number is limited, because the data that they send, or ACKs, cause the next call.
   [[gnu::noinline]] void distribute_budget(Bearer& bearer, Instant now);
   void emit_round_robin(Bearer& bearer, std::uint32_t count, bool short_flow, Instant now);
 
@@ -239,43 +240,46 @@ class SplitFlows {
   [[gnu::noinline]] void write_journal(Flow& flow, FlowId id, bool exposed);
   /// Processes the events of all scheduled flows, including flows that are scheduled during the call.
   [[gnu::flatten, gnu::noinline]] void serve_all_pending(Instant now);
-  /// Serves one flow: relays payload, updates windows, sends on both legs, and sets the timer.
+  /// Processes the pending events of one flow: relays payload, updates windows, sends on both legs, and sets the timer.
   void serve(Flow& flow, FlowId id, Instant now);
-  /// Sends the ACK or window that is due to the host behind `in`. Called if the flow has no other work.
+  /// Sends the ACK or window update that is due to the host behind `in`. Called if the flow has no other work.
   template <Side in>
   void send_due(Flow& flow, FlowId id, Instant now);
   /// True if the buffer quota must be computed again before a window is sent to the host behind `in`. That is so if
   /// acknowledged bytes have opened the window since the quota was computed.
   template <Side in>
   [[nodiscard]] bool window_is_due(const Flow& flow, Instant now) const;
-  /// Serves a flow on the slow path, because one of its legs is not established, in recovery, reordering or closing.
+  /// Processes the pending events of a flow on the slow path, because one of its legs is not established, in recovery,
+  /// reordering or closing.
   [[gnu::flatten, gnu::noinline]] void serve_slow_path(Flow& flow, FlowId id, Instant now);
-  /// Serves a flow with a leg in recovery or closing. Returns false if the flow was closed.
+  /// Processes the pending events of a flow with a leg in recovery or closing. Returns false if the flow was closed.
   bool serve_repairing(const ServedFlow& served);
-  /// Serves a flow whose handback to its hosts is requested, and advances the handback. Returns false if the flow was
-  /// closed.
+  /// Processes the pending events of a flow whose handback to its hosts is requested, and advances the handback.
+  /// Returns false if the flow was closed.
   [[gnu::cold, gnu::noinline]] bool serve_releasing(const ServedFlow& served);
   /// Relays payload, FIN, RST, keep-alives and windows, then sends on both legs.
   void relay_ends(const ServedFlow& served);
   /// True if both FINs are acknowledged and nothing is pending on either leg.
   [[nodiscard]] static bool is_fully_closed(const Flow& flow, const Bearer& bearer, Instant now);
-  /// Sends on both legs. Then forwards an abnormal end of a leg that the sending may have caused.
+  /// Sends on both legs. If a leg has then ended abnormally (by a reset, a timeout or an abort), resets the other leg.
   void emit_with_ends(const ServedFlow& served);
   /// Forwards the abnormal end (reset or timeout) of one leg to the other leg, which sends a RST.
   [[gnu::noinline]] void relay_abnormal_end(const ServedFlow& served);
-  /// Updates the flow's values in the sums of its bearer and its reservations in the buffer budget. `events` are the
-  /// events since the last update.
+  /// Updates the flow's values in the sums of its bearer, and the reservation of its advertised windows in the buffer
+  /// budget. `events` are the events on its streams since the last update.
   void update_accounting(Flow& flow, Bearer& bearer, StreamEvents events);
   /// Releases an idle flow of which the proxy holds no bytes: at once, or when each host has counted as many ECN marks
   /// as the proxy has reported to the other host in its name.
   [[gnu::cold, gnu::noinline]] void release_idle(Flow& flow, FlowId id, Instant now);
-  /// Handles the timer of a flow in TIME-WAIT. Returns false if the caller must make the legs send.
+  /// Handles the timer of a flow in TIME-WAIT. Returns false if something must be sent; the caller must then make the
+  /// legs send.
   bool on_time_wait_timer(Flow& flow, FlowId id, Instant now);
   /// Puts the flow into TIME-WAIT. If the queue of flows in TIME-WAIT was full, closes the oldest one.
   void enter_time_wait(Flow& flow, FlowId id, Instant now);
   /// Counts the end of a flow whose two legs are closed, and closes the flow.
   void end_finished(Flow& flow, FlowId id, Instant now);
-  /// Closes a flow in TIME-WAIT, because its entry is needed. Does nothing for no_id.
+  /// Closes the flow `id` in TIME-WAIT, because its entry is needed for a new connection. Does nothing if `id` is
+  /// no_id.
   void displace(FlowId id, Instant now);
   /// Passes the record of the connection to the receiver of records. The connection ends or is handed back to its
   /// hosts.
@@ -301,7 +305,8 @@ class SplitFlows {
   flow::LazyArray<std::array<tcp::PacedEndpoint, 2>> paced_;
   /// counters of legs with accurate ECN, indexed by FlowId; uses memory only for ids that have had such a connection
   flow::LazyArray<std::array<AccurateLeg, 2>> accurate_;
-  flow::LazyArray<std::uint32_t> begun_;  ///< time at which each flow was split, in tick::ms, indexed by FlowId
+  /// time at which each flow was split, in tick::ms (about 1 ms), indexed by FlowId
+  flow::LazyArray<std::uint32_t> begun_;
 };
 
 }  // namespace sluice::proxy

@@ -10,7 +10,7 @@ namespace sluice::admin {
 class ByteStream {
  public:
   virtual ~ByteStream() = default;
-  /// Appends available bytes to `out`. `most` is the desired maximum, which a last unit, such as a frame, may exceed.
+  /// Appends about `most` available bytes to `out`. Units such as frames are appended whole, so `out` can get more.
   /// Returns false if the stream has ended.
   virtual bool take(std::string& out, std::size_t most) = 0;
   /// Called when the client has ended the stream. Afterwards the server calls take() until all bytes that are available

@@ -31,13 +31,13 @@ inline constexpr std::array bearer_columns{
     Column{"held_kB", "held_bytes", kilo},
     Column{"fallbacks", "fallbacks"},
 };
-/// Column that is added to the table of bearers if cross traffic (packets that belong to no split connection) waits for
-/// a bearer's window.
+/// Column that is added to the table of bearers if cross traffic (packets that no controlled connection sends) waits
+/// for a bearer's window.
 inline constexpr std::array waiting_columns{
     Column{"waits_kB", "cross_traffic_waiting_bytes", kilo},
 };
-/// Columns that are added to the table of bearers in mode observe, in which no decision is applied: the window that the
-/// observed controller computes, and the queueing delay that this window would cause.
+/// Columns that mode observe, in which no decision is applied, adds to the table of bearers. They have the window that
+/// the observed controller computes, and the queueing delay that it aims at.
 inline constexpr std::array observed_columns{
     Column{"would_kB", "observed_window_bytes", kilo},
     Column{"would_ms", "observed_delay_ms", 1},

@@ -40,8 +40,8 @@ class Server::Connection : public std::enable_shared_from_this<Connection> {
 
   void start() { read(); }
 
-  /// Returns since when the server waits for the client. Returns nothing if the server does not wait, or if the client
-  /// must not be closed for another one yet.
+  /// Returns since when the server waits for the client. Returns nothing if the server does not wait, or if the
+  /// connection must not yet be closed to admit another client (ServerLimits::patience).
   [[nodiscard]] std::optional<Clock::time_point> silent_since(Clock::time_point now) const {
     const bool is_silent = waits_ && (!asked_ || now - since_ >= server_->limits_.patience);
     return is_silent ? std::optional(since_) : std::nullopt;

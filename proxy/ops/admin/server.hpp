@@ -19,14 +19,14 @@ namespace sluice::admin {
 
 /// Limits of the memory and time that clients of the admin socket may use.
 struct ServerLimits {
-  /// Maximum number of connections. For a further client, the connection is closed whose client has been silent for the
-  /// longest time. If there is none, the further client gets an error.
+  /// Maximum number of connections. If a further client connects, the server closes the connection of the client that
+  /// has been silent for the longest time. If no client is silent, the further client gets an error.
   std::size_t connections = 16;
   std::size_t line_bytes = 8192;
   /// Time after which the connection of a client is closed if it sends no request or does not read the answer.
   std::chrono::milliseconds idle{30'000};
-  /// Time for which a client that has sent a request may be silent before it is closed for another client. A client
-  /// without any request may be closed at once.
+  /// Time for which a client that has sent a request may be silent before its connection may be closed to admit another
+  /// client. A client that has sent no request yet may be closed at once.
   std::chrono::milliseconds patience{3'000};
 };
 

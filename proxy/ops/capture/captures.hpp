@@ -37,7 +37,8 @@ class Captures {
   /// Starts a capture with the options that `words` contains (see Request). Returns an answer with a pcapng stream, or
   /// an error.
   [[nodiscard]] admin::Answer begin(const std::vector<std::string>& words);
-  /// Makes the shards pass their frames to `recorders` too, whether or not a capture runs. Must be called only once.
+  /// Makes the shards always pass their frames to `recorders`, whether or not a capture runs. A recorder stores the
+  /// last frames of one shard. Must be called only once.
   void record(std::vector<std::shared_ptr<FrameSink>> recorders);
   [[nodiscard]] const Clock& time_source() const { return program_.clock; }
   [[nodiscard]] std::size_t running() const { return running_.size(); }

@@ -47,7 +47,7 @@ class Slot {
   /// Changes the state from that in `seen` to `next`. Changes nothing and returns false if the status has changed since
   /// `seen` was read.
   bool move(Status seen, State next) { return status_.compare_exchange_strong(seen, with(seen, next)); }
-  /// Sets the state that follows State::replacing.
+  /// Sets the state with which the replacement of the mapping has ended, such as State::replaced.
   void set_result(State next) { status_ = with(status_, next); }
 
   void take(void* begin, std::size_t size) {
@@ -57,8 +57,8 @@ class Slot {
   }
   void free() { status_ = with(status_ + generation, State::unused); }
 
-  /// True if `address` is in the mapping whose status was `seen`. A mapping that was created or destroyed since then
-  /// has another generation number. The fault was not in that mapping, so the result is false.
+  /// True if `address` is in the mapping whose status was `seen`. False if the slot contains another mapping by now,
+  /// which its generation number shows.
   [[nodiscard]] bool covers(std::uintptr_t address, Status seen) const {
     const std::uintptr_t begin = begin_;
     const std::size_t size = size_;

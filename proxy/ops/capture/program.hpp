@@ -14,9 +14,9 @@ namespace sluice::capture {
 
 /// Compiled libpcap filter: instructions of the classic BPF machine (pcap_compile(3)). A client of the admin socket
 /// sends them, and they run on a poll thread. checked() therefore refuses unsafe ones. Jumps must go forwards, so that
-/// each instruction runs at most once; libpcap requires this only in the kernel. Only known instructions are allowed,
-/// because libpcap aborts the process at others. No memory word may be read before it is written, because it contains
-/// data of the poll thread's stack.
+/// each instruction runs at most once. libpcap's own check allows backward jumps outside the kernel. Only known
+/// instructions are allowed, because libpcap aborts the process at others. No memory word may be read before it is
+/// written, because it contains data of the poll thread's stack.
 class Program {
  public:
   /// Maximum number of instructions. Filter expressions that a person types need fewer.

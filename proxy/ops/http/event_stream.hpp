@@ -15,7 +15,7 @@ namespace sluice::http {
 /// Limits of the memory and time that clients of an event stream may use.
 struct EventLimits {
   std::size_t clients = 8;
-  std::chrono::milliseconds timeout{5'000};  ///< maximum time in which a client must receive an event
+  std::chrono::milliseconds timeout{5'000};  ///< longest time that a client may take to receive an event
   int send_buffer = 64 << 10;                ///< size in bytes of the kernel's send buffer for each client
 
   /// number of consecutive unread events from which on a new client may replace this client
@@ -26,9 +26,10 @@ struct EventLimits {
 /// client, only the newest later event waits. A slow client therefore costs two events and one kernel buffer. A client
 /// that needs longer than EventLimits::timeout for an event is disconnected.
 ///
-/// If the maximum number of clients is reached, a new client replaces the one with the most unread events. That client
-/// must have at least EventLimits::unread of them, or its address must be another one that has more than half of the
-/// clients. Otherwise the new client is rejected. Thread: that of the io_context.
+/// If the maximum number of clients is reached, a new client can replace one that has at least EventLimits::unread
+/// unread events. It can also replace a client of another address if that address has more than half of the maximum
+/// number of clients. Of these clients, the one with the most unread events is replaced. If there is none, the new
+/// client is rejected. Thread: that of the io_context.
 class EventStream {
  public:
   explicit EventStream(boost::asio::io_context& context, EventLimits limits = {})

@@ -19,7 +19,7 @@ namespace sluice::http {
 
 /// Limits of the memory and time that HTTP clients may use.
 struct HttpLimits {
-  /// maximum number of connections; a further one replaces a connection of the client address that has the most
+  /// maximum number of connections; a further one replaces a connection of the client address with the most connections
   std::size_t connections = 16;
   std::size_t header_bytes = 4096;            ///< maximum header length of a request in bytes
   std::size_t body_bytes = 256;               ///< maximum body length of a request in bytes
