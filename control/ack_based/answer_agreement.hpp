@@ -22,8 +22,8 @@ class AnswerAgreement {
     unanswered_ = is_behind_drop ? 0 : std::max(0.0, unanswered_ - per_answer);
   }
   void on_answer() { ++came_; }
-  /// Counts the datagrams up to the next expected answer from zero, because the number of datagrams per answer has just
-  /// become known.
+  /// Sets the number of datagrams since the last expected answer to zero. Called when the number of datagrams per
+  /// answer has just become known.
   void restart_datagrams() { unanswered_ = 0; }
   /// Restarts the comparison, because the number of datagrams per answer is sought again. ratio() is 1 then.
   void restart() { *this = {}; }

@@ -51,8 +51,10 @@ class DatagramsPerAnswer {
   std::uint8_t summed_counts_ = 0;
   std::uint8_t corrected_counts_ = 0;  ///< number of further counts for which larger ratios may replace whole_
   double value_ = 2;
-  double whole_ = 0;             ///< whole number with which the ratios agreed
-  double ratio_above_ = 0;       ///< last ratio, if it exceeds whole_; else zero
+  double whole_ = 0;  ///< whole number with which the ratios agreed
+  /// Last ratio (datagrams divided by answers) if it was clearly above whole_, the known whole number; else zero. Two
+  /// such ratios in sequence show that whole_ is too small.
+  double ratio_above_ = 0;
   double deviation_ = 0;         ///< mean deviation of the ratios from value_, as a share of it, while value_ is a mean
   double summed_datagrams_ = 0;  ///< datagrams of all counts; if value_ is a mean, older counts weigh less
   double summed_answers_ = 0;    ///< answers to summed_datagrams_

@@ -479,8 +479,9 @@ void DelayBasedController::update_loss_bound(const AckSample& ack_sample) {
   if (losses_.on_acknowledged(sample) && in_slow_start()) exit_slow_start();
 }
 
-/// Returns the bytes that must be in flight in addition to rate × base delay while losses limit the window. The ACK
-/// delay counts at most as half of the base delay, because cross traffic may have caused the rest.
+/// Returns the bytes that must be in flight in addition to rate × base delay while losses limit the window. They
+/// include bytes for the ACK delay (time that ACKs wait for the uplink). At most half of the base delay is counted for
+/// it, because cross traffic may have caused the rest.
 double DelayBasedController::beyond_bdp_under_loss() const {
   return beyond_bdp(delivery_.rate().bytes_per_second() * in_seconds(base_delay()) / 2);
 }

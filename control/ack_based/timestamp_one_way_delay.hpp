@@ -48,7 +48,9 @@ class TimestampOneWayDelay {
   Instant outage_since_{};  ///< time of the first segment that an outage may have delayed; zero: none
   Duration before_{};       ///< minimum delay of the five seconds before newest_since_, relative to an arbitrary origin
   Duration newest_{};       ///< minimum delay since newest_since_
-  Duration min_delay_{};    ///< minimum delay in use, which grows slowly
+  /// Minimum from which delays are measured: the smaller of before_ and newest_, but it rises by at most 1 ms per
+  /// second.
+  Duration min_delay_{};
   std::uint32_t origin_ticks_ = 0;
   std::uint32_t checked_ticks_ = 0;  ///< the peer's TSval when the rate of its clock was last checked
   std::uint8_t rejections_ = 0;      ///< number of calls of reject()

@@ -108,8 +108,9 @@ class AccurateEcn {
   /// recognised. For such a packet, segments of the peer that arrive before `not_before` may be older than the mark.
   /// They do not show that it is lost.
   void mark_own(SeqNum end, Instant not_before = Instant());
-  /// Stops marking packets for join(): from now on the peer's own ACE counts are forwarded. If they differ from those
-  /// that the other host received before, that host may once see marks that did not happen.
+  /// Ends what join() began: no more packets to the peer are marked, and the peer's own ACE counts are forwarded. They
+  /// may differ from the count that the proxy sent to the other host in the peer's name. That host then sees a jump,
+  /// and may take it for CE marks that did not happen.
   void end_join() {
     gap_ = 0;
     own_ = 0;
@@ -126,7 +127,8 @@ class AccurateEcn {
   /// True if no data is sent that could carry the marks for owes_mark(). The proxy must then send pure ACKs that are
   /// marked CE, so that the peer's count rises.
   [[nodiscard]] bool marked_acks_due() const { return acks_due_ && owes_mark(); }
-  /// Requests pure ACKs that are marked CE if owes_mark() is true, see marked_acks_due().
+  /// Makes marked_acks_due() true if owes_mark() is true. The endpoint then sends the peer pure ACKs that are marked
+  /// CE.
   void request_marked_acks() { acks_due_ = owes_mark(); }
   /// Records that the ACKs requested by request_marked_acks() were sent. If the peer does not answer, it must be asked
   /// for its count again at `ask_again`.

@@ -37,8 +37,8 @@ class Hop final : public Element {
  private:
   std::optional<TokenBucket> policer_;
   std::uint64_t policed_ = 0;  ///< packets that the policer dropped because they exceeded its rate
-  /// Delay line. Without a router's queue it is the whole hop. With one it follows the router, and exists only if the
-  /// delay of the hop changes in steps.
+  /// Delay line. Without a router's queue it is the whole hop. With one, `router_` itself applies a constant delay, and
+  /// this line does not exist. If the delay changes in steps, this line follows the router and applies the delay.
   std::optional<DelayLine> line_;
   std::optional<QueueLine> router_;
   bool bounded_;

@@ -148,7 +148,7 @@ struct ProfileSpec {
   std::string file;  ///< file of the other scenario
   /// Conditions such as "scheduler=rr" that select one run of the other scenario, as in PaperValues.
   std::vector<std::string> where;
-  std::uint32_t ue = 0;  ///< index of the UE in the other scenario
+  std::uint32_t ue = 0;  ///< UE whose rates are replayed: its index, from 0, in the scenario of `file`
   Rate mean;             ///< mean to which the replayed rates are scaled; 0 = unscaled
 };
 

@@ -115,8 +115,8 @@ std::vector<feedback::SourceCounter> FeedbackLink::counters() const {
   return out;
 }
 
-/// Requests the statuses of all bearers, because a Node-B has sent a poll, a request for these statuses. The poll is
-/// answered even if there are no bearers.
+/// Handles a Node-B's poll, a request for the statuses of all bearers. Asks every shard for its statuses and schedules
+/// the answer. The answer is sent even if there are no bearers.
 void FeedbackLink::on_poll() {
   for (ShardChannel* each : shards_.channels) each->all_statuses_requested.store(true, std::memory_order_relaxed);
   for (unsigned shard = 0; shard < waking_.size(); ++shard) wake_soon(shard);

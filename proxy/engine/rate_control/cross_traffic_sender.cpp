@@ -75,8 +75,9 @@ bool is_window_full(const Bearer& bearer, Instant now) {
   return controller.flight() + bearer.settings().smvs.acks.segment > controller.law().window(now);
 }
 
-/// Holds back the QUIC download whose answers are counted while its AnswerClock requires that, and releases it
-/// afterwards. Returns true if packets wait that may be sent.
+/// Holds back the packets of one QUIC download as long as its AnswerClock demands a hold, and releases them afterwards.
+/// It is the download whose answers (short datagrams that acknowledge it) are counted. Returns true if packets of cross
+/// traffic wait that may be sent.
 bool apply_hold(CrossTrafficQueue& cross) {
   if (cross.is_holding()) {
     cross.queue.hold(cross.clocked_slot);

@@ -14,8 +14,8 @@ struct TraceCommand {
   std::string line;        ///< command line that is sent to the running program
   std::string file = "-";  ///< path of the output file; "-" is standard output
 
-  /// Parses the words after `trace`. -w is handled here, and other options are sent to the program. Throws
-  /// std::invalid_argument with the error.
+  /// Parses the words after `trace`. The option -w (output file) is handled here. All other words become `line`, the
+  /// command that is sent to the running sluice. Throws std::invalid_argument with the error.
   [[nodiscard]] static TraceCommand take(std::vector<std::string> words);
 };
 
