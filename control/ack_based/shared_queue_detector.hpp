@@ -27,8 +27,9 @@ class SharedQueueDetector {
   };
   /// Processes an ACK that follows a time without ACKs, and updates rate_memory().
   void on_ack(const Sample& sample);
-  /// Returns the minimum averaging time of the delivery rate: one round trip, so that the mean contains one burst and
-  /// one silence. If the queue is not shared, the value decays to zero.
+  /// Returns the shortest time over which the delivery rate must be averaged. In a shared queue, ACKs arrive in one
+  /// burst per round trip. The time is then one round trip (at most 1 s), so that it covers a burst and the silence
+  /// after it. While no shared queue is seen, it decays to zero.
   [[nodiscard]] Duration rate_memory() const { return rate_memory_; }
 
   /// Calls visit(name, value) for each state member, for the decision log (control/decision_log/states.hpp).

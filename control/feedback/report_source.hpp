@@ -33,8 +33,8 @@ class ReportReceiver {
 
 /// Counter of a source.
 struct SourceCounter {
-  /// Name without the prefix (`feedback.` or `feedback.WORD.`); "refused_…" counts messages that were refused, by
-  /// reason.
+  /// Name without its prefix, which FeedbackLink adds: `feedback.` for the source `sluice`, else `feedback.WORD.`,
+  /// where WORD selects the source in the configuration. "refused_…" counts refused messages, by reason.
   std::string name;
   std::string_view text;  ///< text that describes what is counted; in static storage
   std::uint64_t value = 0;

@@ -396,7 +396,8 @@ class Sender : public Receiver {
   /// acknowledgement, and is joined with data that is written meanwhile. This is Nagle's rule (RFC 9293 section 3.7.4)
   /// with more than one segment, because tiny payloads waste buffers.
   static constexpr std::uint8_t max_small = 128;
-  /// Size in bytes up to which waiting payloads are joined even if segments are smaller.
+  /// Largest payload in bytes to which several writes are joined in one buffer, on paths whose MSS is less than
+  /// SendQueue::small. The payload is cut into segments again when it is sent. See max_joined().
   static constexpr std::uint32_t min_joined = 1024;
 
   /// Flags and small numbers, in an order that keeps every field inside one byte.

@@ -40,8 +40,9 @@ struct UplinkUeConfig {
 /// Buffer status report that a block carries: the UE's data behind that block (TS 36.321 section 6.1.3.1, without
 /// rounding to table sizes).
 struct BufferStatus {
-  std::uint64_t sent = 0;  ///< TTI in which the block was first sent
-  Bytes left;              ///< bytes of the UE that the block does not carry, with padding of radio frames
+  /// TTI in which the block with this report was first sent; hybrid ARQ retransmissions do not change it
+  std::uint64_t sent = 0;
+  Bytes left;  ///< bytes of the UE that the block does not carry, with padding of radio frames
 };
 
 /// UE's side of a scheduled uplink: queue, pending scheduling request, hybrid ARQ and RLC. It has no data about other

@@ -390,8 +390,8 @@ inline constexpr std::string_view mode_column = "mode";
 
 /// One swept quantity: a column of the results, and the configuration keys to which its values are assigned.
 struct SweepSpec {
-  /// Name of the column; mode_column if the labels name modes. Empty if the sweep has no column of its own, because its
-  /// values follow those of the sweep in `with`.
+  /// Name of the sweep's column in the results. If it is mode_column, the labels (or the values) replace the name of
+  /// the mode in the results. Empty if the sweep has no column, because its values follow those of the sweep in `with`.
   std::string column;
   std::vector<std::string> keys;  ///< dotted paths such as cell.ues.0.channel.period; * selects every element
   std::string unit;               ///< unit that the results append to each value

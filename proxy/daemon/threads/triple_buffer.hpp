@@ -20,7 +20,8 @@ class TripleBuffer {
     back_ = middle_.exchange(static_cast<std::uint8_t>(back_ | fresh), std::memory_order_acq_rel) & index;
   }
 
-  /// Called by the reader. Makes front() return the newest value. Returns false if it already does.
+  /// Called by the reader. Makes front() return the newest published value. Returns false if nothing was published
+  /// since the last fetch(); front() then stays unchanged.
   bool fetch() noexcept {
     if ((middle_.load(std::memory_order_relaxed) & fresh) == 0) return false;
     front_ = middle_.exchange(front_, std::memory_order_acq_rel) & index;

@@ -28,8 +28,8 @@ enum class EndToEndPhase : std::uint8_t {
 enum class Opening : std::uint8_t {
   no,            ///< the window does not grow gradually; only the controller limits it
   reports_late,  ///< the window grows by the acknowledged bytes, as in slow start, because Node-B reports are late
-  /// the window grows by 1/8 of the acknowledged bytes, because the controller has changed or the connection was split
-  /// before
+  /// The connection was split before, or its controller has changed. The window advertised to the server then grows by
+  /// 1/8 of the acknowledged bytes, until it reaches the UE's own window or the controller's.
   switched
 };
 
