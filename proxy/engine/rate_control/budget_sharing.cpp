@@ -111,7 +111,8 @@ Bytes BudgetSharing::budget_beside_others(const Share& share, const Flow& flow, 
   const Duration took = endpoint.srtt();
   const Duration least = endpoint.min_rtt();
   if (law.base_delay() <= Duration::zero() || law.in_slow_start()) return Bytes::max();
-  const Duration common = std::max(law.srtt() - law.base_delay(), Duration::zero());
+  // The base delay may contain the wait of ACKs on the uplink. The shortest round trip of this flow does not then.
+  const Duration common = std::max(law.srtt() - std::min(law.base_delay(), least), Duration::zero());
   // The endpoint's round trips include the delay of ACKs on the uplink, those of the controller do not. The greatest
   // delay is limited by the bytes in flight, so with few of them the newest one may exceed it.
   const Duration uplink = std::max(law.max_ack_delay(), law.ack_delay());
