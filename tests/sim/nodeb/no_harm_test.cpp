@@ -244,7 +244,7 @@ TEST(NoHarm, DownloadsWithoutTimestampsContinueBesideAnUpload) {
         "duration: 40s\nwarmup: 10s\nserver_proxy: {delay: 10ms}\nproxy_nodeb: {delay: 20ms}\ncell:\n"
         "  uplink: {delay: 10ms, rate: 1Mb/s, buffer: " +
         buffer +
-        "}\n  ues:\n    - {address: 10.45.0.2, frame: 0B, channel: {type: constant, rate: 10Mb/s}}\n"
+        "}\n  ues:\n    - {address: 10.45.0.2, frame: 0B, buffer: unlimited, channel: {type: constant, rate: 10Mb/s}}\n"
         "apps: [{type: bulk, connections: 2}, {type: bulk, direction: upload, start: 5s}]\n";
     const auto megabits = [&](const std::string& mode) {
       return run_all("modes: [" + mode + "]\nsmvs: {law: acks}\nhosts: {timestamps: false}\n" + network)
