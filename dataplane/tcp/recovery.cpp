@@ -162,6 +162,8 @@ void Sender::on_ack_after_timeout(AckEvent& event) {
   if (retransmits_blindly() && loss_recovery_.retransmissions < max_blind_retransmissions)
     ++loss_recovery_.retransmissions;
   scoreboard().mark_front_lost(event, samples());
+  // The next hole is known, and new data of the F-RTO test may fill the window.
+  if (!tests_spurious_timeout()) bits_.retransmit_first = true;
 }
 
 /// Marks up to `segments` segments from SND.UNA on lost, none beyond RecoveryPoint. After a buffer overflow the lost
@@ -260,8 +262,7 @@ bool Sender::on_retransmission_timeout(Instant now) {
 /// True if the oldest segment is due for retransmission after a timeout, but the caller has not permitted its bytes
 /// yet.
 bool Sender::retransmission_waits() const {
-  return bits_.recovery == Recovery::timeout && bits_.retransmit_first && queue().front_lost() &&
-         !queue().front_retransmitted();
+  return bits_.recovery == Recovery::timeout && retransmits_first();
 }
 
 /// True if the timer must be armed for segments in flight while a retransmission waits for the caller's permission. The

@@ -100,6 +100,11 @@ class Sender : public Receiver {
   [[nodiscard]] Bytes held() const { return Bytes(later(snd_.end, snd_.nxt) - snd_.una); }
   /// Returns the estimate of bytes in flight (`pipe` of RFC 6675).
   [[nodiscard]] Bytes in_flight() const { return Bytes(pipe()); }
+  /// True if the oldest segment is due for the retransmission that begins or continues a recovery. RFC 6582 section 3.2
+  /// and RFC 6675 section 5 step 4.3 send it whatever the congestion window is, so an allowance should permit it, too.
+  [[nodiscard]] bool retransmits_first() const {
+    return bits_.retransmit_first && queue().front_lost() && !queue().front_retransmitted();
+  }
   /// Returns the smoothed round-trip time. During loss recovery, returns the round-trip time of the segment that was
   /// delivered last (RACK.rtt, RFC 8985 section 5.2). Retransmissions give no samples (Karn's algorithm), so the
   /// smoothed time may then be outdated.

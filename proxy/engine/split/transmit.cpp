@@ -48,8 +48,13 @@ void SplitFlows::emit(Flow& flow, Bearer& bearer, Side side, Bytes most, Budget 
     most = flow_controllers_.send_budget(flow, bearer, now);
   const bool feeds_controller = side == Side::radio && bearer.rate_control().uses_ack_feedback();
   const FlowId id = feeds_controller ? shard_.registry.flows().index_of(flow) : no_id;
-  if (feeds_controller && bearer.rate_control().is_ack_based()) [[unlikely]]
+  if (feeds_controller && bearer.rate_control().is_ack_based()) [[unlikely]] {
     most = std::min(most, budget_sharing_.budget(flow, id, bearer, budget == Budget::all, now));
+    // Without SACK, segments that were lost behind the first hole count as in flight and fill the window. The hole
+    // would then wait for the timer at each partial acknowledgement.
+    if (!endpoint.on_fast_path() && !endpoint.uses_sack() && endpoint.retransmits_first())
+      most = std::max(most, segment_on_wire(flow.leg(side)));
+  }
   const Bytes sent = endpoint.emit_due(now, output, most);
   if (side == Side::radio) {
     count_to_radio(flow, bearer, sent, now);

@@ -331,6 +331,29 @@ TEST(Allowance, WithoutSackNothingIsInFlightAfterATimeout) {
   EXPECT_EQ(s.endpoint.in_flight(), Bytes(mss));
 }
 
+// Without SACK the holes behind the first one count as in flight, so that they may use up the allowance. The endpoint
+// tells its owner that the segment of a partial acknowledgement is due all the same.
+TEST(Allowance, APartialAckMakesTheNextHoleDue) {
+  Script s;
+  s.endpoint.set_window_source(WindowSource::allowance, Bytes());
+  s.open();
+  s.write_segments(20);
+  s.emit(Bytes(1040 * 10));
+  s.discard_sent();
+  EXPECT_FALSE(s.endpoint.retransmits_first());
+  for (int i = 0; i < 4; ++i) s.receive_ack(0);
+  EXPECT_TRUE(s.endpoint.retransmits_first());
+  s.emit(Bytes(1040));
+  s.expect_data(0, mss);
+  EXPECT_FALSE(s.endpoint.retransmits_first()) << "it was sent";
+  s.receive_ack(3 * mss);
+  EXPECT_TRUE(s.endpoint.retransmits_first()) << "a partial acknowledgement";
+  s.emit(Bytes(0));
+  s.expect_nothing();
+  s.emit(Bytes(1040));
+  s.expect_data(3 * mss, mss);
+}
+
 // With SACK a timeout leaves segments in flight that were sent less than a round trip before. They are lost as well if
 // no ACK comes while the first retransmission waits.
 TEST(Allowance, WithSackNothingStaysInFlightWhileARetransmissionWaits) {
