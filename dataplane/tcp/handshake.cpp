@@ -7,6 +7,7 @@
 #include "dataplane/tcp/accurate_ecn.hpp"
 
 namespace sluice::tcp {
+
 /// Resets the endpoint for a new connection. Settings that the endpoint's owner may have made before are kept: receive
 /// room, timestamp, window source and window updates.
 void Handshake::reset_connection(const EndpointConfig& config, SeqNum iss) {

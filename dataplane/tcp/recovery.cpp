@@ -162,7 +162,7 @@ void Sender::on_ack_after_timeout(AckEvent& event) {
   if (retransmits_blindly() && loss_recovery_.retransmissions < max_blind_retransmissions)
     ++loss_recovery_.retransmissions;
   scoreboard().mark_front_lost(event, samples());
-  // The next hole is known, and new data of the F-RTO test may fill the window.
+  // The next segment is missing for certain, and cwnd may be used up by the new data of the F-RTO test.
   if (!tests_spurious_timeout()) bits_.retransmit_first = true;
 }
 

@@ -100,8 +100,8 @@ class Sender : public Receiver {
   [[nodiscard]] Bytes held() const { return Bytes(later(snd_.end, snd_.nxt) - snd_.una); }
   /// Returns the estimate of bytes in flight (`pipe` of RFC 6675).
   [[nodiscard]] Bytes in_flight() const { return Bytes(pipe()); }
-  /// True if the oldest segment is due for the retransmission that begins or continues a recovery. RFC 6582 section 3.2
-  /// and RFC 6675 section 5 step 4.3 send it whatever the congestion window is, so an allowance should permit it, too.
+  /// True if the oldest segment is due for the retransmission that begins or continues a recovery. The congestion
+  /// window does not limit it (RFC 6582 section 3.2, RFC 6675 section 5 step 4.3), but an allowance does.
   [[nodiscard]] bool retransmits_first() const {
     return bits_.retransmit_first && queue().front_lost() && !queue().front_retransmitted();
   }

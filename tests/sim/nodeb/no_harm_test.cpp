@@ -235,8 +235,8 @@ TEST(NoHarm, APathThatBecomesLongerCostsLittle) {
   EXPECT_GT(result.throughput_bps, 0.9 * 8e6 * 1448 / 1500);
 }
 
-// ACKs wait for 0.26 or 1.05 s behind an upload. Without timestamps the controller cannot tell that wait from a longer
-// path, which must not look like a bottleneck of one of the downloads.
+// ACKs wait for 0.26 or 1.05 s behind an upload. Without timestamps this wait makes the path look longer to the
+// controller. It must not look like the bottleneck of a single download, because each download would then be limited.
 TEST(NoHarm, DownloadsWithoutTimestampsContinueBesideAnUpload) {
   for (const std::string buffer : {"32KiB", "128KiB"}) {
     SCOPED_TRACE(buffer);

@@ -189,6 +189,15 @@ TEST(Sender, SackBlocksAreAddedToDataOnlyIfTheyFit) {
   EXPECT_EQ(s.expect_data(mss, mss - 12).segment.sack_count, 1);
 }
 
+/// Opens a connection whose sending is limited by an allowance, and sends ten of 20 segments.
+void send_half_of_20_segments(Script& s) {
+  s.endpoint.set_window_source(WindowSource::allowance, Bytes());
+  s.open();
+  s.write_segments(20);
+  s.emit(Bytes(1040 * 10));
+  s.discard_sent();
+}
+
 TEST(Allowance, LimitsByWireSize) {
   Script s;
   s.endpoint.set_window_source(WindowSource::allowance, Bytes());
@@ -315,11 +324,7 @@ TEST(Allowance, ALongOutageDoesNotTimeOutTheConnection) {
 // would, if the first retransmission has to wait for that window.
 TEST(Allowance, WithoutSackNothingIsInFlightAfterATimeout) {
   Script s;
-  s.endpoint.set_window_source(WindowSource::allowance, Bytes());
-  s.open();
-  s.write_segments(20);
-  s.emit(Bytes(1040 * 10));
-  s.discard_sent();
+  send_half_of_20_segments(s);
   s.now += 2s;
   s.endpoint.on_timer(s.now);
   s.emit(Bytes(0));
@@ -331,15 +336,11 @@ TEST(Allowance, WithoutSackNothingIsInFlightAfterATimeout) {
   EXPECT_EQ(s.endpoint.in_flight(), Bytes(mss));
 }
 
-// Without SACK the holes behind the first one count as in flight, so that they may use up the allowance. The endpoint
-// tells its owner that the segment of a partial acknowledgement is due all the same.
+// Without SACK lost segments may count as in flight and use up the allowance. After a partial acknowledgement,
+// retransmits_first() is true, so that the owner of the endpoint can permit the next missing segment.
 TEST(Allowance, APartialAckMakesTheNextHoleDue) {
   Script s;
-  s.endpoint.set_window_source(WindowSource::allowance, Bytes());
-  s.open();
-  s.write_segments(20);
-  s.emit(Bytes(1040 * 10));
-  s.discard_sent();
+  send_half_of_20_segments(s);
   EXPECT_FALSE(s.endpoint.retransmits_first());
   for (int i = 0; i < 4; ++i) s.receive_ack(0);
   EXPECT_TRUE(s.endpoint.retransmits_first());
