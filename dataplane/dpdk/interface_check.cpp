@@ -8,7 +8,6 @@
 #include <libmnl/libmnl.h>
 #include <linux/ethtool.h>
 #include <linux/if_link.h>
-#include <linux/rtnetlink.h>
 #include <linux/sockios.h>
 #include <net/if.h>
 #include <net/if_arp.h>
@@ -21,6 +20,8 @@
 #include <array>
 #include <cerrno>
 #include <stdexcept>
+
+#include "dataplane/dpdk/link_request.hpp"
 
 namespace sluice::dpdk {
 namespace {
@@ -67,10 +68,6 @@ class Interface {
   ifreq request_{};
 };
 
-std::string text_of(const nlattr* attribute) {
-  return mnl_attr_validate(attribute, MNL_TYPE_NUL_STRING) < 0 ? std::string() : mnl_attr_get_str(attribute);
-}
-
 /// Reads the kind of a master interface from a nested attribute. `into` is an InterfaceState. Returns MNL_CB_OK, so
 /// that libmnl continues.
 int read_kind(const nlattr* attribute, void* into) {
@@ -101,32 +98,6 @@ int read_attribute(const nlattr* attribute, void* into) {
   return MNL_CB_OK;
 }
 
-/// Reads the answer to RTM_GETLINK. `into` points to the InterfaceState that is filled. Returns a result of libmnl:
-/// MNL_CB_OK, or MNL_CB_ERROR.
-int read_link(const nlmsghdr* answer, void* into) {
-  return mnl_attr_parse(answer, sizeof(ifinfomsg), read_attribute, into);
-}
-
-/// Adds the values that rtnetlink reports. If the kernel does not answer, the fields stay empty, so that no problem of
-/// the interface is reported.
-void ask_link(InterfaceState& state) {
-  mnl_socket* const socket = mnl_socket_open2(NETLINK_ROUTE, SOCK_CLOEXEC);
-  if (socket == nullptr) return;
-  alignas(nlmsghdr) std::array<char, 32768> room{};
-  nlmsghdr* const request = mnl_nlmsg_put_header(room.data());
-  request->nlmsg_type = RTM_GETLINK;
-  request->nlmsg_flags = NLM_F_REQUEST;
-  auto* const link = static_cast<ifinfomsg*>(mnl_nlmsg_put_extra_header(request, sizeof(ifinfomsg)));
-  link->ifi_family = AF_UNSPEC;
-  link->ifi_index = static_cast<int>(state.index);
-  if (mnl_socket_bind(socket, 0, MNL_SOCKET_AUTOPID) == 0 &&
-      mnl_socket_sendto(socket, request, request->nlmsg_len) >= 0) {
-    const ssize_t size = mnl_socket_recvfrom(socket, room.data(), room.size());
-    if (size > 0) mnl_cb_run(room.data(), static_cast<std::size_t>(size), 0, 0, read_link, &state);
-  }
-  mnl_socket_close(socket);
-}
-
 bool valid_name(const std::string& name) {
   return !name.empty() && name.size() < IFNAMSIZ;
 }
@@ -143,7 +114,8 @@ std::optional<InterfaceState> interface_state(const std::string& name) {
   if (interface.call(SIOCGIFMTU)) state.mtu = static_cast<std::uint32_t>(interface.request().ifr_mtu);
   state.index = if_nametoindex(name.c_str());
   if (interface.call(SIOCGIFHWADDR)) state.link_type = interface.request().ifr_hwaddr.sa_family;
-  ask_link(state);
+  // If the kernel does not answer, the fields stay empty, so that no problem of the interface is reported.
+  request_link(state.index, std::nullopt, read_attribute, &state);
   state.driver = interface.driver();
   state.gro = interface.value(ETHTOOL_GGRO).value_or(0) != 0;
   const std::uint32_t flags = interface.value(ETHTOOL_GFLAGS).value_or(0);

@@ -11,6 +11,7 @@
 
 #include "dataplane/dpdk/clock.hpp"
 #include "dataplane/dpdk/fault_guard.hpp"
+#include "dataplane/dpdk/veth_peer.hpp"
 
 namespace sluice::dpdk {
 namespace {
@@ -179,13 +180,16 @@ Link Port::link() const noexcept {
 
 packet::LinkLimit Port::limit() const noexcept {
   std::uint16_t mtu = config_.mtu;
+  std::optional<std::uint16_t> peer_mtu;
   if (!interface_.empty()) {
     mtu = interface_mtu(interface_).value_or(mtu);
+    peer_mtu = veth_peer_mtu(interface_);
   } else if (traits_->prefix.empty() && rte_eth_dev_get_mtu(id_, &mtu) != 0) {
     mtu = config_.mtu;
   }
-  // An XDP socket passes frames to the driver without the kernel's check, which a packet socket applies.
-  return {std::min(mtu, config_.mtu), traits_->kernel_interface && !traits_->attaches_xdp_program};
+  // An XDP socket passes frames to the driver without the kernel's check, which a packet socket and a veth apply.
+  const bool tags_count = traits_->kernel_interface && (!traits_->attaches_xdp_program || peer_mtu);
+  return {std::min({mtu, peer_mtu.value_or(mtu), config_.mtu}), tags_count};
 }
 
 bool Port::interface_replaced() const noexcept {
@@ -206,6 +210,7 @@ PortCounters Port::counters() const noexcept {
     sum.transmit_dropped += get(queue.transmit_dropped);
     sum.copy_failed += get(queue.copy_failed);
   }
+  if (transmit_rings_) sum.transmit_dropped += transmit_rings_->dropped();
   return sum;
 }
 

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,6 +17,7 @@
 #include "dataplane/dpdk/interface_claim.hpp"
 #include "dataplane/dpdk/interface_link.hpp"
 #include "dataplane/dpdk/peer_segmentation.hpp"
+#include "dataplane/dpdk/transmit_sendto_workaround.hpp"
 #include "dataplane/packet/link_limit.hpp"
 #include "dataplane/packet/packet.hpp"
 #include "dataplane/packet/pool.hpp"
@@ -56,8 +58,10 @@ struct alignas(64) QueueCounters {
   std::atomic<std::uint64_t> oversized{0};
   std::atomic<std::uint64_t> transmitted{0};
   std::atomic<std::uint64_t> transmitted_bytes{0};
-  std::atomic<std::uint64_t> transmit_dropped{0};  ///< number of packets that the device did not accept
-  std::atomic<std::uint64_t> copy_failed{0};       ///< shared packets dropped because no buffer was left for a copy
+  /// Number of packets that the device did not accept. Packets that the kernel refused after the driver had accepted
+  /// them are counted per port only (PortCounters).
+  std::atomic<std::uint64_t> transmit_dropped{0};
+  std::atomic<std::uint64_t> copy_failed{0};  ///< shared packets dropped because no buffer was left for a copy
 };
 
 /// Sum of QueueCounters.
@@ -112,8 +116,8 @@ class Port {
   [[nodiscard]] Link link() const noexcept;
   [[nodiscard]] bool link_up() const noexcept { return link() == Link::up; }
   /// Returns the largest frame that the device can send now. For a kernel interface or physical device it follows the
-  /// device's current MTU. It is never above the configured MTU, for which the buffers are sized. Takes one or two
-  /// system calls.
+  /// device's current MTU, and for a veth also the MTU of its peer. It is never above the configured MTU, for which the
+  /// buffers are sized. Takes a few system calls.
   [[nodiscard]] packet::LinkLimit limit() const noexcept;
   /// True if the kernel interface was removed and created again with the same name. The driver does not detect that.
   [[nodiscard]] bool interface_replaced() const noexcept;
@@ -143,6 +147,7 @@ class Port {
   void set_up_queues(const PortConfig& config, const rte_eth_dev_info& device);
   void start(const PortConfig& config);
   void find_sockets(const std::vector<int>& open_before);
+  void find_transmit_rings();
   void unplug() noexcept;
   std::uint16_t receive_burst(std::uint16_t queue, rte_mbuf** buffers, std::uint16_t count) noexcept;
   std::uint16_t transmit_burst(std::uint16_t queue, rte_mbuf** buffers, std::uint16_t count) noexcept;
@@ -175,6 +180,8 @@ class Port {
   std::unique_ptr<QueueCounters[]> queues_;
   InterfaceClaim claim_;
   PeerSegmentation peer_segmentation_;
+  std::optional<TransmitRings>
+      transmit_rings_;  ///< transmit rings of `sockets_`, from which refused frames are dropped
   std::string warning_;
   std::string oversized_remedy_;
 };

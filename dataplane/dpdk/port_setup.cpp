@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <stdexcept>
 
 #include "dataplane/dpdk/address_hash.hpp"
@@ -20,6 +21,7 @@
 #include "dataplane/dpdk/interface_check.hpp"
 #include "dataplane/dpdk/memif_sendmsg_workaround.hpp"
 #include "dataplane/dpdk/port.hpp"
+#include "dataplane/dpdk/veth_peer.hpp"
 #include "dataplane/packet/headers.hpp"
 #include "dataplane/packet/pool_memory.hpp"
 
@@ -132,6 +134,7 @@ Port::Port(const PortConfig& config, packet::PacketPool& pool)
 }
 
 Port::~Port() {
+  transmit_rings_.reset();
   if (traits_->peer_may_disconnect) let_interrupt_thread_finish();
   if (started_) rte_eth_dev_stop(id_);
   unplug();
@@ -144,9 +147,22 @@ void Port::find_sockets(const std::vector<int>& open_before) {
   readiness_descriptor_ = new_packet_descriptor(open_before);
   sockets_ = new_packet_sockets(open_before);  // the driver opens one socket per queue, in the order of the queues
   receive_only_incoming(sockets_);
+  find_transmit_rings();
   if (!traits_->fanout || receive_queues_ == 1) return;
   const std::string problem = spread_by_address(sockets_, facing_, receive_queues_);
   if (!problem.empty()) fail(config_.device, "cannot spread packets by address: " + problem + "; give it qpairs=1");
+}
+
+/// Finds the transmit rings of the packet sockets, from which frames that the kernel never accepts are dropped.
+void Port::find_transmit_rings() {
+  const std::string device = complete_device_arguments(config_.device, config_.mtu, config_.queues);
+  const auto number = [&](std::string_view key) {
+    const std::string text = device_argument(device, key).value_or("");
+    std::size_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    return error == std::errc() && end == text.data() + text.size() ? value : 0;
+  };
+  if (!sockets_.empty()) transmit_rings_.emplace(sockets_, number("framesz"), number("framecnt"));
 }
 
 void Port::rebind_interface() {
@@ -168,6 +184,7 @@ void Port::rebind_interface() {
 
 /// Checks the kernel interface and, if configured, repairs its settings.
 void Port::prepare_interface(const PortConfig& config, const std::string& interface) {
+  warning_.clear();
   const bool veth = interface_state(interface).value_or(InterfaceState{}).driver == "veth";
   if (veth) {
     oversized_remedy_ = "the host at the other end of " + interface +
@@ -184,6 +201,11 @@ void Port::prepare_interface(const PortConfig& config, const std::string& interf
                  ": if the host at its other end leaves segmentation to a device, its frames are lost; run there: "
                  "ethtool -K INTERFACE tso off gso off";
     }
+  }
+  if (const auto peer = veth_peer_mtu(interface); peer && *peer < config.mtu) {
+    warning_ += (warning_.empty() ? "" : "; ") + std::string("the other end of ") + interface + " has an MTU of " +
+                std::to_string(*peer) + " and drops longer frames; run there: ip link set dev INTERFACE mtu " +
+                std::to_string(config.mtu);
   }
   try {
     require_usable_interface(interface, config.mtu, config.fix_offloads);

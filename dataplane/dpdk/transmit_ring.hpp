@@ -1,0 +1,60 @@
+#pragma once
+
+#include <linux/if_packet.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "dataplane/units/time.hpp"
+
+namespace sluice::dpdk {
+
+/// Transmit ring of a packet socket (PACKET_TX_RING, TPACKET_V2), which the driver net_af_packet fills and the kernel
+/// empties. Decides when a frame that the interface refuses is dropped. Threads: the thread that transmits on the
+/// socket calls drop_refused(); any thread may read dropped().
+class TransmitRing {
+ public:
+  /// Uses `frames` slots of `frame_size` bytes that begin at `first`. The memory must outlive the ring.
+  TransmitRing(std::byte* first, std::size_t frame_size, std::size_t frames)
+      : first_(first), frame_size_(frame_size), frames_(frames) {}
+
+  /// Finds the ring of a socket in this process's memory. `frame_size` and `frames` are the driver's arguments framesz
+  /// and framecnt. Returns nothing if the mapped memory has another size than these arguments say.
+  [[nodiscard]] static std::optional<TransmitRing> find(int socket, std::size_t frame_size, std::size_t frames);
+
+  TransmitRing(const TransmitRing& other) : TransmitRing(other.first_, other.frame_size_, other.frames_) {}
+  TransmitRing& operator=(const TransmitRing&) = delete;
+
+  /// Called when the kernel has refused the next frame (ENOBUFS). Returns true if the frame is now marked so that the
+  /// kernel drops it in the next call of send(). A queue that is full accepts the frame after a moment, so a frame is
+  /// dropped if it is still refused after `patience`. Some interfaces refuse long frames for ever, such as a veth whose
+  /// peer has a smaller MTU. Frames as long as one that was dropped so are dropped at once for `memory`. There is no
+  /// timer: a refused frame and those behind it wait at least until the next call.
+  bool drop_refused(Instant now) noexcept;
+
+  /// Returns the number of frames dropped.
+  [[nodiscard]] std::uint64_t dropped() const noexcept { return dropped_.load(std::memory_order_relaxed); }
+
+  static constexpr Duration patience = std::chrono::milliseconds(5);
+  static constexpr Duration memory = std::chrono::seconds(1);
+
+ private:
+  [[nodiscard]] tpacket2_hdr* header(std::size_t slot) const noexcept;
+  [[nodiscard]] bool waits(std::size_t slot) const noexcept;
+  [[nodiscard]] bool refused_before(std::size_t slot) const noexcept;
+  [[nodiscard]] std::optional<std::size_t> next_frame() const noexcept;
+
+  std::byte* first_;
+  std::size_t frame_size_;
+  std::size_t frames_;
+  std::size_t refused_slot_ = 0;   ///< slot of the frame that was refused last
+  Instant refused_since_ = never;  ///< time of this frame's first refusal; `never` if no frame was refused
+  std::uint32_t shortest_dropped_ = UINT32_MAX;  ///< length of the shortest frame dropped within `memory`
+  Instant last_drop_ = never;                    ///< time of the last drop after `patience`; `never` if none
+  std::atomic<std::uint64_t> dropped_ = 0;
+};
+
+}  // namespace sluice::dpdk
