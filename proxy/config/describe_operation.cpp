@@ -91,7 +91,7 @@ void describe(Section& s, StateSettings& state) {
           "for each of limits.max_flows of every shard), so that the next run can reset those that lost bytes; not "
           "set: no file");
   s.value("keep", state.keep, {10s, 24h},
-          "time after a crash during which a segment of such a connection is answered with a reset");
+          "time after a crash or stop during which a segment of such a connection is answered with a reset");
   s.check(!state.file || !state.file->empty(), "file", "a path", "nothing");
 }
 

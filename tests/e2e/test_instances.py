@@ -164,7 +164,7 @@ def test_one_that_is_killed_breaks_what_it_had_acknowledged_ahead_alone(spread):
     proxies[path].kill()
     proxies[path] = started(path, "second")
     proxies[path].process.wait_for(
-        f"crashed: 1 of its split connection.s. lost bytes and are reset, {len(quiet.homes[path])} continue")
+        f"left split connections: 1 lost bytes and are reset, {len(quiet.homes[path])} continue")
     reader.expect_reset()
     assert transfers.running() > 0, "all were over before"
     transfers.finish()

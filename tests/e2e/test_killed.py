@@ -51,7 +51,7 @@ def test_nothing_is_lost_where_nothing_is_acknowledged_ahead(wire, server):
     first.kill()
     assert transfers.running() >= MANY / 2, "all were over before"
     second = start(wire, "second", **nothing_ahead)
-    second.process.wait_for("crashed: 0 of its split connection.s. lost bytes and are reset, [2-5][0-9] continue")
+    second.process.wait_for("left split connections: 0 lost bytes and are reset, [2-5][0-9] continue")
     assert second.ask("status")["flows_released"] >= MANY / 2, "they are tracked, to be split again when they are quiet"
     second.kill()
     third = start(wire, "third", **nothing_ahead)
@@ -70,7 +70,7 @@ def test_exactly_those_break_that_were_acknowledged_ahead(wire, server):
     wait_until(lambda: all(flow["radio_held_bytes"] == 0 for flow in first.ask("flows") if "7100" in flow["server"]))
     first.kill()
     second = start(wire, "second")
-    second.process.wait_for("crashed: 1 of its split connection.s. lost bytes and are reset, 1 continue")
+    second.process.wait_for("left split connections: 1 lost bytes and are reset, 1 continue")
     reader.expect_reset()
     chat.exchange()
     chat.close()

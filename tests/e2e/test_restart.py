@@ -37,7 +37,7 @@ def test_a_kill_under_load_leaves_nobody_hanging(wire, server):
     never_split = client(wire, server).connect({"do": "take"})
     wire.box.ip("link", "del", "br0")
     second = start(wire, "second")
-    second.process.wait_for("an earlier run crashed")
+    second.process.wait_for("an earlier run left split connections")
     reader.expect_reset()
     seen = transfers.finish()
     assert "reset" in seen, "bytes were on their way"
@@ -58,6 +58,19 @@ def test_hosts_that_are_silent_learn_of_it_too(wire, server):
     second = start(wire, "second")
     reader.expect_reset()
     second.stop_and_check()
+
+
+def test_a_host_behind_a_link_that_is_down_at_the_stop_learns_of_it_later(wire, server):
+    first = start(wire, "first")
+    reader = SlowReader(wire, server, first)
+    wire.box.ip("link", "set", "radio", "down")
+    first.stop_and_check()
+    wire.box.ip("link", "set", "radio", "up")
+    second = start(wire, "second")
+    second.process.wait_for("1 lost bytes and are reset")
+    reader.expect_reset()
+    second.stop_and_check()
+    assert not (wire.lab.log_dir / "state").exists()
 
 
 def test_a_file_that_cannot_be_had_is_said_and_nothing_more(wire, server):

@@ -211,8 +211,8 @@ void Runtime::open_state() {
   if (!left.ignored.empty()) spdlog::info("state.file {}: {}", *config_.state.file, left.ignored);
   if (left.crashed_connections.empty() && left.recovered.empty()) return;
   spdlog::warn(
-      "an earlier run crashed: {} of its split connection(s) lost bytes and are reset, {} continue between their hosts "
-      "and are split again when idle",
+      "an earlier run left split connections: {} lost bytes and are reset, {} continue between their hosts and are "
+      "split again when idle",
       left.crashed_connections.size(), left.recovered.size());
 }
 
@@ -441,7 +441,7 @@ bool Runtime::run() {
   for (const auto& shard : shards_) shard->stop();
   if (ipfix_) ipfix_->export_now();
   if (fail_open_monitor_) fail_open_monitor_->give_back();
-  if (state_ && !failed_ && stop_->complete()) state_->remove();
+  if (state_ && !failed_ && stop_->complete() && !stop_->resets_connections()) state_->remove();
   if (last_frames_ && !failed_) last_frames_->remove();
   status_source_->refresh();
   if (run_record_) run_record_->end(failed_ ? EndReason::failed : end_reason_);

@@ -38,6 +38,9 @@ class StopSequence {
   void begin_immediate(const std::string& why);
   /// True if no connection is split any more: each was handed back to its hosts, ended or reset.
   [[nodiscard]] bool complete() const { return complete_; }
+  /// True if the stop has reset connections. Their hosts may not have received the resets, so the next run must find
+  /// these connections in the state file.
+  [[nodiscard]] bool resets_connections() const { return status_source_.count(Counter::flows_reset_by_stop) != 0; }
 
  private:
   void drain();

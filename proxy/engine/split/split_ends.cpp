@@ -129,7 +129,12 @@ void SplitFlows::close(FlowId id, Instant now) {
   pending_.record_closed(flow);
   const EndToEndId successor = flow.successor;
   const bool over = flow.terminated() && relay::both_legs_closed(flow);
-  if (flow.terminated()) journal_.end(id);
+  if (flow.reset_reason == ResetReason::reset_stop) {
+    // The resets may be lost, for example while the link is down. The next run then resets the hosts again.
+    write_journal(flow, id, true);
+  } else if (flow.terminated()) {
+    journal_.end(id);
+  }
   shard_.registry.close(id, now);
   if (successor == no_id) return;
   if (over) {

@@ -138,6 +138,27 @@ TEST_F(ShardCrashedConnections, NothingIsExposedWithACapOfZero) {
   EXPECT_TRUE(even());
 }
 
+TEST_F(ShardCrashedConnections, AConnectionThatAStopResetsRemainsInTheJournal) {
+  expose();
+  lab->shard.abort_all();
+  lab->shard.advance(lab->now);
+  EXPECT_EQ(lab->count(Counter::flows_reset_by_stop), 1U);
+  EXPECT_TRUE(exposed()) << "both resets may be lost";
+  lab->forget_output();
+  restart();
+  expect_challenge(Side::radio);
+  expect_challenge(Side::core);
+  hosts->ue(Flags::ack_bit, 0, 1000);
+  expect_reset(Side::radio, 1000);
+}
+
+TEST_F(ShardCrashedConnections, AConnectionThatContinuesAfterAStopIsRemovedFromTheJournal) {
+  hosts->open();
+  lab->shard.abort_all();
+  lab->shard.advance(lab->now);
+  EXPECT_EQ(entries(JournalEntry::unused), journal.size());
+}
+
 TEST_F(ShardCrashedConnections, AReleasedConnectionIsRemovedFromTheJournal) {
   hosts->open();
   lab->shard.release({}, lab->now);
