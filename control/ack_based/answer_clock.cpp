@@ -63,6 +63,14 @@ constexpr std::uint8_t max_learning_holds = 8;
 /// Number of times that the number of datagrams per answer is sought again because the answers no longer fit it. At the
 /// next time the clock gives up.
 constexpr std::uint8_t max_restarts = 3;
+/// A hold (pause of the flow) is *short of answers* if fewer than half of the expected answers come in it. At least
+/// `min_expected` must be expected. After `max_short_holds` such holds in sequence, the number of datagrams per answer
+/// is sought again.
+constexpr std::uint8_t max_short_holds = 3;
+constexpr std::uint64_t min_expected = 3;
+/// Factor by which the mean time between answers has grown since the last hold (pause of the flow) if the next one
+/// comes after `bad_interval`. The link has then become slower, or each answer stands for more datagrams.
+constexpr int slow_answers = 4;
 /// Fewest answers between two holds (pauses of the flow) from which the number of datagrams per answer is computed.
 /// There must also be `min_answers_per_drop` answers for each datagram that the proxy has dropped, because a drop
 /// causes an extra answer.
@@ -163,6 +171,23 @@ void AnswerClock::check_agreement(Instant now) {
   }
 }
 
+/// Compares the answers that came in a hold (pause of the flow) with those expected to the datagrams in flight. Too few
+/// answers show that each stands for more datagrams than counted. The window then seems to be full although little is
+/// in flight, so the rate falls. Seeks the number of datagrams per answer again if that happens in several holds in
+/// sequence. `round_trip` is that of the probe (datagrams sent after the hold). If it is long, the link had paused, and
+/// the missing answers come later.
+void AnswerClock::check_hold(Instant now, Duration round_trip) {
+  const bool is_short = hold_.expected >= min_expected && 2 * hold_.answers < hold_.expected;
+  if (!counts() || !is_short || round_trip > base_delay() + AnswerSilence::expected) {
+    usual_gap_ = silence_.gap();
+    short_holds_ = 0;
+    return;
+  }
+  if (++short_holds_ < max_short_holds) return;
+  short_holds_ = 0;
+  restart_learning(now);
+}
+
 /// Updates the number of datagrams per answer from the datagrams and answers since the last synchronization (instant at
 /// which every datagram had been answered). Sets the time of the next hold (pause of the flow).
 void AnswerClock::learn(Instant now) {
@@ -209,6 +234,7 @@ AnswerClock::Delivery AnswerClock::synchronize(Instant now) {
   counted_.sent_bytes -= std::min(probe_.bytes_since, counted_.sent_bytes);
   --counted_.answers;
   learn(now);
+  check_hold(now, round_trip);
   if (has_given_up()) return {};
   counted_.sent = probe_.sent_since;
   counted_.sent_bytes = probe_.bytes_since;
@@ -278,7 +304,7 @@ AnswerClock::Delivery AnswerClock::on_answer(Instant now, bool waits) {
 }
 
 bool AnswerClock::is_hold_due(Instant now) const {
-  return now >= next_hold_ ||
+  return now >= next_hold_ || (silence_.gap() > slow_answers * usual_gap_ && now >= counting_since_ + bad_interval) ||
          (counted_.impossible_answers >= max_impossible_answers && now >= counting_since_ + min_interval);
 }
 

@@ -128,6 +128,7 @@ class AnswerClock {
   void learn(Instant now);
   void restart_learning(Instant now);
   void check_agreement(Instant now);
+  void check_hold(Instant now, Duration round_trip);
   [[nodiscard]] bool is_hold_due(Instant now) const;
   [[nodiscard]] Duration hold_interval(bool was_known) const;
   [[nodiscard]] Duration silence() const;
@@ -142,7 +143,9 @@ class AnswerClock {
   std::uint8_t learning_holds_ = 0;
   /// number of times that the number of datagrams per answer was discarded and sought again
   std::uint8_t restarts_ = 0;
+  std::uint8_t short_holds_ = 0;  ///< number of holds (pauses of the flow) in sequence in which too few answers came
   std::uint32_t synchronizations_ = 0;
+  Duration usual_gap_{};  ///< mean time between two answers at the end of the last hold (pause of the flow)
   Hold hold_;
   Probe probe_;
   Counted counted_;

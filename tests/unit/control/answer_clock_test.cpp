@@ -17,12 +17,14 @@ using namespace std::chrono_literals;
 constexpr Bytes full{1500};
 
 /// A radio link that delivers a datagram per `per_datagram`, and a receiver that answers each `every` of them, or after
-/// 25 ms. The source sends what the clock permits, and not more than `most_in_flight` datagrams.
+/// 25 ms. The source sends what the clock permits, and not more than `most_in_flight` datagrams. If `window` is set, at
+/// most as many datagrams may be in flight as the clock counts.
 class Link {
  public:
   Duration per_datagram = 1ms;
   std::uint32_t every = 2;
   std::uint32_t most_in_flight = 40;
+  std::uint32_t window = 0;
   std::uint32_t drop_each = 0;  ///< the proxy drops one datagram of this number; 0: none
   Duration other_each{};        ///< period of datagrams of another kind from the UE; zero: none
   Duration read_each{};         ///< period in which the receiver reads what has arrived; zero: at once
@@ -30,6 +32,12 @@ class Link {
 
   void run(Duration time) {
     for (const Instant end = now + time; now < end; now += 500us) step();
+  }
+  /// Lets the link run, and returns the bytes that the receiver got.
+  [[nodiscard]] std::uint64_t bytes_in(Duration time) {
+    const std::uint64_t before = received_;
+    run(time);
+    return (received_ - before) * static_cast<std::uint64_t>(full.count());
   }
   /// Returns the datagrams in flight, with those whose answer is on its way.
   [[nodiscard]] std::int64_t unanswered() const { return static_cast<std::int64_t>(sent_ - answered_); }
@@ -66,8 +74,8 @@ class Link {
       if (pending_ >= every) answer();
     }
     if (pending_ > 0 && now - pending_since_ >= 25ms) answer();
-    clock.on_time(now, true);
-    while (!clock.holds() && unanswered() < most_in_flight) {
+    clock.on_time(now, is_blocked());
+    while (!clock.holds() && unanswered() < most_in_flight && (window == 0 || !is_blocked() || clock.probes() > 0)) {
       if (clock.counts() && drop_each > 0 && ++numbers_ % drop_each == 0) {
         clock.on_dropped();
         behind_drop_ = true;
@@ -78,6 +86,10 @@ class Link {
       ++sent_;
       radio_.push_back(now + half);
     }
+  }
+  [[nodiscard]] bool is_blocked() const {
+    if (window == 0) return true;  // the source always has more to send
+    return clock.counts() && clock.in_flight() + full > full * window;
   }
   void receive() {
     ++received_;
@@ -223,6 +235,23 @@ TEST(AnswerClock, AReceiverThatChangesIsLearnedAgain) {
   link.run(20s);
   EXPECT_TRUE(link.clock.counts());
   EXPECT_EQ(link.clock.datagrams_per_answer(), 4);
+}
+
+/// The window then seems to be full while little is in flight, so the receiver's timer causes most answers.
+TEST(AnswerClock, AReceiverThatChangesDoesNotLowerTheRateForLong) {
+  for (const std::uint32_t window : {12U, 16U, 20U, 30U}) {
+    for (const std::uint32_t every : {3U, 4U, 8U, 10U}) {
+      Link link;
+      link.window = window;
+      run_to_count(link);
+      ASSERT_EQ(link.clock.datagrams_per_answer(), 2);
+      const std::uint64_t usual = link.bytes_in(2s);
+      link.every = every;
+      link.run(20s);
+      EXPECT_TRUE(link.clock.has_given_up() || link.bytes_in(2s) > usual / 2)
+          << "window " << window << ", every " << every << ": " << link.clock.datagrams_per_answer();
+    }
+  }
 }
 
 TEST(AnswerClock, UsesTheMeanOfAReceiverThatReadsSeveralPacketsAtOnce) {
