@@ -22,7 +22,15 @@ bool Sender::can_send_now_slow() const {
   if (tests_spurious_timeout() && bits_.spurious_check == SpuriousCheck::retransmission_sent && !bits_.retransmit_first)
     return false;
   if (const packet::Cursor lost = next_retransmission()) return may_retransmit(lost);
-  return may_send_new() || may_split();
+  return !new_data_waits() && (may_send_new() || may_split());
+}
+
+/// True if new data must wait until lost data was retransmitted. That is the case after a timeout, if the caller's
+/// allowance (bytes permitted to send) replaces cwnd and there is no SACK. New data would use up the allowance, and the
+/// peer could not acknowledge it. The F-RTO test alone sends a few new segments.
+bool Sender::new_data_waits() const {
+  if (bits_.recovery != Recovery::timeout || !retransmits_blindly()) return false;
+  return tests_spurious_timeout() ? snd_.nxt > loss_recovery_.point : queue().to_retransmit() != 0;
 }
 
 /// True if a retransmission is permitted now: the packet fits cwnd and the peer's current window. Only the oldest
@@ -90,11 +98,12 @@ inline bool Sender::emit_next(Segment& segment, Instant now, Output& output, Byt
 
 /// Returns the next packet to retransmit. While the F-RTO test decides whether a timeout was spurious, only the oldest
 /// segment is retransmitted. If the caller's allowance (bytes permitted to send) replaces cwnd and there is no SACK,
-/// few segments are retransmitted at once. Their number then grows as in slow start (LossRecovery::retransmissions).
+/// few segments are retransmitted at once (LossRecovery::retransmissions). After a timeout their number grows as in
+/// slow start.
 packet::Cursor Sender::next_retransmission() const {
   if (tests_spurious_timeout() && !bits_.retransmit_first) return {};
   const packet::Cursor lost = queue().next_retransmission();
-  if (!lost || bits_.recovery != Recovery::timeout || !retransmits_blindly() || lost == queue().front()) return lost;
+  if (!lost || bits_.recovery == Recovery::none || !retransmits_blindly() || lost == queue().front()) return lost;
   const SeqNum reach = snd_.una + std::uint32_t{loss_recovery_.retransmissions} * mtu_.mss;
   return SeqNum(lost.note().seq) + lost.note().payload_len <= reach ? lost : packet::Cursor();
 }
@@ -117,8 +126,14 @@ Bytes Sender::emit_data(Instant now, Output& output, Bytes allowance) {
   }
   if (tests_spurious_timeout() && bits_.spurious_check == SpuriousCheck::retransmission_sent)
     return allowance - left;  // RFC 5682 section 2.1 step 2: wait
+  if (new_data_waits()) return allowance - left;
   const SeqNum before = snd_.nxt;
+  Bytes withheld;
+  if (tests_spurious_timeout() && retransmits_blindly())
+    withheld = std::max(left - Bytes(output.wire_size(mtu_.mss)) * frto_segments, Bytes());
+  left -= withheld;
   if (queue().unsent()) emit_new(now, output, left);
+  left += withheld;
   // New data triggers an ACK as well as a probe does (RFC 8985 section 7.3).
   if (snd_.nxt != before) bits_.tail_probe_due = false;
   if (bits_.tail_probe_due) emit_tail_probe(now, output, left);

@@ -104,9 +104,24 @@ void Sender::shape_reduction(const AckEvent& event) {
   congestion_.reduce_to(pipe() + allowed, mtu_.mss);
 }
 
-/// Counts a duplicate ACK on a connection without SACK and enters fast recovery at the third one.
+/// Returns the number of full segments of new data that were sent since the recovery began.
+std::int32_t Sender::segments_beyond_recovery() const {
+  return std::max((snd_.nxt - loss_recovery_.point) / mtu_.mss, 0);
+}
+
+/// Counts a duplicate ACK on a connection without SACK and enters fast recovery at the third one. After a timeout or a
+/// partial acknowledgement, data before RecoveryPoint does not count as in flight. This holds if the caller's allowance
+/// (bytes permitted to send) replaces cwnd. A duplicate ACK then stands for a segment beyond that point. Unneeded
+/// retransmissions cause duplicate ACKs too, so the count is limited. After a timeout there are many such
+/// retransmissions, so only the segments of the F-RTO test are counted.
 void Sender::on_duplicate_ack(AckEvent& event) {
-  if (bits_.recovery == Recovery::timeout) return;
+  const bool after_timeout = bits_.recovery == Recovery::timeout;
+  if (retransmits_blindly() && (after_timeout || bits_.partially_acked)) {
+    const std::int32_t most = std::min(segments_beyond_recovery(), after_timeout ? frto_segments : INT16_MAX);
+    if (loss_recovery_.duplicate_acks < most) ++loss_recovery_.duplicate_acks;
+    return;
+  }
+  if (after_timeout) return;
   if (loss_recovery_.duplicate_acks < UINT16_MAX && pipe() > 0) ++loss_recovery_.duplicate_acks;
   if (bits_.recovery != Recovery::none || loss_recovery_.duplicate_acks < Rack::threshold) return;
   // RFC 6582 section 3.2 step 1: data retransmitted after a timeout must not look like a new loss.
@@ -132,7 +147,9 @@ void Sender::on_partial_ack(AckEvent& event) {
   }
   forget_duplicates(event);
   if (retransmits_blindly()) {
-    retransmit_missing(still_missing(), event);
+    const std::uint32_t missing = still_missing();
+    if (!bits_.partially_acked) loss_recovery_.duplicate_acks = 0;  // they stand for data that no longer counts
+    retransmit_missing(missing, event);
   } else {
     scoreboard().mark_front_lost(event, samples());
   }
@@ -166,14 +183,19 @@ void Sender::on_ack_after_timeout(AckEvent& event) {
   if (!tests_spurious_timeout()) bits_.retransmit_first = true;
 }
 
-/// Marks up to `segments` segments from SND.UNA on lost, none beyond RecoveryPoint. After a buffer overflow the lost
-/// segments are neighbours, so few of these retransmissions are unneeded.
+/// Lets up to `segments` segments from SND.UNA on be retransmitted, none beyond RecoveryPoint. After a buffer overflow
+/// the lost segments are neighbours, so few of these retransmissions are unneeded. The retransmission that the peer has
+/// just acknowledged was sent after all other data before RecoveryPoint. That data has therefore arrived or is lost.
+/// All of it is marked lost, so that it does not count as in flight. Only the segments that are retransmitted now count
+/// as newly lost.
 void Sender::retransmit_missing(std::uint32_t segments, AckEvent& event) {
   loss_recovery_.retransmissions =
       static_cast<std::uint8_t>(std::clamp<std::uint32_t>(segments, 1, max_blind_retransmissions));
   scoreboard().mark_front_lost(event, samples());
   const SeqNum reach = snd_.una + std::uint32_t{loss_recovery_.retransmissions} * mtu_.mss;
   scoreboard().mark_lost_before(std::min(reach, loss_recovery_.point), event, samples());
+  AckEvent assumed;
+  scoreboard().mark_lost_before(loss_recovery_.point, assumed, samples());
 }
 
 /// Enters fast recovery: sets RecoveryPoint and reduces the window, unless an ECN mark has already reduced it.

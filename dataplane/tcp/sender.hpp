@@ -256,6 +256,7 @@ class Sender : public Receiver {
     return bits_.window_source == WindowSource::allowance && !uses_sack();
   }
   void on_ack_after_timeout(AckEvent& event);
+  [[nodiscard]] std::int32_t segments_beyond_recovery() const;
   void forget_duplicates(const AckEvent& event);
   [[nodiscard]] std::uint32_t still_missing() const;
   void retransmit_missing(std::uint32_t segments, AckEvent& event);
@@ -354,6 +355,7 @@ class Sender : public Receiver {
   [[nodiscard]] bool may_send_new() const;
   [[nodiscard]] bool may_retransmit(packet::Cursor position) const;
   [[nodiscard]] bool can_send_now_slow() const;
+  [[nodiscard]] bool new_data_waits() const;
   [[nodiscard]] packet::Cursor next_retransmission() const;
   Bytes emit_data(Instant now, Output& output, Bytes allowance);
   void record_use_of_cwnd(std::uint32_t in_flight);
@@ -395,6 +397,8 @@ class Sender : public Receiver {
   [[nodiscard]] bool fin_outstanding() const { return bits_.fin_sent && snd_.una <= snd_.end; }
 
   static constexpr std::uint8_t retransmissions_unknown = UINT8_MAX;
+  /// Number of new segments that the F-RTO test sends (RFC 5682 section 2.1 step 2b).
+  static constexpr int frto_segments = 2;
   /// Largest number of segments that are marked lost at once on a connection without SACK.
   static constexpr std::uint32_t max_blind_retransmissions = UINT8_MAX;
   /// Largest number of small segments (less than SendQueue::small bytes) in flight. Further small data waits for an

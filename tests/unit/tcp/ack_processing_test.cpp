@@ -241,7 +241,7 @@ TEST(Allowance, RetransmissionsAreCounted) {
 }
 
 // After a timeout the sender does not know which later segments have arrived. They are retransmitted at the rate of
-// slow start, and new data uses the rest of the allowance.
+// slow start, before any new data. Only the F-RTO test sends two new segments.
 TEST(Allowance, WithoutSackATimeoutRetransmitsAtTheRateOfSlowStart) {
   Script s;
   s.handshake_rtt = 100ms;
@@ -254,24 +254,27 @@ TEST(Allowance, WithoutSackATimeoutRetransmitsAtTheRateOfSlowStart) {
   s.expect_data(0, mss);
   // 0, 2 and 4 are lost; a duplicate ACK shows that the timeout was not spurious.
   s.receive_ack(2 * mss);
-  s.emit(Bytes(1040 * 2));
+  s.emit(Bytes(1040 * 10));
   for (std::uint32_t i = 20; i < 22; ++i) s.expect_data(i * mss, mss);
+  s.expect_nothing();
+  EXPECT_FALSE(s.endpoint.can_send_now());
   s.receive_ack(2 * mss);
   s.emit(Bytes(1040 * 10));
   s.expect_data(2 * mss, mss);
   s.expect_data(3 * mss, mss);
-  for (std::uint32_t i = 22; i < 30; ++i) s.expect_data(i * mss, mss);
   s.expect_nothing();
+  EXPECT_FALSE(s.endpoint.can_send_now());
+  EXPECT_EQ(s.endpoint.in_flight(), Bytes(3 * mss)) << "the duplicate ACK shows that one new segment has arrived";
   EXPECT_TRUE(s.endpoint.in_recovery());
   s.receive_ack(4 * mss);
   s.emit(Bytes(1040 * 4));
   for (std::uint32_t i = 4; i < 7; ++i) s.expect_data(i * mss, mss);
-  s.expect_data(30 * mss, mss);
-  s.receive_ack(31 * mss);
+  s.expect_nothing();
+  s.receive_ack(22 * mss);
   EXPECT_FALSE(s.endpoint.in_recovery());
   EXPECT_EQ(s.endpoint.counters().retransmitted, 6U);
   s.emit(Bytes(1040));
-  s.expect_data(31 * mss, mss);
+  s.expect_data(22 * mss, mss);
 }
 
 // Each duplicate ACK stands for a segment that has arrived. When the first retransmission is acknowledged, the other
@@ -289,6 +292,7 @@ TEST(Allowance, WithoutSackAsManySegmentsAreRetransmittedAsAreMissing) {
   s.expect_data(0, mss);
   for (std::uint32_t i = 20; i < 22; ++i) s.expect_data(i * mss, mss);
   s.receive_ack(1 * mss);
+  EXPECT_EQ(s.endpoint.in_flight(), Bytes(2 * mss)) << "the others have arrived or are lost";
   s.emit(Bytes(1040 * 4));
   for (std::uint32_t i = 1; i < 4; ++i) s.expect_data(i * mss, mss);
   s.expect_data(22 * mss, mss);

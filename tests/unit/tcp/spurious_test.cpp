@@ -315,10 +315,11 @@ TEST(SpuriousTimeout, UnderAnAllowanceNothingElseIsRetransmitted) {
   s.expect_nothing();
   s.receive_ack(mss);
   s.emit(Bytes(1040 * 3));
-  for (std::uint32_t i = 10; i < 13; ++i) s.expect_data(i * mss, mss);
+  for (std::uint32_t i = 10; i < 12; ++i) s.expect_data(i * mss, mss);
+  s.expect_nothing();  // RFC 5682 section 2.1 step 2b: at most two
   s.receive_ack(2 * mss);
   EXPECT_FALSE(s.endpoint.in_recovery());
-  EXPECT_EQ(s.endpoint.in_flight(), Bytes(11 * mss));
+  EXPECT_EQ(s.endpoint.in_flight(), Bytes(10 * mss));
   EXPECT_EQ(s.endpoint.counters().retransmitted, 1U);
 }
 
