@@ -105,7 +105,11 @@ inline void Sender::advance_una(SeqNum ack, AckEvent& event) {
   // wrap.
   if (snd_.una - loss_recovery_.point > 1 << 30) loss_recovery_.point = snd_.una - 1;
   // Without SACK, a segment behind a hole is acknowledged only when the hole is filled, so its RTT sample is too long.
-  if (bits_.recovery != Recovery::none && !uses_sack()) event.rtt = AckEvent::no_rtt;
+  // If an allowance replaces cwnd, an ACK of a segment that was sent once ends the backoff (Karn and Partridge, 1987).
+  if (bits_.recovery != Recovery::none && !uses_sack()) {
+    if (event.rtt >= Duration::zero() && retransmits_blindly()) end_backoff();
+    event.rtt = AckEvent::no_rtt;
+  }
   if (event.rtt >= Duration::zero()) {
     sample_rtt(event.rtt, snd_.una, snd_.nxt);
     end_backoff();  // RFC 6298 section 5: the longer timeout stays until an RTT is measured
