@@ -31,7 +31,7 @@ Bytes Sender::emit_everything(Instant now, Output& output, Bytes allowance) {
   if (uses_ecn() && ack_is_due()) emit_accurate_answer(now, output);
   // SACK blocks do not fit beside a full segment, so they are sent first in a pure ACK.
   if (ack_is_due() && has_sack_blocks()) emit_ack(now, output);
-  if (bits_.small_path) cut_segments(now, output, allowance);
+  if (bits_.small_path && !new_data_waits()) cut_segments(now, output, allowance);
   const std::uint32_t before = queue().in_flight();
   const Bytes sent = emit_data(now, output, paced() ? burst_allowance(now, output, allowance) : allowance);
   if (paced()) record_burst(now, sent, allowance);

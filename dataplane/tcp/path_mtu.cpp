@@ -17,7 +17,7 @@ constexpr int max_cuts = INT_MAX;
 constexpr std::uint8_t suspicious = 3;
 /// Number of consecutive timeouts after which the path counts as dropping large segments, if SACK is not used and no
 /// segment of the peer arrives.
-constexpr std::uint8_t hopeless = 6;
+constexpr std::uint8_t suspicious_without_sack = 4;
 /// Time before larger segments are tried again, in ticks of 137 s. The first tick is partly over when the wait begins,
 /// so the time is at least 687 s.
 constexpr std::uint8_t rest = 6;
@@ -64,14 +64,13 @@ void Sender::shrink_segments(std::uint32_t payload, Instant now) {
 /// Handles a retransmission timeout that may mean that the path drops large segments (black hole). It is a black hole
 /// if segments of the peer arrive, but the oldest segment is never acknowledged. If nothing arrives, the cause may be
 /// an outage (RFC 4821 section 7.7). The segment size is then also reduced, but the search for a larger size starts
-/// with the next data. So after an outage small segments are used for a few round trips only. Without SACK there is no
-/// search, so six timeouts are required instead of three.
+/// with the next data. So after an outage small segments are used for a few round trips only. Without SACK more
+/// timeouts are required, because a retransmission that is lost can only be detected by a timeout.
 void Sender::suspect_black_hole(Instant now) {
   if (loss_recovery_.retries == 1) bits_.peer_responded = false;  // counts from the first timeout on
   const packet::Cursor front = queue().front();
   if (!queue().outstanding() || front.note().payload_len <= min_payload) return;
-  const bool suspected = (bits_.peer_responded || uses_sack()) && loss_recovery_.retries >= suspicious;
-  if (!suspected && loss_recovery_.retries != hopeless) return;
+  if (loss_recovery_.retries < (bits_.peer_responded || uses_sack() ? suspicious : suspicious_without_sack)) return;
   shrink_segments(front.note().payload_len / 2U, now);
   if (!bits_.peer_responded) bits_.shrunk_at = (tick::s137(now) - rest) & tick_mask;
 }
@@ -123,8 +122,8 @@ void Sender::port_carries(std::uint16_t peer_mss, std::uint16_t port_mss, Instan
 /// recovery may be in progress, because the loss of this segment must be distinguishable from congestion (RFC 4821
 /// section 7.4).
 bool Sender::may_try_larger(Instant now) const {
-  if (bits_.trying_larger || bits_.recovery != Recovery::none || queue().to_retransmit() != 0 || !uses_sack())
-    return false;
+  if (bits_.trying_larger || bits_.recovery != Recovery::none || queue().to_retransmit() != 0) return false;
+  if (!uses_sack() && snd_.nxt <= loss_recovery_.point) return false;  // duplicate ACKs would not show the loss
   const auto since = static_cast<std::uint8_t>((tick::s137(now) - bits_.shrunk_at) & tick_mask);
   if (bits_.search_step == 0 && since < rest) return false;
   const std::uint32_t first = std::min<std::uint32_t>(queue().unsent().note().payload_len, mtu_.full_mss);
@@ -160,7 +159,7 @@ void Sender::judge_larger(SeqNum ack, Instant now) {
   if (carried > mtu_.mss) {
     bits_.trying_larger = false;
     mtu_.mss = static_cast<std::uint16_t>(std::min<std::uint32_t>(carried, mtu_.full_mss));
-    if (bits_.search_step == 0 || mtu_.mss == mtu_.full_mss) end_search(now);
+    if (mtu_.mss == mtu_.full_mss) end_search(now);
     bits_.small_path = mtu_.mss < mtu_.full_mss || joins_beyond_segments();
   } else if (queue().largest_before(snd_.nxt) <= mtu_.mss) {
     bits_.trying_larger = false;  // the larger packet was never sent

@@ -127,6 +127,7 @@ void Sender::on_duplicate_ack(AckEvent& event) {
   // RFC 6582 section 3.2 step 1: data retransmitted after a timeout must not look like a new loss.
   if (snd_.una <= loss_recovery_.point) return;
   scoreboard().mark_front_lost(event, samples());
+  if (bits_.trying_larger && only_larger_lost()) bits_.reduced = true;  // no sign of congestion
   enter_fast_recovery(event.now);
 }
 
@@ -186,14 +187,18 @@ void Sender::on_ack_after_timeout(AckEvent& event) {
 /// Lets up to `segments` segments from SND.UNA on be retransmitted, none beyond RecoveryPoint. After a buffer overflow
 /// the lost segments are neighbours, so few of these retransmissions are unneeded. The retransmission that the peer has
 /// just acknowledged was sent after all other data before RecoveryPoint. That data has therefore arrived or is lost.
-/// All of it is marked lost, so that it does not count as in flight. Only the segments that are retransmitted now count
-/// as newly lost.
+/// All of it is marked lost, so that it does not count as in flight. A segment counts as newly lost when it may be
+/// retransmitted for the first time.
 void Sender::retransmit_missing(std::uint32_t segments, AckEvent& event) {
+  const SeqNum reach_before = snd_.una - event.acked + std::uint32_t{loss_recovery_.retransmissions} * mtu_.mss;
   loss_recovery_.retransmissions =
       static_cast<std::uint8_t>(std::clamp<std::uint32_t>(segments, 1, max_blind_retransmissions));
   scoreboard().mark_front_lost(event, samples());
   const SeqNum reach = snd_.una + std::uint32_t{loss_recovery_.retransmissions} * mtu_.mss;
-  scoreboard().mark_lost_before(std::min(reach, loss_recovery_.point), event, samples());
+  const SeqNum end = std::min(reach, loss_recovery_.point);
+  scoreboard().mark_lost_before(end, event, samples());
+  if (const SeqNum known = later(reach_before, snd_.una); bits_.partially_acked && end > known)
+    event.newly_lost += static_cast<std::uint32_t>(end - known);
   AckEvent assumed;
   scoreboard().mark_lost_before(loss_recovery_.point, assumed, samples());
 }

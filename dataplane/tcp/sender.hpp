@@ -399,7 +399,7 @@ class Sender : public Receiver {
   static constexpr std::uint8_t retransmissions_unknown = UINT8_MAX;
   /// Number of new segments that the F-RTO test sends (RFC 5682 section 2.1 step 2b).
   static constexpr int frto_segments = 2;
-  /// Largest number of segments that are marked lost at once on a connection without SACK.
+  /// Largest number of segments that may be retransmitted at once on a connection without SACK.
   static constexpr std::uint32_t max_blind_retransmissions = UINT8_MAX;
   /// Largest number of small segments (less than SendQueue::small bytes) in flight. Further small data waits for an
   /// acknowledgement, and is joined with data that is written meanwhile. This is Nagle's rule (RFC 9293 section 3.7.4)
