@@ -55,15 +55,20 @@ class AckController {
   /// Updates the number of short flows (less than smvs.short_flow sent) that wait for the window. One flow changes: it
   /// waited if `before` is true, and waits if `now` is true.
   void count_short_flows(bool before, bool now) { short_flows_waiting_ += (now ? 1U : 0U) - (before ? 1U : 0U); }
-  /// Numbers of end-to-end connections whose server must wait for the bearer's window before it may send.
+  /// Numbers of end-to-end connections, by what limits them.
   struct EndToEndFlowCount {
-    std::uint32_t waiting = 0;
+    std::uint32_t waiting = 0;  ///< connections whose server must wait for the bearer's window before it may send
     /// How many of the waiting connections are short (have sent less than smvs.short_flow).
     std::uint32_t short_flows = 0;
+    /// Number of connections that have data in flight and do not wait for the bearer's window. The UE's own window, the
+    /// server or another bottleneck limits them.
+    std::uint32_t limited_elsewhere = 0;
   };
   EndToEndFlowCount end_to_end;
   /// number of cross-traffic flows (such as QUIC) whose packets wait for the bearer's window
   std::uint32_t cross_traffic_flows = 0;
+  /// IP bytes in flight of the connections in EndToEndFlowCount::limited_elsewhere.
+  Bytes flight_elsewhere;
   /// Records cross traffic: IP bytes that were sent to the UE and that the window of this bearer does not limit.
   void add_cross_traffic(Bytes bytes) { cross_traffic_ += bytes; }
   /// Passes an ACK to the controller. Adds to it the cross traffic since the last sample: bytes sent to the UE that

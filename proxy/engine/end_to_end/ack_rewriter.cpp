@@ -67,7 +67,8 @@ void AckRewriter::rewrite(EndToEndFlow& flow, Side in, packet::Packet& packet, s
       ack, offered, window,
       updates ? control::AdvertisedWindow::Duplicates::update : control::AdvertisedWindow::Duplicates::repeat);
   if (in == Side::radio && flow.controller) flow.controller->on_released(bearer, ack, way.window.in_bytes(field));
-  if (in == Side::radio && EndToEndAckControl::watches(flow)) ack_control_.on_window(flow, way.window.edge(), now);
+  if (in == Side::radio && EndToEndAckControl::watches(flow))
+    ack_control_.on_window(flow, bearer, way.window.edge(), window, way.window.in_bytes(offered), now);
   if (field == offered) return;
   const std::uint16_t before = packet::load16(header + window_at);
   packet::store_be16(header + window_at, field);

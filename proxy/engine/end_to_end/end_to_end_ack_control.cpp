@@ -13,13 +13,6 @@ namespace {
 /// Time without an ACK after which an end-to-end connection with data in flight loses its share of the UE's window.
 constexpr Duration silence = std::chrono::seconds(2);
 
-/// True if the end-to-end connection gets a share of the UE's window, because the connection uses its own window fully.
-/// In mode observe no decision is applied. Every flow with data in flight then gets a share, because no server is
-/// limited to a window.
-bool competes(const control::EndToEndFlowEstimator& estimator, const Bearer& bearer) {
-  return bearer.settings().observes() ? estimator.in_flight() > Bytes{} : estimator.window_limited();
-}
-
 }  // namespace
 
 EndToEndAckControl::Watched::Watched(Instant now, const EndToEndFlow& flow)
@@ -52,18 +45,30 @@ void EndToEndAckControl::begin(EndToEndFlow& flow, Bearer& bearer, Instant now) 
 
 void EndToEndAckControl::forget(EndToEndFlow& flow, Bearer& bearer) {
   if (!watches(flow)) return;
-  count(flows_[flow.ack_control], bearer.ack_controller(), Bytes{}, false, false);
+  release_share(flow, bearer);
   flows_.erase(flow.ack_control);
   flow.ack_control = no_id;
 }
 
 void EndToEndAckControl::count(Watched& watched, AckController& controller, Bytes flight, bool waits, bool short_flow) {
+  const bool elsewhere = !waits && flight > Bytes{};
+  const bool elsewhere_before = !watched.waits && watched.counted > Bytes{};
   controller.add_flight(flight - watched.counted);
+  controller.end_to_end.limited_elsewhere += (elsewhere ? 1U : 0U) - (elsewhere_before ? 1U : 0U);
+  controller.flight_elsewhere += (elsewhere ? flight : Bytes{}) - (elsewhere_before ? watched.counted : Bytes{});
   controller.end_to_end.waiting += (waits ? 1U : 0U) - (watched.waits ? 1U : 0U);
   controller.end_to_end.short_flows += (short_flow ? 1U : 0U) - (watched.short_flow ? 1U : 0U);
   watched.counted = flight;
   watched.waits = waits;
   watched.short_flow = short_flow;
+}
+
+/// True if the end-to-end connection gets a share of the UE's window, because it uses the controller's window fully. In
+/// mode observe no decision is applied. Every flow with data in flight then gets a share, because no server is limited
+/// to a window.
+bool EndToEndAckControl::competes(const Watched& watched, const Bearer& bearer) {
+  if (bearer.settings().observes()) return watched.estimator.in_flight() > Bytes{};
+  return watched.estimator.window_limited() && !watched.has_ue_window;
 }
 
 void EndToEndAckControl::on_data(const EndToEndFlow& flow, Bearer& bearer, const packet::Parsed& data, Bytes end,
@@ -82,7 +87,7 @@ void EndToEndAckControl::on_data(const EndToEndFlow& flow, Bearer& bearer, const
   controller.resume(now);
   if (watched.counted <= Bytes{}) watched.last_rx = now;
   watched.estimator.on_data(now, end);
-  const bool waits = watched.waits || (bearer.settings().observes() && competes(watched.estimator, bearer));
+  const bool waits = watched.waits || (bearer.settings().observes() && competes(watched, bearer));
   count(watched, controller, watched.on_wire(watched.estimator.in_flight()), waits,
         waits == watched.waits ? watched.short_flow : bearer.is_short(flow.towards(Side::radio).sent));
 }
@@ -106,7 +111,7 @@ bool EndToEndAckControl::on_ack(const EndToEndFlow& flow, Bearer& bearer, const 
   AckController& controller = bearer.ack_controller();
   watched.last_rx = now;
   const control::EndToEndFlowEstimator::Acked acked = read_ack(watched, flow, segment, ack, now);
-  const bool waits = competes(watched.estimator, bearer);
+  const bool waits = competes(watched, bearer);
   count(watched, controller, watched.on_wire(watched.estimator.in_flight()), waits,
         waits && bearer.is_short(flow.towards(Side::radio).sent));
   if (acked.delivered <= Bytes{}) return false;
@@ -141,13 +146,33 @@ Bytes EndToEndAckControl::window(const EndToEndFlow& flow, const Bearer& bearer)
   // Cross traffic that waits counts as competitors. One that takes less than its part leaves the rest.
   if (bearer.has_cross_traffic_queue() && bearer.ack_controller().cross_traffic_flows == 0)
     whole = Bytes(static_cast<double>(whole.count()) * (1 - bearer.cross_traffic_share()));
-  const Bytes window = watched.payload_of(part_of(whole, competitors.all, competitors.short_flows, short_flow));
+  Bytes part = part_of(whole, competitors.all, competitors.short_flows, short_flow);
+  // Flows that do not wait get what they use, and the waiting ones share the rest (max-min fairness). No flow gets less
+  // than an equal part, because flows that do not wait yet may use all of the window.
+  const AckController& controller = bearer.ack_controller();
+  const bool elsewhere = !watched.waits && watched.counted > Bytes{};
+  if (const std::uint32_t others = controller.end_to_end.limited_elsewhere - (elsewhere ? 1U : 0U); others != 0) {
+    const Bytes used = controller.flight_elsewhere - (elsewhere ? watched.counted : Bytes{});
+    const double share =
+        static_cast<double>(used.count()) / static_cast<double>(std::max(law.window(), Bytes(1)).count());
+    const Bytes rest = Bytes(static_cast<double>(whole.count()) * std::max(1 - share, 0.0));
+    part = std::max(part_of(whole, competitors.all + others, competitors.short_flows, short_flow),
+                    part_of(rest, competitors.all, competitors.short_flows, short_flow));
+  }
+  const Bytes window = watched.payload_of(part);
   return uses_sack(flow) ? window + watched.estimator.out_of_order() : window;
 }
 
-void EndToEndAckControl::on_window(const EndToEndFlow& flow, Bytes edge, Instant now) {
+void EndToEndAckControl::on_window(const EndToEndFlow& flow, Bearer& bearer, Bytes edge, Bytes window, Bytes offered,
+                                   Instant now) {
   Watched& watched = flows_[flow.ack_control];
   watched.estimator.on_window(now, edge, Bytes(watched.payload));
+  watched.has_ue_window = offered <= window;
+  // A flow without data in flight does not begin to wait, because no timer would end that.
+  const bool waits = competes(watched, bearer) && (watched.waits || watched.counted > Bytes{});
+  if (waits != watched.waits)
+    count(watched, bearer.ack_controller(), watched.counted, waits,
+          waits && bearer.is_short(flow.towards(Side::radio).sent));
 }
 
 Instant EndToEndAckControl::due(const EndToEndFlow& flow) const {
@@ -157,8 +182,9 @@ Instant EndToEndAckControl::due(const EndToEndFlow& flow) const {
 }
 
 void EndToEndAckControl::release_share(const EndToEndFlow& flow, Bearer& bearer) {
-  flows_[flow.ack_control].estimator.on_silence();
-  count(flows_[flow.ack_control], bearer.ack_controller(), Bytes{}, false, false);
+  Watched& watched = flows_[flow.ack_control];
+  watched.estimator.on_silence();
+  count(watched, bearer.ack_controller(), Bytes{}, false, false);
 }
 
 }  // namespace sluice::proxy

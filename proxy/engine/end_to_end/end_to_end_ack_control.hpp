@@ -51,8 +51,10 @@ class EndToEndAckControl {
   /// acknowledged.
   [[nodiscard, gnu::noinline]] Bytes window(const EndToEndFlow& flow, const Bearer& bearer) const;
   /// Records that an ACK was sent to the server, with a window whose right edge is `edge` bytes after the start of the
-  /// stream.
-  [[gnu::noinline]] void on_window(const EndToEndFlow& flow, Bytes edge, Instant now);
+  /// stream. `window` is what the controller allows, and `offered` is the UE's own window. If that is smaller, the UE
+  /// limits the connection, and other connections get the rest of its share.
+  [[gnu::noinline]] void on_window(const EndToEndFlow& flow, Bearer& bearer, Bytes edge, Bytes window, Bytes offered,
+                                   Instant now);
   /// Returns when the flow loses its part of the UE's window because its UE or server is silent. Returns `never` if it
   /// has no part.
   [[nodiscard]] Instant due(const EndToEndFlow& flow) const;
@@ -84,6 +86,8 @@ class EndToEndAckControl {
     bool timed = false;         ///< true if an ACK with a timestamp was received, so that newest_ts is valid
     /// true if the flow is included in the number of end-to-end flows that wait for the window
     bool waits = false;
+    /// true if the newest window that was sent to the server is the UE's own, because the controller allows as much
+    bool has_ue_window = false;
     /// true if the flow is included in the number of short end-to-end flows that wait for the window
     bool short_flow = false;
   };
@@ -91,6 +95,8 @@ class EndToEndAckControl {
   /// Updates the flow's contribution to the bearer's totals: its bytes in flight, whether it waits for the window, and
   /// whether it waits as a short flow (less than smvs.short_flow sent).
   static void count(Watched& watched, AckController& controller, Bytes flight, bool waits, bool short_flow);
+  /// True if the flow waits for the window of the controller, because it uses that window fully.
+  [[nodiscard]] static bool competes(const Watched& watched, const Bearer& bearer);
   /// Returns the data that a segment of the UE newly acknowledges. Returns at most one segment if the UE only reports,
   /// by SACK or a duplicate ACK, that one more segment arrived out of order.
   static control::EndToEndFlowEstimator::Acked read_ack(Watched& watched, const EndToEndFlow& flow,

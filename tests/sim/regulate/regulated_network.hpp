@@ -234,10 +234,11 @@ class RegulatedNetwork final : public emulator::ReportSink, public emulator::Eve
         up_radio(loop, pool(), wires.radio_up, stream(seed, "radio up"), up_line_),
         up_core(loop, pool(), wires.core_up, stream(seed, "core up"), server_line_),
         down_core(loop, pool(), wires.core_down, stream(seed, "core down"), core_line_),
-        ue(loop, pool(), addressed(std::move(ue_config), ue_address()), stream(seed, "ue"), up_radio),
+        ue(loop, pool(), addressed(std::move(ue_config), ue_address()), stream(seed, "ue"), from_ue_),
         server(loop, pool(), addressed(std::move(server_config), server_address()), stream(seed, "server"), down_core) {
     node.connect(down_radio, up_core);
     to_ue_.set(ue);
+    from_ue_.set(up_radio);
     to_server_.set(server);
     emulator::UeConfig cell_ue;
     cell_ue.address = ue_address();
@@ -257,6 +258,8 @@ class RegulatedNetwork final : public emulator::ReportSink, public emulator::Eve
     }
   }
 
+  /// Makes the UE send its frames to `element` instead of to `up_radio`.
+  void send_through(emulator::Element& element) { from_ue_.set(element); }
   /// `from_ue`: the UE opens the connection; else the server does.
   emulator::BulkClient& transfer(std::uint64_t size, bool upload, Duration start = {}, bool from_ue = true) {
     emulator::BulkConfig config;
@@ -311,7 +314,7 @@ class RegulatedNetwork final : public emulator::ReportSink, public emulator::Eve
   RegulatedWires wires_;
   std::uint64_t sequence_ = 0;
   std::deque<proxy::ReportArrival> in_flight_;
-  LaterElement to_ue_, to_server_;
+  LaterElement to_ue_, to_server_, from_ue_;
 
  public:
   emulator::EventLoop loop;
