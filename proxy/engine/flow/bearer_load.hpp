@@ -17,8 +17,8 @@ struct FlowShare {
   /// configured.
   std::uint32_t exposed : 29 = 0;
 
-  /// True if a rate controller determines the window advertised to the server, and the UE has not acknowledged all data
-  /// yet.
+  /// True if the flow shares the link's rate under a rate controller: the UE has not acknowledged all of its data, and
+  /// the UE's own window does not limit it. The controller then determines the window advertised to the server.
   bool transferring : 1 = false;
 
   /// True if the next Node-B report must update the window advertised to the server, because that window is closed or
@@ -38,8 +38,7 @@ struct BearerLoad {
   Bytes reserved{};
   Bytes exposed{};
   std::uint32_t backlogged_flows = 0;  ///< number of flows with data to the UE that is not sent yet
-  /// Number of flows that hold data for the UE, and for which a rate controller determines the window advertised to the
-  /// server.
+  /// Number of flows with FlowShare::transferring.
   std::uint32_t transferring_flows = 0;
   /// Number of flows in transferring_flows that are not short, such as downloads.
   std::uint32_t long_transferring_flows = 0;
@@ -47,8 +46,7 @@ struct BearerLoad {
   std::uint32_t closed_window_flows = 0;  ///< flows with FlowShare::window_closed
 
   /// Sets three values of the flow in `share`, and updates the bearer's sums. The values are the unsent bytes, the
-  /// bytes held and advertised, and whether the flow is transferring (controlled window, unacknowledged data). The
-  /// other values stay unchanged.
+  /// bytes held and advertised, and FlowShare::transferring. The other values stay unchanged.
   void update(FlowShare& share, std::uint32_t unsent, std::uint32_t held_and_advertised, bool is_transferring) {
     reserved += Bytes(held_and_advertised) - Bytes(share.reserved);
     share.reserved = held_and_advertised;

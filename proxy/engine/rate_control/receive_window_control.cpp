@@ -171,7 +171,7 @@ Bytes ReceiveWindowControl::balance_window(const Flow& flow, const Bearer& beare
   const tcp::Endpoint& server = flow.leg(Side::core).endpoint;
   const Bytes advertised = advertised_to_server(flow);
   RadioView radio = radio_view_of(bearer);
-  const std::uint32_t sharing = std::max(bearer.load.transferring_flows, 1U);
+  const std::uint32_t sharing = bearer.load.transferring_flows + (flow.share.transferring ? 0U : 1U);
   if (sharing > 1 || bearer.has_cross_traffic_queue()) [[unlikely]] {
     const double part = (1 - kept_beside_cross_traffic * bearer.cross_traffic_share()) / sharing;
     radio = {control::OnWire(radio.error.amount() / sharing), control::OnWire(radio.mean.amount() * part),

@@ -11,6 +11,16 @@
 #include "proxy/engine/split/short_flow.hpp"
 
 namespace sluice::proxy {
+namespace {
+
+/// True if the endpoint has unsent data whose next segment does not fit the window of its peer.
+bool is_limited_by_peer(const tcp::Endpoint& endpoint) {
+  if (endpoint.unsent() == Bytes{}) return false;
+  const Bytes next = std::min(endpoint.unsent(), Bytes(endpoint.effective_mss()));
+  return Bytes(endpoint.snd_nxt() - endpoint.snd_una()) + next > endpoint.snd_window();
+}
+
+}  // namespace
 
 SplitFlows::SplitFlows(const ShardContext& shard, EndToEndFlows& end_to_end, FlowJournal journal,
                        const flow::HashKey& secret)
@@ -261,7 +271,8 @@ void SplitFlows::use_budget(Bearer& bearer, Instant now) {
 /// budget. `events` are the events on its streams since the last update.
 void SplitFlows::update_accounting(Flow& flow, Bearer& bearer, StreamEvents events) {
   const tcp::Endpoint& radio = flow.leg(Side::radio).endpoint;
-  const bool transferring = flow.window_loop != no_id && radio.held() > Bytes{};
+  // Others share the link's rate without a flow that the UE's own window limits.
+  const bool transferring = flow.window_loop != no_id && radio.held() > Bytes{} && !is_limited_by_peer(radio);
   bearer.load.update(flow.share, static_cast<std::uint32_t>(radio.unsent().count()), buffer_quota_.record(flow, events),
                      transferring);
 }

@@ -118,6 +118,7 @@ proxy::ShardConfig shard(Mode mode, Intercept intercept) {
   return config;
 }
 const proxy::ShardConfig end_to_end = shard(Mode::smvs, Intercept::regulate);
+const proxy::ShardConfig split = shard(Mode::smvs, Intercept::split);
 const proxy::ShardConfig none = shard(Mode::bypass, Intercept::split);
 
 /// Results of downloads of 2.5 MB each that start 5 s after the slow readers.
@@ -193,9 +194,13 @@ TEST(SlowReaders, LeaveTheWindowToDownloadsEndToEnd) {
   expect_leave_the_window(end_to_end);
 }
 
+TEST(SlowReaders, LeaveTheWindowToDownloadsOnSplitConnections) {
+  expect_leave_the_window(split);
+}
+
 // Connections whose windows are smaller than their share do not use more of the link than that share.
 TEST(SlowReaders, SmallWindowsGetNoMoreThanTheirShare) {
-  for (const proxy::ShardConfig& config : {end_to_end}) {
+  for (const proxy::ShardConfig& config : {end_to_end, split}) {
     for (const int slow : {1, 2, 4}) {
       SCOPED_TRACE(std::to_string(slow) + " small windows");
       const Result result = run(config, medium, slow, 2);
