@@ -48,12 +48,12 @@ Step follow_responder(Flow& flow, const tcp::Segment& segment, bool splittable, 
   if ((changed & flow.handshake.initiator_options.offered()) != 0) return Step::give_up;
   // A second SYN-ACK with another number is from a server that has restarted, so the newest one counts.
   if (flow.phase == FlowPhase::syn_ack) flow.handshake.retransmitted = true;
-  flow.handshake.responder_rtt = tcp::tick::us(now) - flow.handshake.last_rx;
-  flow.handshake.last_rx = tcp::tick::us(now);
+  flow.handshake.responder_rtt = tcp::tick::us(now) - flow.handshake.newest.last_rx;
+  flow.handshake.newest.last_rx = tcp::tick::us(now);
   flow.handshake.responder_isn = segment.seq;
   flow.handshake.responder_options = segment.syn;
   flow.handshake.responder_window = segment.window;
-  flow.handshake.responder_ts = segment.ts_value;
+  flow.handshake.newest.responder_ts = segment.ts_value;
   flow.handshake.syn_ack_ecn = segment.ecn & 3U;
   flow.handshake.syn_ecn_reported =
       tcp::AccurateEcn::reported_field(tcp::ace_of(segment.flags), flow.handshake.syn_ecn) & 3U;
@@ -83,7 +83,7 @@ Step follow_initiator(Flow& flow, const tcp::Segment& segment, bool splittable, 
   // Each segment must have a timestamp if both hosts agreed on it (RFC 7323 section 3.2). Without one here the proxy
   // does not know the initiator's clock, so that it would take all of its later segments for old ones.
   if (flow.handshake.agrees_on_timestamps() && !segment.has_timestamps) return Step::give_up;
-  flow.handshake.initiator_rtt = tcp::tick::us(now) - flow.handshake.last_rx;
+  flow.handshake.initiator_rtt = tcp::tick::us(now) - flow.handshake.newest.last_rx;
   return Step::complete;
 }
 
@@ -114,7 +114,7 @@ void adopt_feedback(Flow& flow, const tcp::Segment& ack) {
 void begin(Flow& flow, const FirstSyn& syn) {
   flow.initiator = syn.from;
   flow.phase = FlowPhase::syn;
-  flow.handshake.last_rx = tcp::tick::us(syn.at);
+  flow.handshake.newest.last_rx = tcp::tick::us(syn.at);
   flow.handshake.initiator_isn = syn.isn;
   flow.handshake.initiator_options = syn.options;
   flow.handshake.retransmitted = syn.retransmitted;
@@ -192,7 +192,7 @@ void split_at_handshake(Flow& flow, const tcp::Segment& ack, const LegConfigs& c
   to_responder.remote = seen.responder_options;
   to_responder.snd_window = responder_window;
   // The initiator's echo may be missing or wrong, and no host checks it.
-  to_responder.ts_recent = seen.responder_ts;
+  to_responder.ts_recent = seen.newest.responder_ts;
 
   if (!seen.retransmitted) {
     to_initiator.rtt = measured(seen.initiator_rtt);

@@ -95,11 +95,21 @@ struct Leg {
 
 /// State that is collected from the segments of a connection's three-way handshake.
 struct Handshake {
+  /// Values that are needed only until the connection is split.
+  struct Newest {
+    std::uint32_t last_rx = 0;       ///< arrival time of the newest segment of the handshake, in tick::us (about 1 µs)
+    std::uint32_t responder_ts = 0;  ///< TSval of the SYN-ACK (RFC 7323); 0 without the option
+  };
+  union {
+    Newest newest{};  ///< valid before the split
+    /// For each sending Side: sequence number after the last byte that its host has sent and that the other host may
+    /// have received. Valid while the connection is handed back to its hosts.
+    std::array<std::uint32_t, 2> end_of_sent;
+  };
   tcp::SeqNum initiator_isn;
   tcp::SeqNum responder_isn;
   tcp::SynOptions initiator_options;
   tcp::SynOptions responder_options;
-  std::uint32_t last_rx = 0;  ///< arrival time of the newest segment of the handshake, in tick::us (about 1 µs)
   /// round-trip time between the proxy and the initiator in tick::us (about 1 µs); zero while unknown
   std::uint32_t initiator_rtt = 0;
   /// round-trip time between the proxy and the responder in tick::us (about 1 µs); zero while unknown
@@ -107,7 +117,6 @@ struct Handshake {
   /// serial number of the handshake; if an EvictionQueue entry has another number, it is about an earlier handshake
   /// with this id
   std::uint32_t ticket = 0;
-  std::uint32_t responder_ts = 0;      ///< TSval of the SYN-ACK (RFC 7323); 0 without the option
   std::uint16_t responder_window = 0;  ///< window field of the SYN-ACK, which is never scaled
   /// true if a SYN or SYN-ACK was retransmitted; round-trip times are then ambiguous (Karn's algorithm)
   bool retransmitted : 1 = false;
@@ -198,6 +207,15 @@ struct Flow {
   [[nodiscard]] bool terminated() const { return phase >= FlowPhase::split; }
   [[nodiscard]] Leg& leg(Side side) { return legs[static_cast<std::size_t>(side)]; }
   [[nodiscard]] const Leg& leg(Side side) const { return legs[static_cast<std::size_t>(side)]; }
+  /// Returns the sequence number after the last byte that the host behind `side` has sent, as far as the other host may
+  /// have received it. Valid while the connection is handed back to its hosts.
+  [[nodiscard]] tcp::SeqNum end_of_sent(Side side) const {
+    return tcp::SeqNum(handshake.end_of_sent[static_cast<std::size_t>(side)]);
+  }
+  /// Sets the result of end_of_sent().
+  void set_end_of_sent(Side side, tcp::SeqNum end) {
+    handshake.end_of_sent[static_cast<std::size_t>(side)] = end.raw();
+  }
 };
 
 static_assert(sizeof(Flow) <= 672 + 2 * sizeof(packet::HeaderTemplate),

@@ -21,7 +21,7 @@ void HandbackRouter::pass_during_handback(RxPacket& rx, FlowId id) {
   const packet::ChecksumState checksum = packet::verify_tcp_checksum(rx.packet, rx.parsed);
   if (!accept_checksum(shard_.config, shard_.counters, in, checksum, flow.handshake)) return;
   tcp::Endpoint& own = flow.leg(in).endpoint;
-  const handback::Verdict verdict = handback::judge(flow, in, rx.segment(), edges_of(flow, in));
+  const handback::Verdict verdict = handback::judge(flow, in, rx.segment(), advertised_to(flow, in));
   if (verdict.is_valid || verdict.is_for_proxy) flow.last_activity = rx.now;
   const bool of_own_data = own.held() != Bytes{};
   if (verdict.is_for_proxy) {
@@ -58,34 +58,33 @@ void HandbackRouter::pass_during_handback(RxPacket& rx, FlowId id) {
 void HandbackRouter::record_passed(Flow& flow, Side in, const tcp::Segment& segment) const {
   tcp::Endpoint& other = flow.leg(opposite(in)).endpoint;
   if (flow.successor != no_id) {
-    const tcp::SeqNum edge = end_to_end_.edge_towards(flow.successor, in);
-    handback::record_acknowledged(flow, in, segment, edge);
-    other.record_advertised(edge);
+    other.record_advertised(end_to_end_.edge_towards(flow.successor, in));
   } else {
-    handback::record_acknowledged(flow, in, segment, other.rcv_adv());
     handback::record_advertised(flow, in, segment);
   }
+  handback::record_acknowledged(flow, in, segment);
+  handback::record_sent(flow, in, segment.seq + segment.length());
   if (segment.payload_len != 0) flow.leg(in).passed_by = true;
 }
 
 /// Records a segment that is forwarded without evaluation during a handback. It may contain data behind the handback
 /// point.
 void HandbackRouter::record_unread(Flow& flow, Side in, const tcp::Segment& segment, Instant now) {
-  if (!handback::judge(flow, in, segment, edges_of(flow, in)).is_valid) return;
+  if (!handback::judge(flow, in, segment, advertised_to(flow, in)).is_valid) return;
   if (flow.successor != no_id) end_to_end_.record_unsplittable(flow.successor, in, segment, now);
   record_passed(flow, in, segment);
+  // The length of the data is unknown, but it is at most the MSS of the other host.
+  const Handshake& seen = flow.handshake;
+  const std::uint16_t mss = in == flow.initiator ? seen.responder_options.mss : seen.initiator_options.mss;
+  handback::record_sent(flow, in, segment.seq + mss);
   flow.leg(in).passed_by = true;
 }
 
-/// Returns the rightmost window edges that were advertised to both hosts, for a segment that arrived on `in` during a
-/// handback.
-handback::Edges HandbackRouter::edges_of(const Flow& flow, Side in) const {
-  const auto edge_to = [&](Side host) {
-    const tcp::SeqNum edge = flow.leg(host).endpoint.rcv_adv();
-    if (flow.successor == no_id) return edge;
-    return tcp::later(edge, end_to_end_.edge_towards(flow.successor, opposite(host)));
-  };
-  return {edge_to(in), edge_to(opposite(in))};
+/// Returns the rightmost window edge that was advertised to the host behind `host` before or during a handback.
+tcp::SeqNum HandbackRouter::advertised_to(const Flow& flow, Side host) const {
+  const tcp::SeqNum edge = flow.leg(host).endpoint.rcv_adv();
+  if (flow.successor == no_id) return edge;
+  return tcp::later(edge, end_to_end_.edge_towards(flow.successor, opposite(host)));
 }
 
 /// Continues the counts of ECN marks (RFC 9768) across the handback of a connection to its hosts. In the name of a

@@ -44,7 +44,7 @@ class HandbackRouter {
   };
   void record_passed(Flow& flow, Side in, const tcp::Segment& segment) const;
   void record_unread(Flow& flow, Side in, const tcp::Segment& segment, Instant now);
-  [[nodiscard]] handback::Edges edges_of(const Flow& flow, Side in) const;
+  [[nodiscard]] tcp::SeqNum advertised_to(const Flow& flow, Side host) const;
   void join_marks(RxPacket& rx, const Flow& flow, const handback::Verdict& verdict, SegmentContext how);
   /// Processes a segment of a released connection, which was handed back to its hosts before. Returns false if the
   /// segment belongs to no released connection.

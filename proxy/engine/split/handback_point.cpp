@@ -69,6 +69,7 @@ tcp::Segment acknowledgement_of(const tcp::Segment& segment, const tcp::Endpoint
 /// other host.
 void set_seam(Flow& flow, Side side) {
   tcp::Endpoint& endpoint = flow.leg(side).endpoint;
+  flow.set_end_of_sent(side, endpoint.rcv_nxt());
   endpoint.drop_out_of_order();
   const std::int32_t room = relay::granted_edge(flow, opposite(side)) - endpoint.rcv_nxt();
   endpoint.set_receive_room(Bytes(std::max(room, 0)));
@@ -197,6 +198,7 @@ void begin_with_successor(Flow& flow) {
   join_marks(flow);
   set_seam(flow, Side::radio);
   tcp::Endpoint& server = flow.leg(Side::core).endpoint;
+  flow.set_end_of_sent(Side::core, server.rcv_nxt());
   server.drop_out_of_order();
   server.send_ack_now();
 }
@@ -230,20 +232,19 @@ KnownConnection known(const flow::FlowKey& key, const Flow& flow) {
 
 namespace {
 
-/// True if the segment's numbers match those of its host. The segment must lie in the window advertised to the host.
-/// Its ACK must lie in the window that the host has advertised, or that was advertised in its name.
-bool is_plausible(const Flow& flow, Side in, const tcp::Segment& segment, const Edges& edges) {
+/// True if the segment's numbers match those of its host. The segment must lie in the window advertised to the host. It
+/// must acknowledge only data that was sent, because the other host discards it otherwise (RFC 5961 section 5.2).
+bool is_plausible(const Flow& flow, Side in, const tcp::Segment& segment, tcp::SeqNum advertised) {
   const tcp::Endpoint& own = flow.leg(in).endpoint;
-  const tcp::SeqNum advertised = tcp::later(relay::granted_edge(flow, in), edges.to_other);
   if (segment.ack + max_behind < own.snd_una()) return false;
-  if (segment.ack > tcp::later(advertised, own.snd_nxt()) + max_beyond_edge) return false;
+  if (segment.ack > tcp::later(flow.end_of_sent(opposite(in)), own.snd_nxt())) return false;
   return segment.seq + max_behind >= own.rcv_nxt() &&
-         segment.seq <= tcp::later(edges.to_sender, own.rcv_nxt()) + max_beyond_edge;
+         segment.seq <= tcp::later(advertised, own.rcv_nxt()) + max_beyond_edge;
 }
 
 }  // namespace
 
-Verdict judge(const Flow& flow, Side in, const tcp::Segment& segment, const Edges& edges) {
+Verdict judge(const Flow& flow, Side in, const tcp::Segment& segment, tcp::SeqNum advertised) {
   const tcp::Endpoint& own = flow.leg(in).endpoint;
   Verdict verdict;
   verdict.ours = segment;
@@ -259,7 +260,7 @@ Verdict judge(const Flow& flow, Side in, const tcp::Segment& segment, const Edge
     return verdict;
   }
   const bool brings = segment.length() != 0;
-  if (segment.flags.syn() || !segment.flags.ack() || !is_plausible(flow, in, segment, edges)) {
+  if (segment.flags.syn() || !segment.flags.ack() || !is_plausible(flow, in, segment, advertised)) {
     verdict.forward = true;  // the host decides
   } else if (brings && segment.seq + segment.length() <= own.rcv_nxt()) {
     verdict.is_for_proxy = verdict.whole = true;  // the proxy's ACK was lost
@@ -273,14 +274,17 @@ Verdict judge(const Flow& flow, Side in, const tcp::Segment& segment, const Edge
   return verdict;
 }
 
+void record_sent(Flow& flow, Side in, tcp::SeqNum end) {
+  flow.set_end_of_sent(in, tcp::later(flow.end_of_sent(in), end));
+}
+
 void record_advertised(Flow& flow, Side in, const tcp::Segment& segment) {
   const std::uint32_t window = std::uint32_t{segment.window} << flow.leg(in).endpoint.snd_shift();
   flow.leg(opposite(in)).endpoint.record_advertised(segment.ack + window);
 }
 
-void record_acknowledged(Flow& flow, Side in, const tcp::Segment& segment, tcp::SeqNum edge) {
-  tcp::Endpoint& endpoint = flow.leg(opposite(in)).endpoint;
-  if (segment.ack <= tcp::later(edge, endpoint.rcv_adv())) endpoint.pass_acknowledgement(segment.ack);
+void record_acknowledged(Flow& flow, Side in, const tcp::Segment& segment) {
+  flow.leg(opposite(in)).endpoint.pass_acknowledgement(segment.ack);
 }
 
 }  // namespace sluice::proxy::handback

@@ -83,26 +83,23 @@ struct Verdict {
   /// true if the payload must be passed to the leg too, because the segment retransmits bytes that the proxy has
   /// acknowledged
   bool whole = false;
-  /// True if the segment's sequence and ACK numbers lie in the windows of the two hosts. Only the window in such a
-  /// segment counts as advertised to the other host.
+  /// True if the segment lies in the window of the other host and acknowledges only data that was sent. Only the window
+  /// and the acknowledgement in such a segment count for the other host.
   bool is_valid = false;
   /// part of the segment that the proxy's leg must process: the acknowledgement of bytes that the proxy has sent
   tcp::Segment ours;
 };
-/// Rightmost window edges that were advertised to both hosts, by the proxy or by the hosts themselves.
-struct Edges {
-  tcp::SeqNum to_sender;  ///< edge that was advertised to the host that has sent the segment
-  tcp::SeqNum to_other;   ///< edge that was advertised to the other host
-};
 /// Decides how a segment that arrived on `in` is processed while its connection is handed back to its hosts. A segment
-/// outside the windows is forwarded and changes no state.
-[[nodiscard]] Verdict judge(const Flow& flow, Side in, const tcp::Segment& segment, const Edges& edges);
+/// with other numbers than its host has is forwarded and changes no state. `advertised` is the rightmost window edge
+/// that was advertised to that host, by the proxy or by the other host itself.
+[[nodiscard]] Verdict judge(const Flow& flow, Side in, const tcp::Segment& segment, tcp::SeqNum advertised);
+/// Records that a segment which arrived on `in` was forwarded to the other host, and that its data ends before `end`.
+void record_sent(Flow& flow, Side in, tcp::SeqNum end);
 /// Records that the window in a segment which arrived on `in` was advertised to the other host. The segment must be
 /// valid and be forwarded.
 void record_advertised(Flow& flow, Side in, const tcp::Segment& segment);
 /// Records the acknowledgement number of a valid segment that arrived on `in` and is forwarded to the other host. The
-/// proxy's retransmissions to that host then carry this number. `edge` is the rightmost window edge that was advertised
-/// to that host. A number beyond it has no effect.
-void record_acknowledged(Flow& flow, Side in, const tcp::Segment& segment, tcp::SeqNum edge);
+/// proxy's retransmissions to that host then carry this number.
+void record_acknowledged(Flow& flow, Side in, const tcp::Segment& segment);
 
 }  // namespace sluice::proxy::handback
