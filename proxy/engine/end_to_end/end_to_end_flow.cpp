@@ -33,6 +33,11 @@ void EndToEndFlow::record_syn(Side in, const SynNote& reported) {
 /// Updates the handshake state from a SYN or SYN-ACK. The window field of a SYN is never scaled (RFC 7323 section 2.2),
 /// and the proxy does not rewrite it.
 void EndToEndFlow::learn_syn(Side in, const tcp::Segment& seen, Instant now) {
+  if (is_repeated(in, seen)) {
+    SynNote note = syn_of(in);
+    note.options.mss = std::min(note.options.mss, seen.syn.mss);
+    return record_syn(in, note);
+  }
   if (phase != EndToEndPhase::syn) return;
   const bool answer = in != initiator;
   if (seen.flags.ack() != answer) return;
@@ -61,10 +66,13 @@ bool EndToEndFlow::is_own_syn(Side in, const tcp::Segment& syn) const {
   return in == initiator && syn.seq == isn;
 }
 
+bool EndToEndFlow::is_repeated(Side in, const tcp::Segment& syn) const {
+  return phase == EndToEndPhase::syn_ack && syn.seq == syn_of(in).isn && is_own_syn(in, syn);
+}
+
 bool EndToEndFlow::leaves_options_unclear(Side in, const tcp::Segment& syn) const {
-  const bool again = phase == EndToEndPhase::syn_ack && in != initiator && syn.flags.ack() &&
-                     syn.seq == syn_of(in).isn && is_own_syn(in, syn);
-  return again && (syn_of(in).options.difference(syn.syn) & syn_of(initiator).options.offered()) != 0;
+  return is_repeated(in, syn) && in != initiator &&
+         (syn_of(in).options.difference(syn.syn) & syn_of(initiator).options.offered()) != 0;
 }
 
 bool EndToEndFlow::is_refused_by(Side in, const tcp::Segment& reset) const {

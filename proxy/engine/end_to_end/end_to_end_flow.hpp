@@ -131,13 +131,16 @@ struct EndToEndFlow {
 
   /// Records the initial sequence number, the window and the options in a host's SYN or SYN-ACK.
   void record_syn(Side in, const SynNote& reported);
-  /// Updates the handshake from a SYN or SYN-ACK whose sequence numbers match. Other ones are ignored.
+  /// Updates the handshake from a SYN or SYN-ACK whose sequence numbers match. Of a repeated one only a smaller MSS
+  /// counts. Other ones are ignored.
   void learn_syn(Side in, const tcp::Segment& seen, Instant now);
   /// Records whether the sender's kernel left the checksum of a SYN or SYN-ACK unfinished for an offload. Ignores
   /// segments with sequence numbers of another connection.
   void record_checksum(Side in, const tcp::Segment& syn, bool is_unfinished);
   /// True if the SYN or SYN-ACK has the sequence numbers of this connection.
   [[nodiscard]] bool is_own_syn(Side in, const tcp::Segment& syn) const;
+  /// True if the segment repeats the SYN or SYN-ACK of a handshake that is not complete.
+  [[nodiscard]] bool is_repeated(Side in, const tcp::Segment& syn) const;
   /// True if the segment repeats the SYN-ACK with other options, and the SYN has offered one of those that differ. It
   /// is then unknown which options the hosts use.
   [[nodiscard]] bool leaves_options_unclear(Side in, const tcp::Segment& syn) const;

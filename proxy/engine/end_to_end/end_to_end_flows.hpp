@@ -95,6 +95,10 @@ class EndToEndFlows {
   [[nodiscard]] bool leaves_options_unclear(EndToEndId id, Side in, const tcp::Segment& syn) const {
     return flows_[id].leaves_options_unclear(in, syn);
   }
+  /// True if the segment repeats the SYN or SYN-ACK of a handshake with an MSS below Endpoint::smallest_mss.
+  [[nodiscard]] bool announces_small_mss(EndToEndId id, Side in, const tcp::Segment& syn) const {
+    return syn.syn.mss < tcp::Endpoint::smallest_mss && flows_[id].is_repeated(in, syn);
+  }
   /// Handles a segment that the proxy forwards without evaluating it: a first fragment, or a segment with IP options.
   /// Later ACKs advertise no smaller window than this segment. If its numbers are plausible, the connection is not
   /// split any more, because the proxy cannot know which data its hosts have received.

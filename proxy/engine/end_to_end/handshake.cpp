@@ -50,8 +50,11 @@ Step follow_responder(Flow& flow, const tcp::Segment& segment, bool splittable, 
   if (flow.phase == FlowPhase::syn_ack) flow.handshake.retransmitted = true;
   flow.handshake.responder_rtt = tcp::tick::us(now) - flow.handshake.newest.last_rx;
   flow.handshake.newest.last_rx = tcp::tick::us(now);
+  // The initiator may have received an earlier copy with a smaller MSS.
+  const std::uint16_t mss = again ? std::min(flow.handshake.responder_options.mss, segment.syn.mss) : segment.syn.mss;
   flow.handshake.responder_isn = segment.seq;
   flow.handshake.responder_options = segment.syn;
+  flow.handshake.responder_options.mss = mss;
   flow.handshake.responder_window = segment.window;
   flow.handshake.newest.responder_ts = segment.ts_value;
   flow.handshake.syn_ack_ecn = segment.ecn & 3U;
@@ -70,7 +73,11 @@ Step follow_initiator(Flow& flow, const tcp::Segment& segment, bool splittable, 
     if (segment.seq != flow.handshake.initiator_isn) return Step::unrelated;
     // A SYN with an ACK answers a SYN that has crossed it: a simultaneous open.
     if (segment.flags.ack() || !splittable || segment.payload_len != 0) return Step::give_up;
+    if (segment.syn.mss < tcp::Endpoint::smallest_mss) return Step::give_up;
     flow.handshake.retransmitted = true;
+    // The responder may have received either copy.
+    std::uint16_t& mss = flow.handshake.initiator_options.mss;
+    mss = std::min(mss, segment.syn.mss);
     // The feedback mode stays, but a server that has received a SYN without the offer may not send ECN-capable packets
     // (RFC 9768 section 3.1.5). The proxy would send some in its name.
     const bool differs = segment.syn.accurate_ecn != flow.handshake.initiator_options.accurate_ecn;

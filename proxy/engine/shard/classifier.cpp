@@ -229,7 +229,9 @@ void Classifier::handle_end_to_end(RxPacket& rx, EndToEndId id) {
     const bool is_own = parts_.end_to_end.is_own_syn(id, rx.in, rx.segment());
     if (!is_own && parts_.handshakes.on_conflicting_syn(rx)) return;
     const bool unclear = is_own && parts_.end_to_end.leaves_options_unclear(id, rx.in, rx.segment());
-    if (unclear && parts_.handshakes.leave_unclear(rx)) return;
+    if (unclear && parts_.handshakes.leave_to_hosts(rx, Counter::forward_handshake_unclear)) return;
+    const bool is_small = is_own && parts_.end_to_end.announces_small_mss(id, rx.in, rx.segment());
+    if (is_small && parts_.handshakes.leave_to_hosts(rx, Counter::forward_small_mss)) return;
   }
   if (parts_.end_to_end.to_be_split(id)) [[unlikely]] {
     parts_.handback_router.pass_until_split(rx, id);

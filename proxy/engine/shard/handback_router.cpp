@@ -73,9 +73,10 @@ void HandbackRouter::record_unread(Flow& flow, Side in, const tcp::Segment& segm
   if (!handback::judge(flow, in, segment, advertised_to(flow, in)).is_valid) return;
   if (flow.successor != no_id) end_to_end_.record_unsplittable(flow.successor, in, segment, now);
   record_passed(flow, in, segment);
-  // The length of the data is unknown, but it is at most the MSS of the other host.
+  // The length of the data is unknown. The larger MSS bounds it, because a host may not have received a repeated SYN
+  // with a smaller one.
   const Handshake& seen = flow.handshake;
-  const std::uint16_t mss = in == flow.initiator ? seen.responder_options.mss : seen.initiator_options.mss;
+  const std::uint16_t mss = std::max(seen.responder_options.mss, seen.initiator_options.mss);
   handback::record_sent(flow, in, segment.seq + mss);
   flow.leg(in).passed_by = true;
 }

@@ -261,10 +261,10 @@ bool HandshakeTracker::on_conflicting_syn(RxPacket& rx) {
   return true;
 }
 
-bool HandshakeTracker::leave_unclear(RxPacket& rx) {
+bool HandshakeTracker::leave_to_hosts(RxPacket& rx, Counter reason) {
   if (is_damaged(shard_.config, rx.in, rx.packet, rx.parsed, false)) return false;
   forget(rx.key(), rx.now);
-  forward_unsplit(rx, Counter::forward_handshake_unclear);
+  forward_unsplit(rx, reason);
   return true;
 }
 

@@ -37,9 +37,10 @@ class HandshakeTracker {
   /// stored in a cache, and the caller must forward it. A SYN-ACK that answers such a SYN replaces the old connection
   /// by a new one. Returns true if the segment was forwarded.
   [[nodiscard, gnu::cold, gnu::noinline]] bool on_conflicting_syn(RxPacket& rx);
-  /// Processes a repeated SYN-ACK that leaves the options of an end-to-end connection unclear: forwards it, and
-  /// discards the state of the connection. Returns false without a change if the segment is damaged.
-  [[nodiscard, gnu::cold, gnu::noinline]] bool leave_unclear(RxPacket& rx);
+  /// Processes a repeated SYN or SYN-ACK that prevents the control of an end-to-end connection: forwards it, and
+  /// discards the state of the connection. `reason` is the counter of the reason. Returns false without a change if the
+  /// segment is damaged.
+  [[nodiscard, gnu::cold, gnu::noinline]] bool leave_to_hosts(RxPacket& rx, Counter reason);
   /// Processes a segment of a connection whose handshake is tracked.
   [[gnu::noinline]] void on_handshake_segment(RxPacket& rx, FlowId id);
   /// Records why the connection with this key is not split. Its later segments are counted under `reason`.
