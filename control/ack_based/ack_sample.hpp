@@ -25,6 +25,7 @@ struct AckSample {
   Duration ack_delay{-1};
   /// Bytes of traffic that the window does not limit, such as UDP, sent to the UE since the last sample.
   Bytes cross_traffic{};
+  Bytes uploaded{};  ///< IP bytes of data that the UE has sent on split connections since the last sample
   /// time from a change of the window to the arrival, at the proxy, of the data it allows; ≥ 0
   Duration control_loop_delay{};
   Bytes lost{};  ///< bytes marked lost since the last sample, as far as the sender knows; ≥ 0

@@ -149,6 +149,7 @@ void DelayBasedController::on_resumed(Instant now) {
     shared_queue_ = {};
     delivery_.set_memory(parameters_->memory);
     steady_link_.forget();
+    busy_link_.forget();
     losses_.forget();
     slow_start_.search(static_cast<double>(parameters_->initial.count()));
   }
@@ -158,6 +159,30 @@ void DelayBasedController::on_resumed(Instant now) {
 void DelayBasedController::adopt_in_flight(Bytes in_flight) {
   slow_start_.raise_window(in_flight);
   set_window();
+}
+
+/// Updates the smallest window while the UE uploads. `silence` is the time since the last ACK. `is_delay_known` is true
+/// if the UE's timestamps tell how late this ACK is, so that the rest of its round trip is the downlink's.
+void DelayBasedController::update_busy_link(const AckSample& ack_sample, Duration silence, bool is_delay_known) {
+  const bool has_round_trip = ack_sample.round_trip > Duration::zero();
+  const Duration wait = greater(ack_sample.round_trip - base_delay(), Duration::zero());
+  const bool fills = ack_sample.in_flight + ack_sample.delivered >= window_ * 3 / 4;
+  busy_link_.on_sample({.now = ack_sample.now,
+                        .since = silence,
+                        .delivered = static_cast<double>(ack_sample.delivered.count()),
+                        .in_flight = static_cast<double>(ack_sample.in_flight.count()),
+                        .lost = static_cast<double>(ack_sample.lost.count()),
+                        .uploaded = static_cast<double>(ack_sample.uploaded.count()),
+                        .is_limited = ack_sample.window_limited || fills,
+                        .has_round_trip = has_round_trip,
+                        .wait = is_delay_known ? wait : Duration(-1),
+                        .reference = reference_delay()});
+}
+
+/// True if round trips do not tell the downlink's queue: the UE uploads, and timestamps do not tell how late its ACKs
+/// are.
+bool DelayBasedController::is_delay_unattributed() const {
+  return busy_link_.uploads() && !ack_delay_.is_known();
 }
 
 /// Returns how much of the time since the last ACK counts as time in which the round trip was observed. Of a long time
@@ -212,8 +237,9 @@ void DelayBasedController::on_acknowledged(const AckSample& raw) {
     }
   }
   if (idle_ && !ack_sample.window_limited) delivery_.on_idle();
+  update_busy_link(ack_sample, silence, raw.ack_delay >= Duration::zero());
   if (in_slow_start()) advance_slow_start(ack_sample);
-  if (cross_traffic_.has_competition()) min_rtt_.mark_fresh();
+  if (cross_traffic_.has_competition() || is_delay_unattributed()) min_rtt_.mark_fresh();
   update_loss_bound(ack_sample);
   update_base_delay(ack_sample);
   refill(ack_sample, refilling ? silence : Duration::zero());
@@ -370,7 +396,7 @@ void DelayBasedController::update_base_delay(const AckSample& ack_sample) {
   if (!in_slow_start()) {
     if (const auto least = min_rtt_.forced_reset_value()) return raise_min_rtt(*least);
   }
-  if (cross_traffic_.has_competition()) {
+  if (cross_traffic_.has_competition() || is_delay_unattributed()) {
     standing_delay_.forget();
     return min_rtt_.cancel_drain();
   }
@@ -553,6 +579,7 @@ void DelayBasedController::set_window() {
   const auto least = static_cast<double>((parameters_->segment * min_segments).count());
   double window = model_window();
   if (in_slow_start()) window = std::max(slow_start_.window(), window);
+  if (busy_link_.uploads()) window = std::max(window, busy_link_.window());
   const double bound = losses_.is_set() ? losses_.bound_at(last_ack_, beyond_bdp_under_loss()) : LossBound::unbounded;
   loss_limited_ = window > bound;
   window = std::min(window, bound);

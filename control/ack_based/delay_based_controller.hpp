@@ -6,6 +6,7 @@
 
 #include "control/ack_based/ack_delay_estimator.hpp"
 #include "control/ack_based/ack_sample.hpp"
+#include "control/ack_based/busy_link_floor.hpp"
 #include "control/ack_based/cross_traffic_estimator.hpp"
 #include "control/ack_based/delivery_estimator.hpp"
 #include "control/ack_based/loss_bound.hpp"
@@ -74,7 +75,8 @@ struct DelayBasedParameters {
 ///
 /// 1. While the path may have become longer, the window is at least the number of bytes that keep the earlier rate over
 ///    it (StandingDelayDetector).
-/// 2. In slow start the window is at least that of SlowStart, which doubles per round trip.
+/// 2. In slow start the window is at least that of SlowStart, which doubles per round trip. While the UE uploads on
+///    split connections, it is at least that of BusyLinkFloor, which keeps the delivery rate of the link.
 /// 3. After losses it is at most their bound (LossBound).
 /// 4. If a fifth of all bytes or more is cross traffic, it is at least two segments plus a fair share
 ///    (CrossTrafficEstimator). The queue is not drained then, because a drain would measure the queue of cross traffic.
@@ -217,6 +219,8 @@ class DelayBasedController {
   [[nodiscard]] MinRttEstimator::Probe probe_of(const AckSample& ack_sample) const;
   void begin_drain(const AckSample& ack_sample);
   void end_drain(Instant now);
+  void update_busy_link(const AckSample& ack_sample, Duration silence, bool is_delay_known);
+  [[nodiscard]] bool is_delay_unattributed() const;
   void refill(const AckSample& ack_sample, Duration silence);
   [[nodiscard]] bool is_link_limited(const AckSample& ack_sample) const;
   void raise_min_rtt(Duration base);
@@ -267,6 +271,7 @@ class DelayBasedController {
   /// Detects a longer path by round trips that stay long although fewer bytes are in flight.
   StandingDelayDetector standing_delay_;
   PathStepDetector path_step_;        ///< detects a longer path by silences between ACKs
+  BusyLinkFloor busy_link_;           ///< smallest window while the UE uploads, so that ACKs wait for the uplink
   SharedQueueDetector shared_queue_;  ///< detects data of other UEs between the data of this UE in a shared queue
   /// limit of the rate in drain_window() if the queue is shared with other UEs, bytes/s; see begin_drain()
   double drain_rate_ = 0;
@@ -274,6 +279,6 @@ class DelayBasedController {
   PathChangeDetector path_change_;  ///< detects a longer path by Node-B reports
   Instant reported_at_{};           ///< time of the last Node-B report; zero: none
 };
-static_assert(sizeof(DelayBasedController) <= 808, "one for each bearer");
+static_assert(sizeof(DelayBasedController) <= 896, "one for each bearer");
 
 }  // namespace sluice::control

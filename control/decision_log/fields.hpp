@@ -165,6 +165,7 @@ void each_field(Self& ack_sample, Visit& visit) {
   visit("held_back", ack_sample.window_limited);
   visit("late", ack_sample.ack_delay);
   visit("others", ack_sample.cross_traffic);
+  visit("uploaded", ack_sample.uploaded);
   visit("further", ack_sample.control_loop_delay);
   visit("lost", ack_sample.lost);
   visit("reference_part", ack_sample.reference_factor, Between{0, 1});

@@ -162,6 +162,23 @@ void SharedQueueDetector::fields(Self& self, Visit& visit) {
 }
 
 template <typename Self, typename Visit>
+void BusyLinkFloor::fields(Self& self, Visit& visit) {
+  visit("uploaded_rate", self.uploaded_rate_);
+  visit("link_rate", self.link_rate_);
+  visit("window", self.window_);
+  visit("before_raise", self.before_raise_);
+  visit("rate_before_raise", self.rate_before_raise_);
+  visit("round_began", self.round_began_);
+  visit("round_left", self.round_left_);
+  visit("delivered", self.delivered_);
+  visit("limited", self.limited_);
+  visit("least_wait", self.least_wait_);
+  visit("until_judged", self.until_judged_);
+  visit("has_loss", self.has_loss_);
+  visit("uploads", self.uploads_);
+}
+
+template <typename Self, typename Visit>
 void PathStepDetector::fields(Self& self, Visit& visit) {
   visit("newest", self.newest_);
   visit("longer", self.longer_);
@@ -199,6 +216,7 @@ void DelayBasedController::fields(Self& self, Visit& visit) {
   visit("unmoved", self.standing_delay_);
   visit("step", self.path_step_);
   visit("shared", self.shared_queue_);
+  visit("busy", self.busy_link_);
   visit("drain_rate", self.drain_rate_);
   visit("steady", self.steady_link_);
   visit("losses", self.losses_);

@@ -20,6 +20,7 @@ MADE = {
     "SharedQueueDetector": set(),
     "StandingDelayDetector": set(),
     "SteadyLinkDetector": set(),
+    "BusyLinkFloor": set(),
     "LossBound": {"segment_"},
     "DelayBasedController": {"parameters_"},
     "Smvs": {"parameters_", "delay_steps_"},

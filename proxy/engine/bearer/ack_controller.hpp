@@ -71,6 +71,8 @@ class AckController {
   Bytes flight_elsewhere;
   /// Records cross traffic: IP bytes that were sent to the UE and that the window of this bearer does not limit.
   void add_cross_traffic(Bytes bytes) { cross_traffic_ += bytes; }
+  /// Records IP bytes of data that the UE has sent. An upload delays the ACKs of downloads.
+  void add_uploaded(Bytes bytes) { uploaded_ += bytes; }
   /// Passes an ACK to the controller. Adds to it the cross traffic since the last sample: bytes sent to the UE that
   /// this window does not limit. On a fast link, the ACKs of up to 1 ms form one sample
   /// (DelayBasedController::summing_time()). Writes the cross traffic into `ack` itself, which saves a copy.
@@ -148,6 +150,7 @@ class AckController {
   Bytes flight_;  ///< IP bytes in flight to the UE
   /// IP bytes of cross traffic, which this window does not limit, that were sent to the UE since the last ACK sample.
   Bytes cross_traffic_;
+  Bytes uploaded_;  ///< IP bytes of data that the UE has sent since the last ACK sample
   std::uint32_t waiting_ = 0;
   std::uint32_t short_flows_waiting_ = 0;
   /// total number of bytes that had left the radio queue at the last call of take_delivered(); negative before the
@@ -155,6 +158,6 @@ class AckController {
   Bytes delivered_total_{-1};
   AckSum sum_;
 };
-static_assert(sizeof(AckController) <= 960, "one for each bearer that uses ACK feedback");
+static_assert(sizeof(AckController) <= 1056, "one for each bearer that uses ACK feedback");
 
 }  // namespace sluice::proxy

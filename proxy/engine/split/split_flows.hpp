@@ -224,7 +224,10 @@ class SplitFlows {
   void count_received(const Flow& flow, FlowId id, Side in, std::span<const packet::Parsed> parsed) {
     std::uint64_t bytes = 0;
     for (const packet::Parsed& each : parsed) bytes += each.ip_length;
-    const bool controlled = shard_.registry.bearer(flow.bearer).rate_control().is_rate_controlled();
+    Bearer& bearer = shard_.registry.bearer(flow.bearer);
+    const bool controlled = bearer.rate_control().is_rate_controlled();
+    if (in == Side::radio && parsed.front().segment.payload_len != 0 && bearer.rate_control().uses_ack_feedback())
+      bearer.count_uploaded(Bytes(static_cast<std::int64_t>(bytes)));
     shard_.counters.add_controlled_bytes(controlled, bytes + parsed.size() * parsed.front().ip_offset);
     shard_.records.count(ConnectionRecords::Table::split, id, in, bytes, parsed.size());
   }

@@ -256,5 +256,27 @@ TEST(NoHarm, DownloadsWithoutTimestampsContinueBesideAnUpload) {
   }
 }
 
+// One download has no other one to hide behind. With and without timestamps its ACKs wait for 1.05 s, which must not
+// shrink the window below what keeps the downlink busy.
+TEST(NoHarm, ASingleDownloadContinuesBesideAnUpload) {
+  for (const std::string timestamps : {"true", "false"}) {
+    for (const std::string rate : {"4500kb/s", "10Mb/s"}) {
+      SCOPED_TRACE(rate + ", timestamps: " + timestamps);
+      const std::string network =
+          "duration: 40s\nwarmup: 10s\nserver_proxy: {delay: 10ms}\nproxy_nodeb: {delay: 20ms}\ncell:\n"
+          "  uplink: {delay: 10ms, rate: 1Mb/s, buffer: 128KiB}\n  ues:\n"
+          "    - {address: 10.45.0.2, frame: 0B, buffer: unlimited, channel: {type: constant, rate: " +
+          rate + "}}\napps: [{type: bulk}, {type: bulk, direction: upload, start: 5s}]\n";
+      const auto megabits = [&](const std::string& mode) {
+        return run_all("modes: [" + mode + "]\nsmvs: {law: acks}\nhosts: {timestamps: " + timestamps + "}\n" + network)
+                   .front()
+                   .throughput_bps /
+               1e6;
+      };
+      EXPECT_GE(megabits("smvs"), 0.9 * std::min(megabits("none"), megabits("i-tcp")));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace sluice::emulator

@@ -1,0 +1,145 @@
+// Smallest window while an upload of the UE delays its ACKs. DelayBasedController calls on_sample() for each ACK.
+// Invariant: the window falls below what a round has needed only if the rate does not fall with it.
+#include "control/ack_based/busy_link_floor.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+#include "control/ack_based/seconds.hpp"
+#include "dataplane/units/by_value.hpp"
+
+namespace sluice::control {
+namespace {
+
+/// Time constant in s of the mean rate of the UE's data, and the rate in bytes/s from which on the UE uploads. It is
+/// 64 kb/s: five full packets per second, more than the requests of a web page.
+constexpr double upload_memory = 1;
+constexpr double min_upload_rate = 8000;
+/// Shortest round. In a shorter one a few ACKs that arrive together decide the rate.
+constexpr Duration min_round = std::chrono::milliseconds(50);
+/// Share of the link's rate from which on the link counts as busy in a round.
+constexpr double busy = 0.95;
+/// Longest round in s in which timestamps tell all delays: TimestampOneWayDelay may take a longer delay of ACKs for a
+/// clock that was set. In a longer round a wait counts only if the rate is at least this share of the link's rate.
+constexpr double clock_range = 1;
+constexpr double plausible = 0.75;
+/// Share of the window that a round removes while the link is busy.
+constexpr double trim = 1.0 / 32;
+/// Smallest factor of the window in a round after which data is known to wait in the downlink's queue.
+constexpr double max_fall_of_window = 0.5;
+/// Factor of rate times round trip to which the window is raised. It is above 1, so that a faster link is noticed.
+constexpr double reserve = 1.1;
+/// Limits of one raise as factors of the window.
+constexpr double min_raise = 1.25;
+constexpr double max_raise = 2;
+/// Number of rounds after which the rate shows a raise: the data of the next round was sent before it.
+constexpr std::uint8_t rounds_to_judge = 2;
+/// Ratios of the rate after a raise to that before it. A higher ratio confirms the raise. A lower one than `unchanged`
+/// is not caused by it.
+constexpr double confirmed = 1.1;
+constexpr double unchanged = 0.95;
+/// Smallest factor of the link's rate if a raise does not raise the rate. The delay of ACKs may have grown by chance.
+constexpr double max_fall = 0.8;
+/// Largest ratio of a wait in the downlink's queue to the time in which the link transmits all bytes in flight. A
+/// longer wait is not the downlink's. The ratio is above 1, because the link may have become slower.
+constexpr double max_wait_ratio = 2;
+
+}  // namespace
+
+void BusyLinkFloor::on_sample(const Sample& sample) {
+  if (sample.uploaded > 0 || uploaded_rate_ > 0) {
+    const double decay = 1 / (1 + in_seconds(greater(sample.since, Duration::zero())) / upload_memory);
+    uploaded_rate_ = uploaded_rate_ * decay + sample.uploaded / upload_memory;
+  }
+  delivered_ += sample.delivered;
+  if (sample.is_limited) limited_ += sample.delivered;
+  has_loss_ = has_loss_ || sample.lost > 0;
+  record_wait(sample);
+  round_left_ -= sample.delivered;
+  const Duration lasted = sample.now - round_began_;
+  if (round_left_ > 0 || lasted < min_round) return;
+  if (round_began_ != Instant{}) end_round(in_seconds(lasted), sample.reference);
+  round_began_ = sample.now;
+  round_left_ = sample.in_flight;
+  delivered_ = limited_ = 0;
+  least_wait_ = Duration::max();
+  has_loss_ = false;
+}
+
+/// Updates the shortest wait of the round. A wait that the bytes in flight cannot cause is ignored, because the
+/// timestamps do not tell the delay of this ACK.
+void BusyLinkFloor::record_wait(const Sample& sample) {
+  if (!sample.has_round_trip) return;
+  const double carried = sample.in_flight + sample.delivered;
+  const bool is_known = sample.wait >= Duration::zero();
+  if (!is_known || in_seconds(sample.wait) * link_rate_ > max_wait_ratio * carried) return;
+  least_wait_ = lesser(least_wait_, sample.wait);
+}
+
+/// Evaluates a round (about a round trip) of `seconds`. `reference` is the intended wait in the downlink's queue.
+void BusyLinkFloor::end_round(double seconds, Duration reference) {
+  const double rate = delivered_ / seconds;
+  const bool is_limited = limited_ >= delivered_ / 2;
+  uploads_ = uploaded_rate_ >= min_upload_rate;
+  if (!uploads_) {
+    if (rate > link_rate_) {
+      link_rate_ = rate;
+    } else if (is_limited) {
+      link_rate_ += (rate - link_rate_) / 4;
+    }
+    window_ = 0;
+    until_judged_ = 0;
+    return;
+  }
+  const bool is_busy = rate >= busy * link_rate_;
+  // A link on which all data waits is busy. A much lower rate contradicts this, so the wait is not the downlink's.
+  const bool is_in_range = seconds <= clock_range;
+  const bool waits = least_wait_ > reference && least_wait_ < Duration::max();
+  const bool is_queued = waits && (is_in_range || rate >= plausible * link_rate_);
+  const bool is_evidence = is_limited && !has_loss_;
+  if ((is_queued && is_in_range) || (is_evidence && rate > link_rate_)) link_rate_ += (rate - link_rate_) / 2;
+  if (has_loss_ || is_queued) until_judged_ = 0;
+  if (is_queued) {
+    const double waiting = link_rate_ * in_seconds(least_wait_ - reference);
+    window_ = std::max(std::min(window_, delivered_) - waiting, max_fall_of_window * window_);
+    return;
+  }
+  if (!is_evidence) return;
+  const double needed = is_busy ? 0 : reserve * link_rate_ * seconds;
+  if (window_ <= 0) {
+    window_ = delivered_;
+    raise(std::max(max_raise * window_, needed), rate);
+  } else if (until_judged_ > 1) {
+    --until_judged_;
+    window_ = std::max(window_, std::min(needed, max_raise * before_raise_));
+  } else if (until_judged_ == 1) {
+    judge(rate, needed);
+  } else if (is_busy) {
+    window_ -= window_ * trim;
+  } else {
+    raise(std::clamp(needed, min_raise * window_, max_raise * window_), rate);
+  }
+}
+
+/// Compares the rate of a round with that before the last raise of the window. `needed` is the window that the link's
+/// rate needs; zero if the link is busy.
+void BusyLinkFloor::judge(double rate, double needed) {
+  until_judged_ = 0;
+  if (rate >= confirmed * rate_before_raise_) {
+    raise(max_raise * window_, rate);
+  } else if (rate >= unchanged * rate_before_raise_) {
+    link_rate_ = std::max(rate, max_fall * link_rate_);
+    window_ = before_raise_;
+  } else if (needed > 0) {
+    raise(std::clamp(needed, min_raise * window_, max_raise * window_), rate);
+  }
+}
+
+void BusyLinkFloor::raise(double window, double rate) {
+  before_raise_ = window_;
+  rate_before_raise_ = rate;
+  window_ = window;
+  until_judged_ = rounds_to_judge;
+}
+
+}  // namespace sluice::control
