@@ -53,6 +53,8 @@ class Network:
     scheduled: bool = False  # the uplink
     uplink_rate: float = 0  # of the UE's uplink; 0: infinitely fast
     uploads: int = 0
+    uplink_buffer: int = 0  # KiB that the modem holds; 0: the default of nodeb
+    timestamps: bool = True  # of the hosts
     loss: float = 0  # on the air, of packets
     loss_run: float = 1  # mean number of packets that are lost in a row
     channel: str = "constant"  # or redrawn each second (piecewise), or fading
@@ -158,6 +160,10 @@ class Network:
             parts.append(f"uplink {rate_text(self.uplink_rate)}")
         if self.uploads:
             parts.append(f"{self.uploads} uploads")
+        if self.uplink_buffer:
+            parts.append(f"modem {self.uplink_buffer} KiB")
+        if not self.timestamps:
+            parts.append("no timestamps")
         if self.loss:
             parts.append(f"loss {100 * self.loss:.3g} %" + (f" in runs of {self.loss_run:g}" if self.loss_run > 1 else ""))
         if self.channel != "constant":
@@ -230,7 +236,7 @@ def ue_of(network, index, rate):
         ue["loss"] = f"{network.loss:.6f}"
     if network.loss_run > 1:
         ue["loss_run"] = f"{network.loss_run:g}"
-    if network.uplink_rate:
+    if network.uplink_rate and not network.uplink_buffer:
         ue["uplink"] = {"channel": {"type": "constant", "rate": rate_of(network.uplink_rate)}}
     return ue
 
@@ -306,6 +312,8 @@ def cell_of(network):
             "uplink": {"delay": "0ms"}}
     if network.scheduled:
         cell["uplink"]["scheduled"] = {}
+    if network.uplink_buffer:
+        cell["uplink"] |= {"rate": rate_of(network.uplink_rate), "buffer": f"{network.uplink_buffer}KiB"}
     return cell
 
 
@@ -329,6 +337,8 @@ def scenario(network, seed=1, senders=tuple(SENDERS)):
                   "tcp": {"congestion": "cubic", "ack_every": network.ack_every}},
         "apps": apps_of(network),
     }
+    if not network.timestamps:
+        result["hosts"]["timestamps"] = False
     if network.outage:
         result["moves"] = [{"type": "outage", "at": f"{at}s", "duration": time_of(network.outage)} for at in range(7, end, 10)]
     if network.others:
@@ -450,6 +460,8 @@ def every():
     networks += [*_products("varying", outage=(300, 1500), buffer=(200, None), rate=(5 * MB, 20 * MB))]
     networks += [*_products("varying", jitter=(2, 10, 25), radio_rtt=(60,), buffer=(50, 500), rate=(10 * MB, 50 * MB))]
     networks += [*_products("uplink", rate=(20 * MB,), buffer=(300,), uplink_rate=(0.3 * MB, 1 * MB), uploads=(0, 1), downloads=(1, 4))]
+    networks += [*_products("upload", rate=(4.5 * MB, 10 * MB), buffer=(None,), uplink_rate=(0.3 * MB, 1 * MB), uplink_buffer=(32, 128), uploads=(1,),
+                            downloads=(1, 4), timestamps=(False, True))]
     return list({each.name: each for each in networks}.values())  # without those whose small buffers come to the same
 
 
