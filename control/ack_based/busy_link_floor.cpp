@@ -62,7 +62,7 @@ void BusyLinkFloor::on_sample(const Sample& sample) {
   round_began_ = sample.now;
   round_left_ = sample.in_flight;
   delivered_ = limited_ = 0;
-  least_wait_ = Duration::max();
+  least_wait_ = Duration(-1);
   has_loss_ = false;
 }
 
@@ -73,7 +73,7 @@ void BusyLinkFloor::record_wait(const Sample& sample) {
   const double carried = sample.in_flight + sample.delivered;
   const bool is_known = sample.wait >= Duration::zero();
   if (!is_known || in_seconds(sample.wait) * link_rate_ > max_wait_ratio * carried) return;
-  least_wait_ = lesser(least_wait_, sample.wait);
+  least_wait_ = least_wait_ < Duration::zero() ? sample.wait : lesser(least_wait_, sample.wait);
 }
 
 /// Evaluates a round (about a round trip) of `seconds`. `reference` is the intended wait in the downlink's queue.
@@ -94,7 +94,7 @@ void BusyLinkFloor::end_round(double seconds, Duration reference) {
   const bool is_busy = rate >= busy * link_rate_;
   // A link on which all data waits is busy. A much lower rate contradicts this, so the wait is not the downlink's.
   const bool is_in_range = seconds <= clock_range;
-  const bool waits = least_wait_ > reference && least_wait_ < Duration::max();
+  const bool waits = least_wait_ > reference;
   const bool is_queued = waits && (is_in_range || rate >= plausible * link_rate_);
   const bool is_evidence = is_limited && !has_loss_;
   if ((is_queued && is_in_range) || (is_evidence && rate > link_rate_)) link_rate_ += (rate - link_rate_) / 2;

@@ -71,9 +71,10 @@ class BusyLinkFloor {
   double round_left_ = 0;         ///< bytes in flight at the begin of the present round that are not delivered yet
   double delivered_ = 0;          ///< bytes delivered in the present round (about a round trip)
   double limited_ = 0;            ///< bytes of `delivered_` that were delivered while the window limited the sender
-  Duration least_wait_ = Duration::max();  ///< shortest known wait in the present round (about a round trip)
-  std::uint8_t until_judged_ = 0;          ///< rounds until the result of the last raise is known; zero: it is known
-  bool has_loss_ = false;                  ///< true if bytes were lost in the present round (about a round trip)
+  /// Shortest known wait in the present round (about a round trip); negative if none is known.
+  Duration least_wait_{-1};
+  std::uint8_t until_judged_ = 0;  ///< rounds until the result of the last raise is known; zero: it is known
+  bool has_loss_ = false;          ///< true if bytes were lost in the present round (about a round trip)
   bool uploads_ = false;
 };
 
