@@ -174,6 +174,8 @@ ConnectionId Classifier::find(std::size_t at) const {
 
 inline void Classifier::handle(RxPacket& rx, ConnectionId id) {
   Registry& registry = shard_.registry;
+  if (rx.is_tcp() && rx.segment().flags.syn() && parts_.flows.has_pending()) [[unlikely]]
+    id = find_after_reset(rx, id);
   if (rx.is_tcp() && registry.connections().is_flow(id) && registry.flow(id).phase == FlowPhase::split &&
       !is_reused(rx, registry.flow(id))) [[likely]] {
     parts_.flows.receive(rx, id);
@@ -184,6 +186,17 @@ inline void Classifier::handle(RxPacket& rx, ConnectionId id) {
   } else {
     handle_other(rx, id);
   }
+}
+
+/// Returns the connection of a SYN, if connection `id` had its addresses when the burst began. If the sender of the SYN
+/// has reset that connection earlier in the burst, the reset is first passed on. The SYN then begins a new connection.
+ConnectionId Classifier::find_after_reset(const RxPacket& rx, ConnectionId id) {
+  Registry& registry = shard_.registry;
+  if (!registry.connections().is_flow(id)) return id;
+  const Flow& flow = registry.flow(id);
+  if (flow.phase != FlowPhase::split || !flow.leg(rx.in).endpoint.is_over()) return id;
+  parts_.flows.serve_one(id, rx.now);
+  return registry.connections().find(rx.key(), rx.tag);
 }
 
 /// True if a SYN has the addresses and ports of a connection whose two legs are both closed. The SYN then begins a new

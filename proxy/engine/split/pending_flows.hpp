@@ -27,6 +27,14 @@ class PendingFlows {
   /// Must be called before a flow is closed that may be scheduled. Its entry remains in the list and is skipped.
   void record_closed(const Flow& flow) { closed_ = closed_ || flow.events != StreamEvents::none; }
 
+  /// Calls serve(flow, id) at once if the flow is scheduled. serve() must clear the events of the flow.
+  template <typename Serve>
+  void serve_one(Registry& registry, FlowId id, Serve&& serve) {
+    if (!is_pending(registry, id)) return;
+    closed_ = true;  // the entry remains in the list, and is skipped unless the flow gets further events
+    serve(registry.flow(id), id);
+  }
+
   /// Calls serve(flow, id) for each flow with pending events, including flows that get events meanwhile. serve() must
   /// clear the events of the flow.
   template <typename Serve>

@@ -93,6 +93,10 @@ void SplitFlows::serve_all_pending(Instant now) {
   pending_.serve_all(shard_.registry, [&](Flow& flow, FlowId id) { serve(flow, id, now); });
 }
 
+void SplitFlows::serve_one(FlowId id, Instant now) {
+  pending_.serve_one(shard_.registry, id, [&](Flow& flow, FlowId of) { serve(flow, of, now); });
+}
+
 /// True if the buffer quota must be computed again before a window is sent to the host behind `in`: acknowledged bytes
 /// have opened the window since the quota was computed, and the demand was not measured recently.
 template <Side in>

@@ -103,6 +103,8 @@ class SplitFlows {
   void serve_pending(Instant now) {
     if (pending_.any()) serve_all_pending(now);
   }
+  /// Processes the pending events of one flow at once, if it is scheduled. The flow may be closed then.
+  [[gnu::cold, gnu::noinline]] void serve_one(FlowId id, Instant now);
   /// Makes the flow send to the UE, at most `most` IP bytes.
   void send_to_radio(Flow& flow, Bearer& bearer, Bytes most, Instant now) {
     emit(flow, bearer, Side::radio, most, Budget::all, now);

@@ -373,5 +373,28 @@ TEST_F(RandomBursts, KeepTheOrderOfEachFlow) {
   }
 }
 
+// --- a reset and the next SYN in one burst
+
+class ResetAndSyn : public ScriptedShard {};
+
+TEST_F(ResetAndSyn, ASynDirectlyBehindAResetOpensTheNextConnection) {
+  hosts.open();
+  tcp::Segment reset = hosts.segment(Flags::rst_bit, hosts.ue_isn.raw() + 1, 0);
+  reset.has_timestamps = false;
+  hosts.ue_isn = tcp::SeqNum(900'000);
+  std::array burst{hosts.frame(true, reset), hosts.frame(true, hosts.segment(Flags::syn_bit, 900'000, 0))};
+  lab.shard.receive(Side::radio, burst, lab.now);
+  const auto first = lab.next(Side::core);
+  ASSERT_TRUE(first);
+  EXPECT_TRUE(first->segment().flags.rst());
+  const auto second = lab.next(Side::core);
+  ASSERT_TRUE(second) << "the SYN passes at once";
+  EXPECT_TRUE(second->segment().flags.syn());
+  EXPECT_EQ(second->segment().seq, hosts.ue_isn);
+  hosts.send_syn_ack();
+  hosts.ue(Flags::ack_bit, 0, 0);
+  EXPECT_EQ(lab.count(Counter::flows_split), 2U);
+}
+
 }  // namespace
 }  // namespace sluice::test
