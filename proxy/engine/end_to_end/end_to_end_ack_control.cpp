@@ -12,6 +12,9 @@ namespace {
 
 /// Time without an ACK after which an end-to-end connection with data in flight loses its share of the UE's window.
 constexpr Duration silence = std::chrono::seconds(2);
+/// Smallest window of a UE, in segments, at which round trips tell the delay of the path. With a smaller one the UE
+/// acknowledges when its program reads, and can make no queue of note.
+constexpr std::int64_t min_timed_segments = 4;
 
 }  // namespace
 
@@ -120,8 +123,8 @@ bool EndToEndAckControl::on_ack(const EndToEndFlow& flow, Bearer& bearer, const 
     delivered += take_delivered_cross_traffic(bearer, delivered, acked.round_trip, now);
   control::AckSample ack_sample = make_ack_sample(bearer, now);
   ack_sample.delivered = delivered;
-  ack_sample.round_trip = acked.round_trip;
-  if (segment.has_timestamps) {
+  if (!watched.has_tiny_window) ack_sample.round_trip = acked.round_trip;
+  if (segment.has_timestamps && !watched.has_tiny_window) {
     ack_sample.ack_delay = watched.ack_delay(now, segment.ts_value, controller.law(), ack_sample.round_trip);
   }
   ack_sample.control_loop_delay = watched.estimator.control_loop_delay();
@@ -168,6 +171,7 @@ void EndToEndAckControl::on_window(const EndToEndFlow& flow, Bearer& bearer, Byt
   Watched& watched = flows_[flow.ack_control];
   watched.estimator.on_window(now, edge, Bytes(watched.payload));
   watched.has_ue_window = offered <= window;
+  watched.has_tiny_window = offered < Bytes(flow.segment) * min_timed_segments;
   // A flow without data in flight does not begin to wait, because no timer would end that.
   const bool waits = competes(watched, bearer) && (watched.waits || watched.counted > Bytes{});
   if (waits != watched.waits)

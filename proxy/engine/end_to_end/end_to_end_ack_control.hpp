@@ -88,6 +88,7 @@ class EndToEndAckControl {
     bool waits = false;
     /// true if the newest window that was sent to the server is the UE's own, because the controller allows as much
     bool has_ue_window = false;
+    bool has_tiny_window = false;  ///< true if the UE's own window is so small that round trips include waits in the UE
     /// true if the flow is included in the number of short end-to-end flows that wait for the window
     bool short_flow = false;
   };
