@@ -47,7 +47,6 @@ def test_a_kill_under_load_leaves_nobody_hanging(wire, server):
     assert counters["orphans_reset"] > 0 and counters["drop_orphan"] > 0
     client(wire, server).download(MEGA, seed=3)
     second.stop_and_check()
-    assert not (wire.lab.log_dir / "state").exists()
 
 
 def test_hosts_that_are_silent_learn_of_it_too(wire, server):
@@ -70,6 +69,42 @@ def test_a_host_behind_a_link_that_is_down_at_the_stop_learns_of_it_later(wire, 
     second.process.wait_for("1 lost bytes and are reset")
     reader.expect_reset()
     second.stop_and_check()
+
+
+def test_a_silent_ue_learns_of_it_after_runs_that_could_not_reach_it(wire, server):
+    """The UE only waits. Its link is down at the stop, and during the whole next run."""
+    first = start(wire, "first")
+    with wire.server.socket() as listening:
+        listening.bind((wire.server_address, 5002))
+        listening.listen()
+        ue = wire.ue.socket()
+        ue.settimeout(60)
+        ue.connect((wire.server_address, 5002))
+        connection, _ = listening.accept()
+    wire.ue.ip("link", "set", "eth0", "down")
+    connection.sendall(bytes(30_000))
+    traffic.wait_until_acknowledged(connection)
+    first.stop_and_check()
+    for name in ("second", "third"):
+        run = start(wire, name)
+        run.process.wait_for("1 lost bytes and are reset")
+        run.stop_and_check()
+    fourth = start(wire, "fourth")
+    wire.ue.ip("link", "set", "eth0", "up")
+    wire.ue.route("10.99.0.0/16", "dev", "eth0", "src", wire.ue_address)
+    try:
+        assert ue.recv(1) == b"", "the UE is not reset"
+        raise AssertionError("the UE was closed, not reset")
+    except ConnectionResetError:
+        pass
+    connection.close()
+    fourth.stop_and_check()
+
+
+def test_no_file_remains_after_a_stop_without_resets(wire, server):
+    only = start(wire, "only")
+    client(wire, server).download(MEGA, seed=1)
+    only.stop_and_check()
     assert not (wire.lab.log_dir / "state").exists()
 
 

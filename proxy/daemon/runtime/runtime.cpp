@@ -441,7 +441,8 @@ bool Runtime::run() {
   for (const auto& shard : shards_) shard->stop();
   if (ipfix_) ipfix_->export_now();
   if (fail_open_monitor_) fail_open_monitor_->give_back();
-  if (state_ && !failed_ && stop_->complete() && !stop_->resets_connections()) state_->remove();
+  const bool leaves_none = stop_->complete() && !stop_->resets_connections();
+  if (state_ && !failed_ && leaves_none && !state_->has_unconfirmed()) state_->remove();
   if (last_frames_ && !failed_) last_frames_->remove();
   status_source_->refresh();
   if (run_record_) run_record_->end(failed_ ? EndReason::failed : end_reason_);

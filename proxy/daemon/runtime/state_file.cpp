@@ -220,6 +220,11 @@ bool StateFile::is_lost() const {
   return mapping_ && (mapping_->is_lost() || reinterpret_cast<const Header*>(mapping_->data())->magic != magic);
 }
 
+bool StateFile::has_unconfirmed() const {
+  return mapping_ && std::ranges::any_of(crashed_entries(),
+                                         [](const JournalEntry& entry) { return entry.state != JournalEntry::unused; });
+}
+
 void StateFile::remove() {
   mapping_.reset();
   // An empty file has the same effect as none.

@@ -69,6 +69,9 @@ class StateFile {
   /// True if another program truncated the file or its file system failed. The next run then finds no connections in
   /// it.
   [[nodiscard]] bool is_lost() const;
+  /// True if hosts of an earlier run's crashed connections have not confirmed that these ended. The next run must then
+  /// find these connections in the file.
+  [[nodiscard]] bool has_unconfirmed() const;
   /// Deletes the file after an orderly end of the run, unless another run has replaced it. The entries must no longer
   /// be in use.
   void remove();

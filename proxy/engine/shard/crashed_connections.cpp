@@ -12,9 +12,10 @@
 namespace sluice::proxy {
 namespace {
 
-/// Number of probes for each host. The second probe is sent after one second, and each later pause is twice as long.
-constexpr std::uint32_t rounds = 5;
+/// Pause after the first probe of each host. The next `doublings` pauses are each twice as long as the one before, and
+/// later ones stay at 16 s. Probing does not end before the time is over, because the link may be down until then.
 constexpr Duration first_pause = std::chrono::seconds(1);
+constexpr std::uint32_t doublings = 4;
 /// Number of crashed connections that one call of advance() scans, so that packets are processed in between.
 constexpr std::uint32_t crashed_at_once = 64;
 
@@ -82,7 +83,8 @@ void CrashedConnections::advance(Instant now, const ShardContext& shard) {
 
 void CrashedConnections::end_round(Instant now) {
   cursor_ = 0;
-  next_ = ++round_ < rounds ? std::min(end_, now + first_pause * (1U << (round_ - 1))) : end_;
+  next_ = std::min(end_, now + first_pause * (1U << std::min(round_, doublings)));
+  ++round_;
 }
 
 void CrashedConnections::ask(const Kept& kept, Instant now, const ShardContext& shard) const {

@@ -23,8 +23,8 @@ class CrashedConnections {
   static constexpr std::uint32_t none = flow::no_flow;
 
   /// Stores the connections whose hosts must be reset. `entries` are their journal entries in the same order, or empty.
-  /// Segments of the hosts are answered for the time `keep` after the first advance(). Silent hosts are probed only in
-  /// the first seconds of that time.
+  /// Segments of the hosts are answered for the time `keep` after the first advance(). Silent hosts are probed during
+  /// that time, at most 16 s apart.
   CrashedConnections(std::vector<CrashedConnection> crashed_connections, std::span<JournalEntry> entries,
                      const flow::HashKey& secret, Duration keep);
 
