@@ -38,6 +38,7 @@ void AckController::adopt_in_flight(Bytes in_flight) {
 
 inline void AckController::give(control::AckSample& ack_sample) {
   ack_sample.cross_traffic = std::exchange(cross_traffic_, Bytes{});
+  settle_uploaded(ack_sample.now);
   ack_sample.uploaded = std::exchange(uploaded_, Bytes{});
   ask<AcksCalls::OnAcknowledged>(ack_sample);
 }

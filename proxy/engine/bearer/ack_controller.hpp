@@ -72,7 +72,11 @@ class AckController {
   /// Records cross traffic: IP bytes that were sent to the UE and that the window of this bearer does not limit.
   void add_cross_traffic(Bytes bytes) { cross_traffic_ += bytes; }
   /// Records IP bytes of data that the UE has sent. An upload delays the ACKs of downloads.
-  void add_uploaded(Bytes bytes) { uploaded_ += bytes; }
+  /// The data counts from the next later time on, so that the order of segments that arrive together does not matter.
+  void add_uploaded(Bytes bytes, Instant now) {
+    settle_uploaded(now);
+    uploaded_now_ += bytes;
+  }
   /// Passes an ACK to the controller. Adds to it the cross traffic since the last sample: bytes sent to the UE that
   /// this window does not limit. On a fast link, the ACKs of up to 1 ms form one sample
   /// (DelayBasedController::summing_time()). Writes the cross traffic into `ack` itself, which saves a copy.
@@ -150,7 +154,16 @@ class AckController {
   Bytes flight_;  ///< IP bytes in flight to the UE
   /// IP bytes of cross traffic, which this window does not limit, that were sent to the UE since the last ACK sample.
   Bytes cross_traffic_;
-  Bytes uploaded_;  ///< IP bytes of data that the UE has sent since the last ACK sample
+  /// Adds the UE's data of an earlier time to `uploaded_`.
+  void settle_uploaded(Instant now) {
+    if (now == uploaded_at_) return;
+    uploaded_ += std::exchange(uploaded_now_, Bytes{});
+    uploaded_at_ = now;
+  }
+
+  Bytes uploaded_;         ///< IP bytes of data that the UE has sent since the last ACK sample, before `uploaded_at_`
+  Bytes uploaded_now_;     ///< IP bytes of data that the UE has sent at `uploaded_at_`
+  Instant uploaded_at_{};  ///< time of the newest data or sample
   std::uint32_t waiting_ = 0;
   std::uint32_t short_flows_waiting_ = 0;
   /// total number of bytes that had left the radio queue at the last call of take_delivered(); negative before the
@@ -158,6 +171,6 @@ class AckController {
   Bytes delivered_total_{-1};
   AckSum sum_;
 };
-static_assert(sizeof(AckController) <= 1056, "one for each bearer that uses ACK feedback");
+static_assert(sizeof(AckController) <= 1072, "one for each bearer that uses ACK feedback");
 
 }  // namespace sluice::proxy

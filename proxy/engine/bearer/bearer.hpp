@@ -154,8 +154,8 @@ class Bearer : public CircularListHook<Bearer> {
     return rate_control_.is_ack_based() && (load.backlogged_flows != 0 || ack_controller().waiting() != 0);
   }
   /// Passes the size of data that the UE has sent to the ACK-based controller, if that controller exists.
-  void count_uploaded(Bytes bytes) {
-    if (ack_controller_) ack_controller_->add_uploaded(bytes);
+  void count_uploaded(Bytes bytes, Instant now) {
+    if (ack_controller_) ack_controller_->add_uploaded(bytes, now);
   }
   /// Returns the state of the UE's radio queue for per-flow window controllers. Creates it on first use.
   [[nodiscard]] RadioQueue& queue() { return queue_ ? *queue_ : queue_.make(pools_->queues, *settings_); }

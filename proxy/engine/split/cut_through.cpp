@@ -140,7 +140,7 @@ std::size_t SplitFlows::cut_through(Flow& flow, FlowId id, std::span<packet::Pac
   shard_.counters.add(Counter::segments_cut_through, count);
   if (count > 1) {  // the caller has counted the first one
     shard_.counters.add(Counter::optimised, count - 1);
-    count_received(flow, id, in, parsed.subspan(1, count - 1));
+    count_received(flow, id, in, parsed.subspan(1, count - 1), now);
   }
   to.endpoint.end_cut_through(from.endpoint, parsed[0].segment, parsed[count - 1].segment,
                               static_cast<std::uint32_t>(count), now);

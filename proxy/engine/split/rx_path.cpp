@@ -131,7 +131,7 @@ inline std::size_t SplitFlows::deliver_train(std::span<packet::Packet> packets, 
   }
   if (count == 0) return 0;
   shard_.counters.add(Counter::optimised, count);
-  count_received(flow, id, in, parsed.first(count));
+  count_received(flow, id, in, parsed.first(count), now);
   own.endpoint.receive_run(parsed[count - 1].segment, packets.first(count), now);
   other.endpoint.set_timestamp(own.endpoint.newest_ts_value());
   flow.last_activity = now;
@@ -150,7 +150,7 @@ inline std::size_t SplitFlows::receive_some(std::span<packet::Packet> packets, s
     return 1;
   }
   shard_.counters.add(Counter::optimised);
-  count_received(flow, id, in, parsed.first(1));
+  count_received(flow, id, in, parsed.first(1), now);
   if (outdated(flow.leg(opposite(in)), first, parsed.front())) [[unlikely]] {
     deliver_rerouted<in>(first, parsed.front(), flow, id, now);
     return 1;

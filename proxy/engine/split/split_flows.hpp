@@ -222,14 +222,19 @@ class SplitFlows {
     if (!journal_.keeps()) return;
     if (const bool exposed = relay::exposing(flow); exposed != flow.journaled) write_journal(flow, id, exposed);
   }
+  /// Passes the size of the UE's data segments to the bearer's controller. Pure acknowledgements do not count.
+  static void count_uploaded(Bearer& bearer, std::span<const packet::Parsed> parsed, Instant now) {
+    Bytes bytes;
+    for (const packet::Parsed& each : parsed) bytes += each.segment.payload_len != 0 ? Bytes(each.ip_length) : Bytes{};
+    if (bytes > Bytes{}) bearer.count_uploaded(bytes, now);
+  }
   /// Counts the bytes of received segments of a split connection, and the segments for its record.
-  void count_received(const Flow& flow, FlowId id, Side in, std::span<const packet::Parsed> parsed) {
+  void count_received(const Flow& flow, FlowId id, Side in, std::span<const packet::Parsed> parsed, Instant now) {
     std::uint64_t bytes = 0;
     for (const packet::Parsed& each : parsed) bytes += each.ip_length;
     Bearer& bearer = shard_.registry.bearer(flow.bearer);
     const bool controlled = bearer.rate_control().is_rate_controlled();
-    if (in == Side::radio && parsed.front().segment.payload_len != 0 && bearer.rate_control().uses_ack_feedback())
-      bearer.count_uploaded(Bytes(static_cast<std::int64_t>(bytes)));
+    if (in == Side::radio && bearer.rate_control().uses_ack_feedback()) count_uploaded(bearer, parsed, now);
     shard_.counters.add_controlled_bytes(controlled, bytes + parsed.size() * parsed.front().ip_offset);
     shard_.records.count(ConnectionRecords::Table::split, id, in, bytes, parsed.size());
   }
