@@ -150,12 +150,26 @@ void Sender::on_partial_ack(AckEvent& event) {
   if (retransmits_blindly()) {
     const std::uint32_t missing = still_missing();
     if (!bits_.partially_acked) loss_recovery_.duplicate_acks = 0;  // they stand for data that no longer counts
+    forget_old_flight(event.now);
     retransmit_missing(missing, event);
   } else {
     scoreboard().mark_front_lost(event, samples());
   }
   bits_.retransmit_first = true;
   bits_.partially_acked = true;
+}
+
+/// Stops counting the data beyond RecoveryPoint as in flight if no new data was sent for two round trips. The peer has
+/// received what was sent in that time, so each segment beyond has arrived or is lost. Otherwise this data could use up
+/// the caller's allowance (bytes permitted to send) for the whole recovery.
+void Sender::forget_old_flight(Instant now) {
+  RecoveryState& state = ensure_recovery_state();
+  if (!bits_.partially_acked || snd_.nxt != state.nxt_at_partial_ack) {
+    state.nxt_at_partial_ack = snd_.nxt;
+    state.new_data_seen = now;
+  } else if (now - state.new_data_seen >= 2 * srtt()) {
+    loss_recovery_.duplicate_acks = static_cast<std::uint16_t>(std::min(segments_beyond_recovery(), INT16_MAX));
+  }
 }
 
 /// Estimates how many segments below RecoveryPoint are missing, after a partial acknowledgement without SACK. At the
@@ -187,18 +201,14 @@ void Sender::on_ack_after_timeout(AckEvent& event) {
 /// Lets up to `segments` segments from SND.UNA on be retransmitted, none beyond RecoveryPoint. After a buffer overflow
 /// the lost segments are neighbours, so few of these retransmissions are unneeded. The retransmission that the peer has
 /// just acknowledged was sent after all other data before RecoveryPoint. That data has therefore arrived or is lost.
-/// All of it is marked lost, so that it does not count as in flight. A segment counts as newly lost when it may be
-/// retransmitted for the first time.
+/// All of it is marked lost, so that it does not count as in flight. Only the segments that are retransmitted now count
+/// as newly lost.
 void Sender::retransmit_missing(std::uint32_t segments, AckEvent& event) {
-  const SeqNum reach_before = snd_.una - event.acked + std::uint32_t{loss_recovery_.retransmissions} * mtu_.mss;
   loss_recovery_.retransmissions =
       static_cast<std::uint8_t>(std::clamp<std::uint32_t>(segments, 1, max_blind_retransmissions));
   scoreboard().mark_front_lost(event, samples());
   const SeqNum reach = snd_.una + std::uint32_t{loss_recovery_.retransmissions} * mtu_.mss;
-  const SeqNum end = std::min(reach, loss_recovery_.point);
-  scoreboard().mark_lost_before(end, event, samples());
-  if (const SeqNum known = later(reach_before, snd_.una); bits_.partially_acked && end > known)
-    event.newly_lost += static_cast<std::uint32_t>(end - known);
+  scoreboard().mark_lost_before(std::min(reach, loss_recovery_.point), event, samples());
   AckEvent assumed;
   scoreboard().mark_lost_before(loss_recovery_.point, assumed, samples());
 }

@@ -42,6 +42,10 @@ struct RecoveryState {
   Rack rack;
   RateReduction reduction;   ///< proportional rate reduction, used in fast recovery and after an ECN mark
   std::uint32_t losses = 0;  ///< bytes marked lost by loss detection since Endpoint::take_losses()
+  /// SND.NXT when new data was last seen at a partial acknowledgement without SACK, and the time of that. See
+  /// Sender::on_partial_ack().
+  SeqNum nxt_at_partial_ack;
+  Instant new_data_seen;
   /// TSval of the first retransmission while a test decides whether it was spurious (spurious.cpp).
   std::uint32_t retransmission_ts = 0;
   /// Sequence number after the urgent data to send (SND.UP), valid while urgent data is not acknowledged.

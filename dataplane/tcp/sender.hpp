@@ -258,6 +258,7 @@ class Sender : public Receiver {
   void on_ack_after_timeout(AckEvent& event);
   [[nodiscard]] std::int32_t segments_beyond_recovery() const;
   void forget_duplicates(const AckEvent& event);
+  void forget_old_flight(Instant now);
   [[nodiscard]] std::uint32_t still_missing() const;
   void retransmit_missing(std::uint32_t segments, AckEvent& event);
   void enter_fast_recovery(Instant now);
