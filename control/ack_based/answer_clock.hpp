@@ -31,6 +31,9 @@ namespace sluice::control {
 /// known, each answer removes datagrams from those in flight (DatagramsInFlight). From then on holds are rare, because
 /// they only correct an error of the count. If the number is a mean, holds stay frequent.
 ///
+/// A hold also shows how much was in flight. If fewer than half of the expected answers come in several holds, each
+/// answer stands for more datagrams than counted. The number is then sought again.
+///
 /// If a receiver acknowledges by time, or if the flow contains other short datagrams, there is no such number. The
 /// clock notices that the numbers do not agree (AnswerAgreement), and gives up.
 ///
