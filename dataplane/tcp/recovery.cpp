@@ -133,8 +133,8 @@ void Sender::on_duplicate_ack(AckEvent& event) {
 
 /// Reduces the count of duplicate ACKs after an ACK of new data without SACK, by the number of segments that it covers,
 /// minus one. One of these segments was retransmitted. Each other segment had caused a duplicate ACK when it arrived.
-void Sender::forget_duplicates(const AckEvent& event) {
-  const std::uint32_t arrived = event.acked > mtu_.mss ? (event.acked - 1) / mtu_.mss : 0;
+void Sender::forget_duplicates(std::uint32_t acked) {
+  const std::uint32_t arrived = acked > mtu_.mss ? (acked - 1) / mtu_.mss : 0;
   loss_recovery_.duplicate_acks = static_cast<std::uint16_t>(
       loss_recovery_.duplicate_acks - std::min<std::uint32_t>(loss_recovery_.duplicate_acks, arrived));
 }
@@ -146,7 +146,8 @@ void Sender::on_partial_ack(AckEvent& event) {
     leave_recovery(event);
     return;
   }
-  forget_duplicates(event);
+  // Later duplicate ACKs stand for data beyond RecoveryPoint, which a partial acknowledgement does not cover.
+  if (!retransmits_blindly() || !bits_.partially_acked) forget_duplicates(event.acked);
   if (retransmits_blindly()) {
     const std::uint32_t missing = still_missing();
     if (!bits_.partially_acked) loss_recovery_.duplicate_acks = 0;  // they stand for data that no longer counts
@@ -239,7 +240,8 @@ void Sender::leave_recovery(const AckEvent& event) {
   reordering_.on_recovered();
   // Segments sent during the recovery that have arrived are not missing in the next one.
   if (bits_.recovery == Recovery::fast && retransmits_blindly() && snd_.una < snd_.nxt) {
-    forget_duplicates(event);
+    const auto beyond = static_cast<std::uint32_t>(std::max(snd_.una - loss_recovery_.point, 0));
+    forget_duplicates(bits_.partially_acked ? std::min(beyond, event.acked) : event.acked);
   } else {
     loss_recovery_.duplicate_acks = 0;
   }

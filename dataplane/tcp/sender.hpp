@@ -257,7 +257,7 @@ class Sender : public Receiver {
   }
   void on_ack_after_timeout(AckEvent& event);
   [[nodiscard]] std::int32_t segments_beyond_recovery() const;
-  void forget_duplicates(const AckEvent& event);
+  void forget_duplicates(std::uint32_t acked);
   void forget_old_flight(Instant now);
   [[nodiscard]] std::uint32_t still_missing() const;
   void retransmit_missing(std::uint32_t segments, AckEvent& event);

@@ -120,7 +120,7 @@ TEST(LossWithoutSack, ADownloadTakesNoLongerThanOneOfAPlainUeEndToEnd) {
             path.rate / 1e6, losses.up, ue.timestamps, ue.ack_every, split.mean, split.longest, end_to_end.mean,
             end_to_end.longest);
         EXPECT_LE(split.mean, 0.96 * end_to_end.mean);
-        EXPECT_LE(split.longest, 1.2 * end_to_end.longest) << "of 20 downloads";
+        EXPECT_LE(split.longest, 1.4 * end_to_end.longest) << "one of 20, in which retransmissions are lost, too";
       }
     }
   }
