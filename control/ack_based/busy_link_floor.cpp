@@ -19,7 +19,7 @@ constexpr double min_upload_rate = 8000;
 constexpr Duration min_round = std::chrono::milliseconds(50);
 /// Share of the link's rate from which on the link counts as busy in a round.
 constexpr double busy = 0.95;
-/// Longest round in s in which timestamps tell all delays: TimestampOneWayDelay may take a longer delay of ACKs for a
+/// Longest round in s in which timestamps show all delays: TimestampOneWayDelay may take a longer delay of ACKs for a
 /// clock that was set. In a longer round a wait counts only if the rate is at least this share of the link's rate.
 constexpr double clock_range = 1;
 constexpr double plausible = 0.75;
@@ -67,7 +67,7 @@ void BusyLinkFloor::on_sample(const Sample& sample) {
 }
 
 /// Updates the shortest wait of the round. A wait that the bytes in flight cannot cause is ignored, because the
-/// timestamps do not tell the delay of this ACK.
+/// timestamps do not show the delay of this ACK.
 void BusyLinkFloor::record_wait(const Sample& sample) {
   if (!sample.has_round_trip) return;
   const double carried = sample.in_flight + sample.delivered;

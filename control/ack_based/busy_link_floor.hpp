@@ -7,7 +7,7 @@
 namespace sluice::control {
 
 /// Smallest window that keeps the downlink busy while the UE uploads. An upload fills the queue of the UE's modem, and
-/// ACKs wait in it. A round trip then does not tell how much of the delay is the downlink's queue. The delivery rate
+/// ACKs wait in it. A round trip then does not show how much of the delay is the downlink's queue. The delivery rate
 /// does: it grows with the window while the downlink is idle at times, and not any more once the downlink is busy.
 ///
 /// The rate is compared per round. In a round all bytes that were in flight at its start are delivered, so its length
@@ -20,7 +20,7 @@ namespace sluice::control {
 ///   window is raised again.
 ///
 /// While the rate is that of the link, the window slowly falls, because data that waits in the downlink's queue cannot
-/// be seen. If the UE's timestamps tell the delay of ACKs, a queue of the downlink can be seen. While all data of a
+/// be seen. If the UE's timestamps show the delay of ACKs, a queue of the downlink can be seen. While all data of a
 /// round has waited in it for longer than intended, the window falls by the data that has waited. A wait that is longer
 /// than the bytes in flight can cause is not the downlink's. Rounds with losses raise nothing, because losses have a
 /// bound of their own (LossBound). State and work are constant. Reads no clock; thread: its owner's.

@@ -162,7 +162,7 @@ void DelayBasedController::adopt_in_flight(Bytes in_flight) {
 }
 
 /// Updates the smallest window while the UE uploads. `silence` is the time since the last ACK. `is_delay_known` is true
-/// if the UE's timestamps tell how late this ACK is, so that the rest of its round trip is the downlink's.
+/// if the UE's timestamps show how late this ACK is, so that the rest of its round trip is the downlink's.
 void DelayBasedController::update_busy_link(const AckSample& ack_sample, Duration silence, bool is_delay_known) {
   const bool has_round_trip = ack_sample.round_trip > Duration::zero();
   const Duration wait = greater(ack_sample.round_trip - base_delay(), Duration::zero());
@@ -179,7 +179,7 @@ void DelayBasedController::update_busy_link(const AckSample& ack_sample, Duratio
                         .reference = reference_delay()});
 }
 
-/// True if round trips do not tell the downlink's queue: the UE uploads, and timestamps do not tell how late its ACKs
+/// True if round trips do not show the downlink's queue: the UE uploads, and timestamps do not show how late its ACKs
 /// are.
 bool DelayBasedController::is_delay_unattributed() const {
   return busy_link_.uploads() && !ack_delay_.is_known();

@@ -180,8 +180,8 @@ class Port {
   std::unique_ptr<QueueCounters[]> queues_;
   InterfaceClaim claim_;
   PeerSegmentation peer_segmentation_;
-  std::optional<TransmitRings>
-      transmit_rings_;  ///< transmit rings of `sockets_`, from which refused frames are dropped
+  /// Transmit rings of `sockets_`, from which refused frames are dropped.
+  std::optional<TransmitRings> transmit_rings_;
   std::string warning_;
   std::string oversized_remedy_;
 };

@@ -22,7 +22,7 @@ class TransmitRing {
       : first_(first), frame_size_(frame_size), frames_(frames) {}
 
   /// Finds the ring of a socket in this process's memory. `frame_size` and `frames` are the driver's arguments framesz
-  /// and framecnt. Returns nothing if the mapped memory has another size than these arguments say.
+  /// and framecnt. Returns nothing if the mapped memory does not have the size that follows from them.
   [[nodiscard]] static std::optional<TransmitRing> find(int socket, std::size_t frame_size, std::size_t frames);
 
   TransmitRing(const TransmitRing& other) : TransmitRing(other.first_, other.frame_size_, other.frames_) {}

@@ -12,7 +12,7 @@ namespace {
 
 /// Time without an ACK after which an end-to-end connection with data in flight loses its share of the UE's window.
 constexpr Duration silence = std::chrono::seconds(2);
-/// Smallest window of a UE, in segments, at which round trips tell the delay of the path. With a smaller one the UE
+/// Smallest window of a UE, in segments, at which round trips show the delay of the path. With a smaller one the UE
 /// acknowledges when its program reads, and can make no queue of note.
 constexpr std::int64_t min_timed_segments = 4;
 

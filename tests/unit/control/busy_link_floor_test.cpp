@@ -19,7 +19,7 @@ class Link {
   double rate = 1e6;          ///< bytes/s
   Duration path = 100ms;      ///< round trip without a queue of the link, with the delay of ACKs
   bool uploads = false;       ///< the UE uploads 0.8 Mb/s
-  Duration wait{-1};          ///< wait that the UE's timestamps tell; negative: unknown
+  Duration wait{-1};          ///< wait that the UE's timestamps show; negative: unknown
   bool has_loss = false;      ///< the link loses data in each round
   double most_in_flight = 0;  ///< most bytes in flight so far
 
