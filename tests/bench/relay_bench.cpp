@@ -82,6 +82,11 @@ constexpr std::array cases = {
          .law = proxy::ControllerLocation::acks,
          .reports = Duration::zero(),
          .ues = {.round_trip = std::chrono::milliseconds(4), .acknowledge_each = true}},
+    Case{.name = "drained-split",
+         .mode = proxy::Mode::i_tcp,
+         .intercept = proxy::Intercept::split,
+         .counts = proxy::Counter::flows_split,
+         .ues = {.round_trip = std::chrono::milliseconds(4), .acknowledge_each = true}},
     Case{"reported",
          proxy::Mode::smvs,
          proxy::Intercept::split,
@@ -288,12 +293,14 @@ int main(int argc, char** argv) {
   const auto order = find_order(argc > 6 ? argv[6] : "grouped");
   const Case* const which = find_case(argc > 2 ? argv[2] : "split");
   if (!is_valid(size) || which == nullptr || !order) {
-    std::fprintf(stderr,
-                 "usage: relay_bench [ROUNDS [CASE [FLOWS [TRAIN [SHARDS [ORDER]]]]]]\n"
-                 "CASE: split, journal, unexposed, acks, drained, reported, regulate, captured, recorded or bypass\n"
-                 "FLOWS: 1 to 1000000; TRAIN: segments of one in a burst, a divisor of 32\n"
-                 "SHARDS: 1 to 64; of several, on a processor each, how much more they relay than one\n"
-                 "ORDER of a burst: grouped by connection, interleaved in turn, or random\n");
+    std::fprintf(
+        stderr,
+        "usage: relay_bench [ROUNDS [CASE [FLOWS [TRAIN [SHARDS [ORDER]]]]]]\n"
+        "CASE: split, journal, unexposed, acks, drained, drained-split, reported, regulate, captured, recorded "
+        "or bypass\n"
+        "FLOWS: 1 to 1000000; TRAIN: segments of one in a burst, a divisor of 32\n"
+        "SHARDS: 1 to 64; of several, on a processor each, how much more they relay than one\n"
+        "ORDER of a burst: grouped by connection, interleaved in turn, or random\n");
     return 2;
   }
   size.order = *order;
