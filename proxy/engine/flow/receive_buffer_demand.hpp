@@ -35,6 +35,8 @@ class ReceiveBufferDemand {
   [[nodiscard]] Bytes bytes() const { return bytes_; }
   /// True if the last measurement is less than 10 ms (`shortest`) old, so that follow() would change nothing.
   [[nodiscard]] bool is_fresh(Instant now) const { return now - since_ < shortest; }
+  /// True if follow() may increase the demand, because bytes up to sequence number `delivered` are not measured yet.
+  [[nodiscard]] bool may_rise(tcp::SeqNum delivered, Instant now) const { return delivered != mark_ && !is_fresh(now); }
 
  private:
   /// Minimum duration of a measurement of delivered data, because ACKs arrive in bursts.

@@ -39,6 +39,13 @@ class RelayBufferQuota {
   [[nodiscard]] bool limit_is_fresh(const Flow& flow, Side in, Instant now) const {
     return flow.demands != no_id && demand_of(flow, in).is_fresh(now);
   }
+  /// True if need() may increase although nothing has arrived, because delivered bytes are not measured yet. The data
+  /// of the direction arrives on `in`.
+  [[nodiscard]] bool demand_may_rise(const Flow& flow, Side in, Instant now) const {
+    const tcp::SeqNum delivered = flow.leg(opposite(in)).endpoint.snd_una();
+    return flow.demands != no_id ? demand_of(flow, in).may_rise(delivered, now)
+                                 : flow.sent_from(in, delivered) >= ReceiveBufferDemand::first;
+  }
   /// Returns the measured demand of the direction whose data arrives on `in`, limited by the buffer budget. The
   /// direction holds `held` bytes now.
   [[nodiscard]] Bytes need(Flow& flow, const Bearer& bearer, Side in, Bytes held, Instant now);

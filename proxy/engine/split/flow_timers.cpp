@@ -28,12 +28,13 @@ bool FlowTimers::can_be_postponed(const Flow& flow, Instant now) const {
 
 /// True if elapsed time alone may open a window. Under Node-B reports, elapsed time changes the window advertised to
 /// the server and the number of bytes that the flow may send. Under the ACK-based controller this is so in three cases.
-/// A flow of the UE waits for the controller's window, the window advertised to the server is (nearly) closed, or the
-/// link's rate is unknown.
-bool FlowTimers::depends_on_time(const Flow& flow, const Bearer& bearer, Instant now) {
+/// A flow of the UE waits for the controller's window, or the window advertised to the server is (nearly) closed. In
+/// the third case the link's rate is unknown, so that this window follows a demand that may have increased.
+bool FlowTimers::depends_on_time(const Flow& flow, const Bearer& bearer, Instant now) const {
   if (!bearer.rate_control().is_rate_controlled()) return false;
   return !bearer.rate_control().is_ack_based() || bearer.has_waiting_flows() || flow.share.window_closed ||
-         ReceiveWindowControl::gets_min_window(flow, bearer, now) || bearer.mean_rate() <= Rate();
+         ReceiveWindowControl::gets_min_window(flow, bearer, now) ||
+         (bearer.mean_rate() <= Rate() && buffer_quota_.demand_may_rise(flow, Side::core, now));
 }
 
 }  // namespace sluice::proxy

@@ -10,7 +10,9 @@ namespace sluice::proxy {
 /// timeout. Thread: the shard's.
 class FlowTimers {
  public:
-  explicit FlowTimers(const ShardContext& shard) : registry_(shard.registry), timeouts_(shard.config.timeouts) {}
+  /// Stores references to its arguments, which must outlive the object.
+  FlowTimers(const ShardContext& shard, const RelayBufferQuota& buffer_quota)
+      : registry_(shard.registry), timeouts_(shard.config.timeouts), buffer_quota_(buffer_quota) {}
 
   /// Returns the earlier deadline of the TCP timers of both legs; `never` if none is set.
   [[nodiscard]] static Instant next_deadline(const Flow& flow) {
@@ -51,10 +53,11 @@ class FlowTimers {
   /// Returns `never` if it must not.
   [[nodiscard, gnu::noinline]] Instant min_window_at(const Flow& flow, Instant now) const;
   /// True if the windows of the flow may change although nothing arrives, because time has passed.
-  [[nodiscard]] static bool depends_on_time(const Flow& flow, const Bearer& bearer, Instant now);
+  [[nodiscard]] bool depends_on_time(const Flow& flow, const Bearer& bearer, Instant now) const;
 
   Registry& registry_;
   const ShardTimeouts& timeouts_;
+  const RelayBufferQuota& buffer_quota_;
 };
 
 }  // namespace sluice::proxy

@@ -30,7 +30,7 @@ SplitFlows::SplitFlows(const ShardContext& shard, EndToEndFlows& end_to_end, Flo
       receive_windows_(shard.registry, shard.config.limits.max_flows, buffer_quota_, ack_limit_),
       flow_controllers_(shard.registry, shard.config.limits.max_flows),
       budget_sharing_(shard.config.limits.max_flows),
-      flow_timers_(shard),
+      flow_timers_(shard, buffer_quota_),
       journal_(journal),
       pending_(shard.config.limits.max_flows),
       end_to_end_(end_to_end),

@@ -208,5 +208,14 @@ TEST(ReceiveBufferDemand, FollowsARisingRateAndFallsSlowly) {
   EXPECT_EQ(demand.bytes(), Bytes(21'875'000));
 }
 
+TEST(ReceiveBufferDemand, MayRiseOnceDeliveredBytesAreOldEnoughToBeMeasured) {
+  ReceiveBufferDemand demand(tcp::SeqNum(1000), start);
+  EXPECT_FALSE(demand.may_rise(tcp::SeqNum(1000), start + std::chrono::seconds(1)));
+  EXPECT_FALSE(demand.may_rise(tcp::SeqNum(5000), start + std::chrono::milliseconds(9)));
+  EXPECT_TRUE(demand.may_rise(tcp::SeqNum(5000), start + std::chrono::milliseconds(10)));
+  demand.follow(tcp::SeqNum(5000), std::chrono::milliseconds(5), start + std::chrono::milliseconds(10));
+  EXPECT_FALSE(demand.may_rise(tcp::SeqNum(5000), start + std::chrono::seconds(1)));
+}
+
 }  // namespace
 }  // namespace sluice::test
