@@ -86,12 +86,13 @@ ParseResult other_protocol(std::span<const std::uint8_t> frame, Parsed& out) {
   std::memcpy(static_cast<void*>(&segment), &fields, sizeof fields);
 }
 
-/// Fills the ports of a frame whose outer headers name no network, and clears its networks.
+/// Fills the ports of an IPv4 frame whose outer headers name no network, and clears its networks and its flow label.
 [[gnu::always_inline]] inline void set_ports(Parsed& out, std::uint32_t ports) noexcept {
   constexpr std::size_t at = offsetof(Parsed, src_port);
   static_assert(offsetof(Parsed, dst_port) == at + 2 && offsetof(Parsed, networks) == at + 4 &&
                 sizeof out.networks == 4);
   store64(reinterpret_cast<std::uint8_t*>(&out) + at, std::rotl(__builtin_bswap32(ports), 16));
+  out.flow_label = 0;
 }
 
 /// Fills the members of `out` between l4_offset and `segment`. Some come from the IPv4 header at `ip`. The others are
@@ -136,6 +137,7 @@ ParseResult read_ipv4(std::span<const std::uint8_t> frame, std::size_t offset, P
   if (fold(sum) != 0xffff) return ParseResult::bad_ip_checksum;
 
   out.ip_version = 4;
+  out.flow_label = 0;
   out.ip_length = total;
   out.ip_id = load_be16(ip + 4);
   out.tos = ip[1];

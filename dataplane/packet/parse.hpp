@@ -79,7 +79,7 @@ struct Parsed {
   std::uint16_t src_port = 0;
   std::uint16_t dst_port = 0;
   Networks networks{};           ///< networks that the outer headers name, part of the flow key
-  std::uint32_t flow_label = 0;  ///< IPv6 flow label, 20 bits
+  std::uint32_t flow_label = 0;  ///< IPv6 flow label, 20 bits; 0 for IPv4
   std::uint16_t l4_offset = 0;   ///< offset of the transport header; 0 if there is none
   std::uint16_t payload_offset = 0;
   std::uint16_t ip_length = 0;  ///< bytes of the IP packet; the rest of the frame is padding

@@ -76,6 +76,18 @@ TEST(Parse, ReadsATcpSegmentOverIpv6) {
   EXPECT_EQ(parsed.segment.payload_len, 3);
 }
 
+TEST(Parse, AnIpv4SegmentHasNoFlowLabelWhateverWasParsedBefore) {
+  const Bytes timestamps = {1, 1, 8, 10, 0, 0, 0, 1, 0, 0, 0, 2};
+  const Packet labelled = packet_of(tcp_over_v6(ack_flag, {}, {1, 2, 3}));
+  for (const Bytes& frame : {tcp_over_v4(ack_flag), tcp_over_v4(ack_flag, timestamps)}) {
+    Parsed parsed;
+    ASSERT_EQ(parse(labelled, parsed), ParseResult::tcp);
+    ASSERT_NE(parsed.flow_label, 0U);
+    ASSERT_EQ(parse(packet_of(frame), parsed), ParseResult::tcp);
+    EXPECT_EQ(parsed.flow_label, 0U);
+  }
+}
+
 TEST(Parse, KeepsOneAndTwoVlanTags) {
   const Packet one = packet_of(tagged(tcp_over_v4(ack_flag), 0x8100, 0xa064));
   Parsed parsed;
