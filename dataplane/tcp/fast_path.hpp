@@ -34,13 +34,12 @@ inline void Receiver::append_in_order(packet::Packet&& payload) {
 /// Schedules an ACK for `segments` data segments. The ACK is sent at once for every second segment, else after the
 /// delayed-ACK time (RFC 5681 section 4.2). Does nothing while the endpoint's owner withholds acknowledgements.
 inline void Receiver::schedule_ack(std::uint32_t segments, Instant now) {
-  constexpr std::uint32_t count_mask = 63;  // keeps the sum inside its 6-bit field; only a sum of two or more matters
   if (bits_.acks_deferred) [[unlikely]]
     return;
-  const std::uint32_t before = bits_.unacked_segments;
-  bits_.unacked_segments = static_cast<std::uint8_t>((before + segments) & count_mask);
-  if (before + segments >= 2) bits_.ack_now = true;
-  if (before == 0 && ack_deadline() == never) set_ack_deadline(now + config().delayed_ack);
+  if (bits_.segment_unacked || segments >= 2) bits_.ack_now = true;
+  if (bits_.segment_unacked) return;
+  bits_.segment_unacked = true;
+  if (ack_deadline() == never) set_ack_deadline(now + config().delayed_ack);
 }
 
 /// Returns how many bytes the right edge of the receive window can move now. The result is negative if the edge is
@@ -233,7 +232,7 @@ inline Segment Sender::header(SeqNum seq) {
 inline void Receiver::acknowledged_up_to(SeqNum ack) {
   bits_.ack_now = false;
   set_ack_deadline(never);
-  bits_.unacked_segments = 0;
+  bits_.segment_unacked = false;
   rcv_.last_ack_sent = ack;
 }
 

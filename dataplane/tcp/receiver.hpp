@@ -74,7 +74,7 @@ class Receiver : public Timers {
   /// True if received data is not acknowledged yet, or an ACK is due for another reason.
   [[nodiscard]] bool owes_acknowledgement() const { return bits_.ack_now || rcv_.last_ack_sent < rcv_.nxt; }
   /// True if the next data segment is acknowledged at once (RFC 5681 section 4.2), or an ACK is due already.
-  [[nodiscard]] bool acknowledges_next() const { return bits_.ack_now || bits_.unacked_segments != 0; }
+  [[nodiscard]] bool acknowledges_next() const { return bits_.ack_now || bits_.segment_unacked; }
   /// Sends a delayed ACK with the next emit() instead of waiting for its timer.
   void send_ack_now() { bits_.ack_now = bits_.ack_now || rcv_.last_ack_sent < rcv_.nxt; }
   /// Returns true once for each keep-alive of the peer that arrives while this endpoint has nothing in flight (RFC 9293
@@ -250,11 +250,11 @@ class Receiver : public Timers {
     std::uint8_t rcv_shift : 4 = 0;  ///< window scale of this endpoint
     WindowUpdates window_updates : 2 = WindowUpdates::sparing;
     bool ack_now : 1 = false;
-    bool acks_deferred : 1 = false;         ///< true if the endpoint's owner decides which data is acknowledged
-    std::uint8_t unacked_segments : 6 = 0;  ///< data segments received since the last acknowledgement
-    bool ece_due : 1 = false;               ///< true while every ACK carries ECE, until the peer answers with CWR
-    bool urgent_in : 1 = false;             ///< true if the peer has announced urgent data that was not read yet
-    std::uint8_t duplicates_due : 5 = 0;    ///< number of duplicate ACKs due for out-of-order segments, without SACK
+    bool acks_deferred : 1 = false;       ///< true if the endpoint's owner decides which data is acknowledged
+    bool segment_unacked : 1 = false;     ///< true if a data segment was received since the last acknowledgement
+    bool ece_due : 1 = false;             ///< true while every ACK carries ECE, until the peer answers with CWR
+    bool urgent_in : 1 = false;           ///< true if the peer has announced urgent data that was not read yet
+    std::uint8_t duplicates_due : 5 = 0;  ///< number of duplicate ACKs due for out-of-order segments, without SACK
     /// True if the endpoint's owner must answer a keep-alive or window probe of the peer.
     bool keepalive_pending : 1 = false;
     bool fin_known : 1 = false;     ///< true if the peer's FIN was received, perhaps out of order
