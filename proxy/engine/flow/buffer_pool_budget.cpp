@@ -73,17 +73,7 @@ void BufferPoolBudget::expire_reservations(std::uint16_t epoch) {
   epoch_ = epoch;
 }
 
-void BufferPoolBudget::update_reservation(Reservation& reservation, std::uint32_t bytes) {
-  if (reservation.epoch == epoch_) [[likely]] {
-    std::int64_t& known = by_epoch_[epoch_ % epochs];
-    if (known >= reservation.bytes) [[likely]] {
-      const std::int64_t more = std::int64_t{bytes} - reservation.bytes;
-      known += more;
-      reserved_ += more;
-      reservation.bytes = bytes;
-      return;
-    }
-  }
+void BufferPoolBudget::move_reservation(Reservation& reservation, std::uint32_t bytes) {
   if (static_cast<std::uint16_t>(epoch_ - reservation.epoch) < epochs) {
     std::int64_t& known = by_epoch_[reservation.epoch % epochs];
     // The 16-bit epoch wraps after some hours, and an old reservation then looks recent. At most what is recorded is

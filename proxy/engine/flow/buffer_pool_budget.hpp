@@ -62,8 +62,15 @@ class BufferPoolBudget {
   void on_taken() { --spare_; }
   /// Changes the reservation of an advertised window to `bytes`.
   void reserve(Reservation& reservation, std::uint32_t bytes) {
-    if (bytes != reservation.bytes || (bytes != 0 && epoch_ != reservation.epoch))
-      update_reservation(reservation, bytes);
+    std::int64_t& known = by_epoch_[epoch_ % epochs];
+    if (reservation.epoch == epoch_ && known >= reservation.bytes) [[likely]] {
+      const std::int64_t more = std::int64_t{bytes} - reservation.bytes;
+      known += more;
+      reserved_ += more;
+      reservation.bytes = bytes;
+    } else if ((bytes | reservation.bytes) != 0) {
+      move_reservation(reservation, bytes);
+    }
   }
   /// Removes the window reservation of a connection that ends.
   void forget(Reservation& reservation) { this->reserve(reservation, 0); }
@@ -116,7 +123,7 @@ class BufferPoolBudget {
   /// Returns the bytes of the budget that are neither occupied by packets nor reserved for advertised windows.
   [[nodiscard]] Bytes free() const { return Bytes(spare_ * payload_per_buffer - reserved_); }
   /// Moves a window reservation to the current epoch (period of 0.27 s), and changes it to `bytes`.
-  [[gnu::noinline]] void update_reservation(Reservation& reservation, std::uint32_t bytes);
+  [[gnu::noinline]] void move_reservation(Reservation& reservation, std::uint32_t bytes);
   /// Advances to the epoch (period of 0.27 s) with this number. Expires the window reservations of the epochs that are
   /// then more than two seconds old.
   void expire_reservations(std::uint16_t epoch);
