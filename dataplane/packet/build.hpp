@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 
@@ -65,6 +66,20 @@ static_assert(sizeof(HeaderTemplate) <= 18 + max_outer_length, "part of each leg
 /// Requires a frame that parsed as IP.
 [[nodiscard]] inline bool same_link(const HeaderTemplate& known, const Packet& frame) noexcept {
   return same_outer_headers(known.outer, frame.bytes());
+}
+
+/// True if DSCP, TTL, DF and flow label of the packet equal those of the template. Compares the adjacent members of
+/// both structs as one word.
+[[nodiscard]] inline bool same_ip_fields(const HeaderTemplate& known, const Parsed& parsed) noexcept {
+  constexpr std::size_t at = offsetof(HeaderTemplate, ip_version), parsed_at = offsetof(Parsed, unknown_options);
+  static_assert(offsetof(HeaderTemplate, tos) == at + 1 && offsetof(HeaderTemplate, ttl) == at + 2 &&
+                offsetof(HeaderTemplate, dont_fragment) == at + 3);
+  static_assert(offsetof(Parsed, tos) == parsed_at + 1 && offsetof(Parsed, ttl) == parsed_at + 2 &&
+                offsetof(Parsed, dont_fragment) == parsed_at + 3);
+  constexpr std::uint32_t compared = 0xfffffc00U;  // neither the first byte nor the ECN bits
+  const std::uint32_t differs = load32(reinterpret_cast<const std::uint8_t*>(&known) + at) ^
+                                load32(reinterpret_cast<const std::uint8_t*>(&parsed) + parsed_at);
+  return (differs & compared) == 0 && known.flow_label == parsed.flow_label;
 }
 
 /// Returns a template learned from a packet that parsed as TCP. The DSCP is kept. The ECN bits are cleared, because the

@@ -28,6 +28,10 @@ struct ParsedBurst {
   [[nodiscard]] flow::KeyTag tag(std::size_t at) const { return flow::KeyTag{tags[places[at]]}; }
   /// True if the packet at index `at` is a TCP segment without unknown options.
   [[nodiscard]] bool is_tcp(std::size_t at) const { return results[at] == packet::ParseResult::tcp; }
+  /// True if the packet after index `at` is of the same connection. `count` is the number of packets in the burst.
+  [[nodiscard]] bool is_followed(std::size_t at, std::size_t count) const {
+    return at + 1 < count && places[at + 1] == places[at];
+  }
   /// Returns the number of segments from index `first` on that can be merged by GRO: contiguous segments of one
   /// connection (packet::is_contiguous()). `count` is the number of packets in the burst.
   [[nodiscard]] std::size_t gro_run(std::size_t first, std::size_t count) const {

@@ -54,7 +54,7 @@ inline bool SplitFlows::is_idle_after_cut_through(const ServedFlow& served) {
   if ((flow.events != StreamEvents::none && flow.events != due_to(Side::core)) || UndeliveredAckLimit::waits(flow))
     return false;
   if (ReceiveWindowControl::data_opens_if_ack_based(flow, bearer)) [[unlikely]] {
-    if (!begin_transfer(served)) return false;
+    if (!begin_transfer(flow, id, bearer, now)) return false;
   }
   const bool due = flow.events != StreamEvents::none || !flow.leg(Side::core).endpoint.nothing_to_emit(now);
   if (!due && !FlowTimers::is_armed_before(flow, FlowTimers::next_deadline(flow))) return false;
@@ -71,8 +71,7 @@ inline bool SplitFlows::is_idle_after_cut_through(const ServedFlow& served) {
 /// advertised to the server and the timer, and counts the flow in BearerLoad::transferring_flows. Changes nothing and
 /// returns false if the caller must schedule the flow for serve() instead. That is so if another flow of the bearer is
 /// counted there, if the window has no controller, or if it is closed.
-bool SplitFlows::begin_transfer(const ServedFlow& served) {
-  const auto& [flow, id, bearer, now] = served;
+bool SplitFlows::begin_transfer(Flow& flow, FlowId id, Bearer& bearer, Instant now) {
   const bool alone = !flow.share.transferring && bearer.load.transferring_flows == 0;
   if (!alone || flow.share.window_closed || flow.window_loop == no_id) return false;
   receive_windows_.update_of_server(flow, bearer, now);

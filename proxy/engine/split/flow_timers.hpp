@@ -20,7 +20,7 @@ class FlowTimers {
   }
   /// True if the flow's timer is set and expires at `due` or earlier.
   [[nodiscard]] static bool is_armed_before(const Flow& flow, Instant due) {
-    return flow.deadline <= due && flow.deadline != never;
+    return flow.deadline < due || (flow.deadline == due && due != never);
   }
   /// Sets the timer to the earlier one of the TCP timers of both legs, unless it already expires before. If the window
   /// advertised to the server is nearly closed, the timer expires earlier, to check that window. Must be called after

@@ -15,8 +15,10 @@ namespace {
 bool outdated(const Leg& leg, const packet::Packet& packet, const packet::Parsed& parsed) {
   constexpr std::uint8_t dscp_mask = 0xfc;
   const packet::HeaderTemplate& known = leg.headers;
-  if (!packet::same_link(known, packet) || known.ttl != parsed.ttl || ((known.tos ^ parsed.tos) & dscp_mask) != 0)
-    return true;
+  if (!packet::same_link(known, packet)) return true;
+  if (packet::same_ip_fields(known, parsed)) [[likely]]
+    return false;
+  if (known.ttl != parsed.ttl || ((known.tos ^ parsed.tos) & dscp_mask) != 0) return true;
   if (parsed.segment.payload_len == 0) return false;
   return (known.dont_fragment != parsed.dont_fragment && !leg.allows_fragmentation) ||
          known.flow_label != parsed.flow_label;
@@ -181,7 +183,8 @@ std::size_t SplitFlows::receive_burst(std::span<packet::Packet> burst, const Par
   Flow* flow = flow_of(known, at);
   do {
     const FlowId id = known.id(at);
-    if (const std::size_t gro_run = known.gro_run(at, burst.size()); gro_run > 1) {
+    const std::size_t gro_run = known.is_followed(at, burst.size()) ? known.gro_run(at, burst.size()) : 1;
+    if (gro_run > 1) {
       at += receive_run<in>(burst.subspan(at, gro_run), std::span(known.parsed).subspan(at, gro_run), *flow, id, now);
     } else {
       receive_some<in>(burst.subspan(at).template first<1>(), std::span(known.parsed).subspan(at).template first<1>(),

@@ -189,7 +189,7 @@ class SplitFlows {
   std::size_t coalesce(const Leg& to, std::span<const packet::Packet> packets, std::span<const packet::Parsed> parsed,
                        Bytes room, Bytes most);
   bool is_idle_after_cut_through(const ServedFlow& served);
-  [[gnu::flatten, gnu::noinline]] bool begin_transfer(const ServedFlow& served);
+  [[gnu::flatten, gnu::noinline]] bool begin_transfer(Flow& flow, FlowId id, Bearer& bearer, Instant now);
   template <Side in>
   void finish_cut_through(const ServedFlow& served, bool first_waited);
 
