@@ -27,7 +27,7 @@ constexpr Duration ack_delay_valid_for = seconds(1);
 
 Duration AckDelayEstimator::adjust_rtt(const AckSample& ack_sample, Duration since, const DeliveryEstimator& delivery) {
   if (ack_sample.ack_delay < Duration::zero()) {
-    unknown_for_ += std::min(since, max_observed_gap);
+    unknown_for_ += lesser(since, max_observed_gap);
     if (unknown_for_ > ack_delay_valid_for) max_ack_delay_ = Duration::zero();
     if (ack_sample.now - newest_at_ > ack_delay_valid_for) newest_ = Duration::zero();
     // A new connection has no clock estimate yet. If the ACKs of others are delayed its own are, too, so its round trip
@@ -48,7 +48,7 @@ Duration AckDelayEstimator::adjust_rtt(const AckSample& ack_sample, Duration sin
 /// stall of the link.
 void AckDelayEstimator::record_max(const AckSample& ack_sample, Duration since, const DeliveryEstimator& delivery) {
   constexpr double per_decay_time = 1 / static_cast<double>(max_ack_delay_decay_time.count());
-  const auto passed = static_cast<double>(std::min(since, max_ack_delay_decay_time).count());
+  const auto passed = static_cast<double>(lesser(since, max_ack_delay_decay_time).count());
   const double decayed = static_cast<double>(max_ack_delay_.count()) * (passed * per_decay_time);
   max_ack_delay_ -= Duration(static_cast<Duration::rep>(decayed));
   if (newest_ <= max_ack_delay_) return;

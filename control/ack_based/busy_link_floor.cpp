@@ -46,22 +46,24 @@ constexpr double max_wait_ratio = 2;
 
 }  // namespace
 
-void BusyLinkFloor::on_sample(const Sample& sample) {
-  if (sample.uploaded > 0 || uploaded_rate_ > 0) {
+bool BusyLinkFloor::on_sample(const Sample& sample) {
+  if (sample.uploaded > Bytes{} || uploaded_rate_ > 0) {
     const double decay = 1 / (1 + in_seconds(greater(sample.since, Duration::zero())) / upload_memory);
-    uploaded_rate_ = uploaded_rate_ * decay + sample.uploaded / upload_memory;
+    uploaded_rate_ = uploaded_rate_ * decay + static_cast<double>(sample.uploaded.count()) / upload_memory;
   }
   delivered_ += sample.delivered;
   if (sample.is_limited) limited_ += sample.delivered;
-  has_loss_ = has_loss_ || sample.lost > 0;
+  if (sample.lost > Bytes{}) has_loss_ = true;
   record_wait(sample);
   round_left_ -= sample.delivered;
-  const Duration lasted = sample.now - round_began_;
-  if (round_left_ > 0 || lasted < min_round) return;
-  if (round_began_ != Instant{}) end_round(in_seconds(lasted), sample.reference);
+  return round_left_ <= Bytes{} && sample.now - round_began_ >= min_round;
+}
+
+void BusyLinkFloor::end_round(const Sample& sample, Duration reference) {
+  if (round_began_ != Instant{}) evaluate_round(in_seconds(sample.now - round_began_), reference);
   round_began_ = sample.now;
   round_left_ = sample.in_flight;
-  delivered_ = limited_ = 0;
+  delivered_ = limited_ = Bytes{};
   least_wait_ = Duration(-1);
   has_loss_ = false;
 }
@@ -69,17 +71,18 @@ void BusyLinkFloor::on_sample(const Sample& sample) {
 /// Updates the shortest wait of the round. A wait that the bytes in flight cannot cause is ignored, because the
 /// timestamps do not show the delay of this ACK.
 void BusyLinkFloor::record_wait(const Sample& sample) {
-  if (!sample.has_round_trip) return;
-  const double carried = sample.in_flight + sample.delivered;
-  const bool is_known = sample.wait >= Duration::zero();
-  if (!is_known || in_seconds(sample.wait) * link_rate_ > max_wait_ratio * carried) return;
-  least_wait_ = least_wait_ < Duration::zero() ? sample.wait : lesser(least_wait_, sample.wait);
+  if (sample.wait < Duration::zero()) return;
+  // Mostly the wait is not the shortest one. Then it need not be compared with the bytes in flight.
+  if (least_wait_ >= Duration::zero() && sample.wait >= least_wait_) return;
+  const auto carried = static_cast<double>((sample.in_flight + sample.delivered).count());
+  if (in_seconds(sample.wait) * link_rate_ <= max_wait_ratio * carried) least_wait_ = sample.wait;
 }
 
 /// Evaluates a round (about a round trip) of `seconds`. `reference` is the intended wait in the downlink's queue.
-void BusyLinkFloor::end_round(double seconds, Duration reference) {
-  const double rate = delivered_ / seconds;
-  const bool is_limited = limited_ >= delivered_ / 2;
+void BusyLinkFloor::evaluate_round(double seconds, Duration reference) {
+  const auto delivered = static_cast<double>(delivered_.count());
+  const double rate = delivered / seconds;
+  const bool is_limited = static_cast<double>(limited_.count()) >= delivered / 2;
   uploads_ = uploaded_rate_ >= min_upload_rate;
   if (!uploads_) {
     if (rate > link_rate_) {
@@ -101,17 +104,17 @@ void BusyLinkFloor::end_round(double seconds, Duration reference) {
   if (has_loss_ || is_queued) until_judged_ = 0;
   if (is_queued) {
     const double waiting = link_rate_ * in_seconds(least_wait_ - reference);
-    window_ = std::max(std::min(window_, delivered_) - waiting, max_fall_of_window * window_);
+    window_ = greater(lesser(window_, delivered) - waiting, max_fall_of_window * window_);
     return;
   }
   if (!is_evidence) return;
   const double needed = is_busy ? 0 : reserve * link_rate_ * seconds;
   if (window_ <= 0) {
-    window_ = delivered_;
-    raise(std::max(max_raise * window_, needed), rate);
+    window_ = delivered;
+    raise(greater(max_raise * window_, needed), rate);
   } else if (until_judged_ > 1) {
     --until_judged_;
-    window_ = std::max(window_, std::min(needed, max_raise * before_raise_));
+    window_ = greater(window_, lesser(needed, max_raise * before_raise_));
   } else if (until_judged_ == 1) {
     judge(rate, needed);
   } else if (is_busy) {
@@ -128,7 +131,7 @@ void BusyLinkFloor::judge(double rate, double needed) {
   if (rate >= confirmed * rate_before_raise_) {
     raise(max_raise * window_, rate);
   } else if (rate >= unchanged * rate_before_raise_) {
-    link_rate_ = std::max(rate, max_fall * link_rate_);
+    link_rate_ = greater(rate, max_fall * link_rate_);
     window_ = before_raise_;
   } else if (needed > 0) {
     raise(std::clamp(needed, min_raise * window_, max_raise * window_), rate);

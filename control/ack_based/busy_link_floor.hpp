@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "dataplane/units/bytes.hpp"
 #include "dataplane/units/time.hpp"
 
 namespace sluice::control {
@@ -29,21 +30,23 @@ class BusyLinkFloor {
   /// Values of one ACK sample.
   struct Sample {
     Instant now;
-    Duration since{};             ///< time since the previous sample
-    double delivered = 0;         ///< bytes newly received by the UE, ≥ 0
-    double in_flight = 0;         ///< bytes in flight after the ACK, ≥ 0
-    double lost = 0;              ///< bytes marked lost since the last sample, ≥ 0
-    double uploaded = 0;          ///< IP bytes of data that the UE has sent since the last sample, ≥ 0
-    bool is_limited = false;      ///< true if the window limits the sender
-    bool has_round_trip = false;  ///< true if a round trip was measured
+    Duration since{};         ///< time since the previous sample
+    Bytes delivered;          ///< bytes newly received by the UE, ≥ 0
+    Bytes in_flight;          ///< bytes in flight after the ACK, ≥ 0
+    Bytes lost;               ///< bytes marked lost since the last sample, ≥ 0
+    Bytes uploaded;           ///< IP bytes of data that the UE has sent since the last sample, ≥ 0
+    bool is_limited = false;  ///< true if the window limits the sender
     /// Time that the newest data has waited in the downlink's queue: the round trip without the delay of the ACK and
     /// without the base delay. Negative: unknown.
     Duration wait{};
-    Duration reference{};  ///< wait that the controller intends
   };
 
-  /// Processes an ACK sample.
-  void on_sample(const Sample& sample);
+  /// Processes an ACK sample. Returns true if the sample ends a round (about a round trip); the caller must then call
+  /// end_round().
+  [[nodiscard]] bool on_sample(const Sample& sample);
+  /// Evaluates the round that `sample` has ended, and begins the next one. `reference` is the wait in the downlink's
+  /// queue that the controller intends.
+  void end_round(const Sample& sample, Duration reference);
   /// Discards all measurements, because the path may have changed.
   void forget() { *this = BusyLinkFloor(); }
 
@@ -58,7 +61,7 @@ class BusyLinkFloor {
 
  private:
   void record_wait(const Sample& sample);
-  void end_round(double seconds, Duration reference);
+  void evaluate_round(double seconds, Duration reference);
   void judge(double rate, double needed);
   void raise(double window, double rate);
 
@@ -68,9 +71,9 @@ class BusyLinkFloor {
   double before_raise_ = 0;       ///< `window_` before it was last raised
   double rate_before_raise_ = 0;  ///< delivery rate of the round before `window_` was last raised, in bytes/s
   Instant round_began_{};         ///< begin of the present round (about a round trip); zero: no round yet
-  double round_left_ = 0;         ///< bytes in flight at the begin of the present round that are not delivered yet
-  double delivered_ = 0;          ///< bytes delivered in the present round (about a round trip)
-  double limited_ = 0;            ///< bytes of `delivered_` that were delivered while the window limited the sender
+  Bytes round_left_;              ///< bytes in flight at the begin of the present round that are not delivered yet
+  Bytes delivered_;               ///< bytes delivered in the present round (about a round trip)
+  Bytes limited_;                 ///< bytes of `delivered_` that were delivered while the window limited the sender
   /// Shortest known wait in the present round (about a round trip); negative if none is known.
   Duration least_wait_{-1};
   std::uint8_t until_judged_ = 0;  ///< rounds until the result of the last raise is known; zero: it is known

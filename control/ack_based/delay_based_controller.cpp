@@ -82,7 +82,7 @@ constexpr Duration clock_tolerance = milliseconds(30);
 /// because a Node-B report may contain any queue length.
 Duration time_for(Bytes queue, double rate) {
   constexpr double longest = 1e6;
-  return rate > 0 ? from_seconds(std::min(static_cast<double>(queue.count()) / rate, longest)) : Duration::zero();
+  return rate > 0 ? from_seconds(lesser(static_cast<double>(queue.count()) / rate, longest)) : Duration::zero();
 }
 
 /// True if packets sent in slow start may have waited for the end of an outage or behind each other. `base` is the
@@ -164,19 +164,18 @@ void DelayBasedController::adopt_in_flight(Bytes in_flight) {
 /// Updates the smallest window while the UE uploads. `silence` is the time since the last ACK. `is_delay_known` is true
 /// if the UE's timestamps show how late this ACK is, so that the rest of its round trip is the downlink's.
 void DelayBasedController::update_busy_link(const AckSample& ack_sample, Duration silence, bool is_delay_known) {
-  const bool has_round_trip = ack_sample.round_trip > Duration::zero();
+  const bool is_wait_known = is_delay_known && ack_sample.round_trip > Duration::zero();
   const Duration wait = greater(ack_sample.round_trip - base_delay(), Duration::zero());
   const bool fills = ack_sample.in_flight + ack_sample.delivered >= window_ * 3 / 4;
-  busy_link_.on_sample({.now = ack_sample.now,
-                        .since = silence,
-                        .delivered = static_cast<double>(ack_sample.delivered.count()),
-                        .in_flight = static_cast<double>(ack_sample.in_flight.count()),
-                        .lost = static_cast<double>(ack_sample.lost.count()),
-                        .uploaded = static_cast<double>(ack_sample.uploaded.count()),
-                        .is_limited = ack_sample.window_limited || fills,
-                        .has_round_trip = has_round_trip,
-                        .wait = is_delay_known ? wait : Duration(-1),
-                        .reference = reference_delay()});
+  const BusyLinkFloor::Sample sample{.now = ack_sample.now,
+                                     .since = silence,
+                                     .delivered = ack_sample.delivered,
+                                     .in_flight = ack_sample.in_flight,
+                                     .lost = ack_sample.lost,
+                                     .uploaded = ack_sample.uploaded,
+                                     .is_limited = ack_sample.window_limited || fills,
+                                     .wait = is_wait_known ? wait : Duration(-1)};
+  if (busy_link_.on_sample(sample)) busy_link_.end_round(sample, reference_delay());
 }
 
 /// True if round trips do not show the downlink's queue: the UE uploads, and timestamps do not show how late its ACKs
@@ -191,7 +190,7 @@ Duration DelayBasedController::observed_since_ack(Instant now) const {
   if (!has_ack_) return Duration::zero();
   const Duration ack_gap = now - last_ack_;
   return ack_gap <= max_observed_gap ? ack_gap
-                                     : std::min(ack_gap, std::max(base_delay() + reference_delay(), max_observed_gap));
+                                     : lesser(ack_gap, greater(base_delay() + reference_delay(), max_observed_gap));
 }
 
 void DelayBasedController::on_acknowledged(const AckSample& raw) {
@@ -199,7 +198,7 @@ void DelayBasedController::on_acknowledged(const AckSample& raw) {
   ack_sample.round_trip = ack_delay_.adjust_rtt(raw, raw.now - last_ack_, delivery_);
   const Duration observed = observed_since_ack(ack_sample.now);
   const Duration silence = has_ack_ ? ack_sample.now - last_ack_ : Duration::zero();
-  const Duration earlier_srtt = srtt();
+  const double earlier_srtt = cross_traffic_.srtt();
   cross_traffic_.on_bytes(ack_sample.delivered, ack_sample.cross_traffic, silence);
   if (ack_sample.round_trip > Duration::zero()) cross_traffic_.on_round_trip(ack_sample.round_trip);
   last_ack_ = ack_sample.now;
@@ -226,12 +225,12 @@ void DelayBasedController::on_acknowledged(const AckSample& raw) {
   } else if (came + clock_tolerance >= delivered_at_) {
     // Connections have clock estimates of their own, so a delivery may seem to precede the newest one. A small
     // difference counts as none. With a larger one the sample shows no rate, because one of the two clocks was wrong.
-    delivered_at_ = std::max(delivered_at_, came);
+    delivered_at_ = greater(delivered_at_, came);
     const bool link_limited = is_link_limited(ack_sample);
     delivery_.on_delivered(delivered_at_, ack_sample.delivered, link_limited, ack_sample.ack_stretch);
     if (in_slow_start() || draining() || slow_start_.refilling()) {
-      const Duration loop = std::max(srtt(), base_delay()) + control_loop_delay_;
-      steady_link_.ignore_until(ack_sample.now + std::min(loops_to_ignore * loop, longest_to_ignore));
+      const Duration loop = greater(srtt(), base_delay()) + control_loop_delay_;
+      steady_link_.ignore_until(ack_sample.now + lesser(loops_to_ignore * loop, longest_to_ignore));
     } else if (link_limited && delivery_.has_sample() && !path_step_.is_suspected()) {
       steady_link_.on_rate(ack_sample.now, observed, delivery_.rate().bytes_per_second());
     }
@@ -247,9 +246,10 @@ void DelayBasedController::on_acknowledged(const AckSample& raw) {
   set_window();
 }
 
-/// Detects whether other UEs have data in this UE's queue. While they do, the delivery rate is averaged over a round
+/// Detects whether other UEs have data in this UE's queue. `srtt` is the smoothed round trip in s before this sample.
+/// While other UEs have data, the delivery rate is averaged over a round
 /// trip, because ACKs arrive in one burst per round trip.
-void DelayBasedController::detect_shared_queue(const AckSample& ack_sample, Duration silence, Duration srtt) {
+void DelayBasedController::detect_shared_queue(const AckSample& ack_sample, Duration silence, double srtt) {
   if (silence <= parameters_->memory && !is_shared(shared_queue_)) return;
   // A window of few segments leaves silences by itself, for example after the path has become longer.
   const bool is_small = ack_sample.in_flight + ack_sample.delivered < parameters_->segment * min_shared_segments;
@@ -258,11 +258,11 @@ void DelayBasedController::detect_shared_queue(const AckSample& ack_sample, Dura
                                      : silence;
   shared_queue_.on_ack({.now = ack_sample.now,
                         .silence = silence,
-                        .counted = std::max(parameters_->memory, transmissions),
+                        .counted = greater(parameters_->memory, transmissions),
                         .round_trip = ack_sample.round_trip,
-                        .srtt = srtt,
+                        .srtt = from_seconds(srtt),
                         .base_delay = base_delay()});
-  delivery_.set_memory(std::max(parameters_->memory, shared_queue_.rate_memory()));
+  delivery_.set_memory(greater(parameters_->memory, shared_queue_.rate_memory()));
 }
 
 /// True if the link, and not the source, limits the delivery rate of the sample. This holds if data waits at the sender
@@ -306,8 +306,8 @@ void DelayBasedController::record_round_trip(const AckSample& ack_sample, Durati
 /// bursts.
 Duration DelayBasedController::rtt_tolerance() const {
   if (!delivery_.has_sample()) return Duration::zero();
-  const Duration pair = std::min(delivery_.max_rate().time_for(parameters_->segment * min_segments), max_rtt_tolerance);
-  return std::max(pair, std::min(delivery_.max_rate().time_for(delivery_.ack_aggregation()), max_aggregation));
+  const Duration pair = lesser(delivery_.max_rate().time_for(parameters_->segment * min_segments), max_rtt_tolerance);
+  return greater(pair, lesser(delivery_.max_rate().time_for(delivery_.ack_aggregation()), max_aggregation));
 }
 
 Duration DelayBasedController::time_in_queue(Bytes queue) const {
@@ -316,13 +316,13 @@ Duration DelayBasedController::time_in_queue(Bytes queue) const {
 
 Duration DelayBasedController::min_time_in_queue(Bytes queue) const {
   if (!delivery_.has_sample()) return Duration::zero();
-  return time_for(queue, std::max(cross_traffic_.total_rate(), delivery_.rate().bytes_per_second()));
+  return time_for(queue, greater(cross_traffic_.total_rate(), delivery_.rate().bytes_per_second()));
 }
 
 Duration DelayBasedController::feedback_delay() const {
   if (!min_rtt_.known() || !delivery_.has_sample()) return Duration::zero();
-  const Duration aggregation = std::min(delivery_.rate().time_for(delivery_.ack_aggregation()), max_aggregation);
-  return base_delay() + std::max(aggregation, ack_delay_.mean());
+  const Duration aggregation = lesser(delivery_.rate().time_for(delivery_.ack_aggregation()), max_aggregation);
+  return base_delay() + greater(aggregation, ack_delay_.mean());
 }
 
 /// Returns true if a Node-B's reports arrive often enough to detect a longer path without a drain of the queue.
@@ -373,9 +373,9 @@ double DelayBasedController::drain_window() const {
   const double least = static_cast<double>((parameters_->segment * min_segments * apart).count());
   if (min_rtt_.is_unvalidated()) return least;
   double rate = delivery_.rate().bytes_per_second();
-  if (is_shared(shared_queue_)) rate = std::min(rate, drain_rate_);
+  if (is_shared(shared_queue_)) rate = lesser(rate, drain_rate_);
   const double part = min_rtt_.is_confirmed() ? 0.75 : 0.5;
-  return std::max(least, part * rate * in_seconds(base_delay())) + rate * in_seconds(ack_delay_.newest());
+  return greater(least, part * rate * in_seconds(base_delay())) + rate * in_seconds(ack_delay_.newest());
 }
 
 /// Returns the values of an ACK for MinRttEstimator::on_drained() during a drain (which empties the queue). Marks an
@@ -420,7 +420,7 @@ void DelayBasedController::begin_drain(const AckSample& ack_sample) {
   const Duration srtt = this->srtt();
   if (!draining()) {
     const auto in_flight = static_cast<double>((ack_sample.in_flight + ack_sample.delivered).count());
-    drain_rate_ = drain_rate_margin * in_flight / in_seconds(std::max(srtt, ack_sample.round_trip));
+    drain_rate_ = drain_rate_margin * in_flight / in_seconds(greater(srtt, ack_sample.round_trip));
   }
   min_rtt_.begin_drain(ack_sample.now,
                        ack_sample.round_trip > Duration::zero() ? lesser(srtt, ack_sample.round_trip) : srtt);
@@ -431,8 +431,8 @@ void DelayBasedController::begin_drain(const AckSample& ack_sample) {
 void DelayBasedController::end_drain(Instant now) {
   slow_start_.refill(drain_window());
   // On a link that has become slower a probe takes longer on the air.
-  const Duration on_air = std::min(delivery_.rate().time_for(parameters_->segment), max_rtt_tolerance);
-  switch (min_rtt_.finish_probe(now, std::max(rtt_tolerance(), on_air))) {
+  const Duration on_air = lesser(delivery_.rate().time_for(parameters_->segment), max_rtt_tolerance);
+  switch (min_rtt_.finish_probe(now, greater(rtt_tolerance(), on_air))) {
     case MinRttEstimator::DrainResult::confirmed:
       standing_delay_.forget();
       break;
@@ -460,12 +460,12 @@ void DelayBasedController::refill(const AckSample& ack_sample, Duration silence)
     const double bdp = rate * to_seconds(base_delay());
     const double target = steady_window(rate, reference_factor_) + beyond_bdp(LossBound::unbounded);
     if (slow_start_.window() < bdp) {
-      const Bytes carried = delivery_.rate().in(std::min(silence, base_delay()));
-      slow_start_.on_delivered(std::max(carried - ack_sample.delivered, Bytes{}));
+      const Bytes carried = delivery_.rate().in(lesser(silence, base_delay()));
+      slow_start_.on_delivered(greater(carried - ack_sample.delivered, Bytes{}));
     } else {
       if (slow_start_.window() < target) slow_start_.on_delivered(ack_sample.delivered / queue_round_trips);
       if (ack_sample.round_trip > Duration::zero())
-        steady_link_.on_round_trip(std::min(silence, max_observed_gap), to_seconds(ack_sample.round_trip));
+        steady_link_.on_round_trip(lesser(silence, max_observed_gap), to_seconds(ack_sample.round_trip));
       const bool stands = rate * steady_link_.min_round_trip() - bdp >= standing_share * (target - bdp);
       if (stands || steady_link_.steadiness() <= 0) slow_start_.end();
     }
@@ -488,20 +488,19 @@ void DelayBasedController::raise_min_rtt(Duration base) {
 /// Returns the reference (target queue) as a time. The reference grows with the control loop delay. With a longer
 /// delay, changes of the rate are detected later, so the queue must contain more bytes.
 Duration DelayBasedController::reference_delay() const {
-  return std::max(parameters_->reference,
-                  from_seconds(parameters_->reference_share * in_seconds(base_delay() + control_loop_delay_)));
+  return greater(parameters_->reference,
+                 from_seconds(parameters_->reference_share * in_seconds(base_delay() + control_loop_delay_)));
 }
 
 /// Updates the window limit that losses set. A loss that lowers the limit ends slow start, because the buffer is full.
 void DelayBasedController::update_loss_bound(const AckSample& ack_sample) {
-  const auto lost = static_cast<double>(ack_sample.lost.count());
-  const LossBound::Sample sample{
-      .now = ack_sample.now,
-      .delivered = static_cast<double>(ack_sample.delivered.count()),
-      .lost = lost,
-      .in_flight = static_cast<double>(ack_sample.in_flight.count()),
-      .base_delay = base_delay(),
-      .beyond_bdp = losses_.may_lower(lost) && min_rtt_.known() ? beyond_bdp_under_loss() : 0};
+  const bool may_lower = losses_.may_lower(ack_sample.lost) && min_rtt_.known();
+  const LossBound::Sample sample{.now = ack_sample.now,
+                                 .delivered = ack_sample.delivered,
+                                 .lost = ack_sample.lost,
+                                 .in_flight = ack_sample.in_flight,
+                                 .base_delay = base_delay(),
+                                 .beyond_bdp = may_lower ? beyond_bdp_under_loss() : 0};
   if (losses_.on_acknowledged(sample) && in_slow_start()) exit_slow_start();
 }
 
@@ -517,8 +516,8 @@ double DelayBasedController::beyond_bdp_under_loss() const {
 double DelayBasedController::model_window() const {
   const double saved = extrapolates() ? reference_for_gap : bursty_link_ ? reference_for_bursts : 0;
   const double factor = (1 - saved) * reference_factor_;
-  const double reference = std::max(in_seconds(parameters_->reference),
-                                    parameters_->reference_share * in_seconds(base_delay() + control_loop_delay_));
+  const double reference = greater(in_seconds(parameters_->reference),
+                                   parameters_->reference_share * in_seconds(base_delay() + control_loop_delay_));
   const double wanted = in_seconds(base_delay()) + factor * reference;
   const double rate = delivery_.rate().bytes_per_second();
   const double beyond = beyond_bdp(LossBound::unbounded);
@@ -532,17 +531,17 @@ double DelayBasedController::model_window() const {
         standing >= standing_share * (steady + beyond - bdp) && standing <= longest_standing * (window + beyond - bdp);
     if (is_own_queue) window += steadiness * (steady - window);
   }
-  return std::max(window + beyond, standing_delay_.min_window());
+  return greater(window + beyond, standing_delay_.min_window());
 }
 
 /// Returns the window of a steady link in bytes, without additions: gain · rate · (base delay + factor · target queue
 /// as a time). `rate` is in bytes/s. `factor` (0 … 1) shortens the target queue while packets of a short flow wait.
 /// Gain and target are those of a steady link.
 double DelayBasedController::steady_window(double rate, double factor) const {
-  const double gain = std::min(steady_gain, parameters_->gain);
-  const double share = std::min(steady_share, parameters_->reference_share);
+  const double gain = lesser(steady_gain, parameters_->gain);
+  const double share = lesser(steady_share, parameters_->reference_share);
   const double loop = in_seconds(base_delay() + control_loop_delay_);
-  const double reference = std::max(in_seconds(parameters_->reference), share * loop);
+  const double reference = greater(in_seconds(parameters_->reference), share * loop);
   return gain * rate * (in_seconds(base_delay()) + factor * reference);
 }
 
@@ -553,23 +552,22 @@ double DelayBasedController::beyond_bdp(double ack_delay_bound) const {
   const auto segments = static_cast<double>((parameters_->segment * min_segments).count());
   const auto aggregation = static_cast<double>(delivery_.ack_aggregation().count());
   const auto ack_stretch = static_cast<double>(delivery_.ack_stretch().count());
-  const double ahead = parameters_->ack_aggregation_share * std::max(0.0, aggregation - segments);
-  const double late = ack_delay_.is_known()
-                          ? 0
-                          : aggregation_unexplained * std::max(0.0, aggregation - std::max(ack_stretch, segments));
+  const double ahead = parameters_->ack_aggregation_share * greater(0.0, aggregation - segments);
+  const double late =
+      ack_delay_.is_known() ? 0 : aggregation_unexplained * greater(0.0, aggregation - greater(ack_stretch, segments));
   // The link needs all bytes of an ACK stretch to continue until the next ACK. Timestamps do not show that delay.
-  const double stretched = std::max(0.0, ack_stretch - segments);
+  const double stretched = greater(0.0, ack_stretch - segments);
   const auto segment = static_cast<double>(parameters_->segment.count());
   // End to end each connection has a window of its own, which no other one can use.
-  const double of_each = control_loop_delay_ > Duration::zero() ? std::max(segment, ack_stretch - segment) : segment;
+  const double of_each = control_loop_delay_ > Duration::zero() ? greater(segment, ack_stretch - segment) : segment;
   const double delayed = of_each * (flows_ - 1);
   const double rate = delivery_.rate().bytes_per_second();
-  double waiting = std::max({ahead, late, stretched});
+  double waiting = greater(greater(ahead, late), stretched);
   const Duration latest = ack_delay_.max();
   if (latest > Duration::zero()) {
-    const Duration newest = std::min(ack_delay_.newest(), latest);
-    const double late_for = std::max(ack_delay_gain * in_seconds(newest), in_seconds(latest - base_delay() / 2));
-    waiting = std::max(waiting, std::min(rate * late_for, ack_delay_bound));
+    const Duration newest = lesser(ack_delay_.newest(), latest);
+    const double late_for = greater(ack_delay_gain * in_seconds(newest), in_seconds(latest - base_delay() / 2));
+    waiting = greater(waiting, lesser(rate * late_for, ack_delay_bound));
   }
   return segments + delayed + waiting;
 }
@@ -578,25 +576,25 @@ double DelayBasedController::beyond_bdp(double ack_delay_bound) const {
 void DelayBasedController::set_window() {
   const auto least = static_cast<double>((parameters_->segment * min_segments).count());
   double window = model_window();
-  if (in_slow_start()) window = std::max(slow_start_.window(), window);
-  if (busy_link_.uploads()) window = std::max(window, busy_link_.window());
+  if (in_slow_start()) window = greater(slow_start_.window(), window);
+  if (busy_link_.uploads()) window = greater(window, busy_link_.window());
   const double bound = losses_.is_set() ? losses_.bound_at(last_ack_, beyond_bdp_under_loss()) : LossBound::unbounded;
   loss_limited_ = window > bound;
-  window = std::min(window, bound);
+  window = lesser(window, bound);
   // Cross traffic causes losses, too. Without this minimum it would take the share that each loss removes here.
-  if (cross_traffic_.has_competition()) window = std::max(window, least + cross_traffic_.fair_share(flows_));
-  if (draining()) window = std::min(window, drain_window());
-  if (slow_start_.refilling()) window = std::min(window, slow_start_.window());
+  if (cross_traffic_.has_competition()) window = greater(window, least + cross_traffic_.fair_share(flows_));
+  if (draining()) window = lesser(window, drain_window());
+  if (slow_start_.refilling()) window = lesser(window, slow_start_.window());
   constexpr double most = 1e12;
-  window_ = Bytes(all_lost_ ? least : std::clamp(window, least, most));
+  window_ = Bytes(all_lost_ ? least : lesser(greater(window, least), most));
 }
 
 Bytes DelayBasedController::queued(Bytes in_flight) const {
-  return std::max(Bytes{}, in_flight - delivery_.rate().in(base_delay()));
+  return greater(Bytes{}, in_flight - delivery_.rate().in(base_delay()));
 }
 
 Bytes DelayBasedController::reference() const {
-  return std::max(window_ - delivery_.rate().in(base_delay()), Bytes{});
+  return greater(window_ - delivery_.rate().in(base_delay()), Bytes{});
 }
 
 Bytes DelayBasedController::upstream_bytes(Duration control_loop_delay) const {

@@ -18,6 +18,7 @@
 #include "control/ack_based/standing_delay_detector.hpp"
 #include "control/ack_based/steady_link_detector.hpp"
 #include "control/violation.hpp"
+#include "dataplane/units/by_value.hpp"
 #include "dataplane/units/bytes.hpp"
 #include "dataplane/units/rate.hpp"
 #include "dataplane/units/time.hpp"
@@ -120,7 +121,7 @@ class DelayBasedController {
   [[nodiscard]] Duration summing_time(bool window_limited) const {
     if (delivery_.rate() < summed_from || draining() || loss_limited_ || all_lost_) return Duration::zero();
     if (slow_start_.refilling() || (in_slow_start() && window_limited)) return Duration::zero();
-    return path_step_.is_suspected() ? Duration::zero() : std::min(longest_sum, base_delay() / 8);
+    return path_step_.is_suspected() ? Duration::zero() : lesser(longest_sum, base_delay() / 8);
   }
   /// Returns the time of the newest ACK sample; zero before the first one.
   [[nodiscard]] Instant newest_sample_at() const { return last_ack_; }
@@ -174,7 +175,7 @@ class DelayBasedController {
   /// Duration::max() if either is unknown.
   [[nodiscard]] Duration ack_delay_bound(Duration round_trip) const {
     if (!min_rtt_.known() || round_trip <= Duration::zero()) return Duration::max();
-    return std::max(round_trip - base_delay(), Duration::zero());
+    return greater(round_trip - base_delay(), Duration::zero());
   }
   /// Returns the part of `in_flight` that waits in the radio queue: the bytes beyond rate times base delay.
   [[nodiscard]] Bytes queued(Bytes in_flight) const;
@@ -209,7 +210,7 @@ class DelayBasedController {
     Duration until;
   };
 
-  void detect_shared_queue(const AckSample& ack_sample, Duration silence, Duration srtt);
+  void detect_shared_queue(const AckSample& ack_sample, Duration silence, double srtt);
   void detect_longer_path(const AckSample& ack_sample, Duration silence);
   void detect_shorter_path(const AckSample& ack_sample);
   void record_round_trip(const AckSample& ack_sample, Duration observed);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "control/ack_based/delay_based_controller.hpp"
+#include "dataplane/units/by_value.hpp"
 
 namespace sluice::control {
 namespace {
@@ -66,7 +67,7 @@ bool DelayBasedController::extrapolates_in_gap() const {
 DelayBasedController::AckGap DelayBasedController::ack_gap() const {
   if (extrapolates()) {
     const Duration until = ack_delay_.mean() + unusual_late - ack_delay_.newest();
-    return {Duration::zero(), std::max(until, Duration::zero())};
+    return {Duration::zero(), greater(until, Duration::zero())};
   }
   const Duration from = delivery_.gap() / 2;
   return {from, from + delivery_.idle_gap()};
@@ -75,8 +76,8 @@ DelayBasedController::AckGap DelayBasedController::ack_gap() const {
 /// Returns the number of bytes by which the window has grown at `lasted` after the newest ACK.
 Bytes DelayBasedController::extrapolated(Duration lasted) const {
   if (paces_refill()) {
-    const Bytes missing = std::max(delivery_.rate().in(base_delay()) - window_, Bytes{});
-    return std::min(delivery_.rate().in(std::clamp(lasted, Duration::zero(), base_delay())), missing);
+    const Bytes missing = greater(delivery_.rate().in(base_delay()) - window_, Bytes{});
+    return lesser(delivery_.rate().in(std::clamp(lasted, Duration::zero(), base_delay())), missing);
   }
   if (!extrapolates_in_gap()) return Bytes{};
   const auto [from, until] = ack_gap();
@@ -88,19 +89,19 @@ Bytes DelayBasedController::extrapolated(Duration lasted) const {
 /// delay.
 Duration DelayBasedController::probe_timeout() const {
   if (!min_rtt_.known() || !delivery_.has_sample() || idle_ || all_lost_) return Duration::max();
-  const Duration carried = std::min(delivery_.rate().time_for(std::max(window_, in_flight_)), longest_carried);
-  return std::max(min_probe_timeout, 2 * (base_delay() + reference_delay()) + ack_delay_.max() + carried);
+  const Duration carried = lesser(delivery_.rate().time_for(greater(window_, in_flight_)), longest_carried);
+  return greater(min_probe_timeout, 2 * (base_delay() + reference_delay()) + ack_delay_.max() + carried);
 }
 
 Bytes DelayBasedController::window(Instant now) const {
   const Duration ack_gap = now - last_ack_;
   const Bytes window = window_ + extrapolated(ack_gap);
   if (ack_gap < min_probe_timeout || ack_gap < probe_timeout()) return window;
-  return std::max(window, in_flight_) + parameters_->segment;
+  return greater(window, in_flight_) + parameters_->segment;
 }
 
 Instant DelayBasedController::budget_available_at(Instant now, Bytes in_flight) const {
-  return std::min(grows_at(now, in_flight), probe_at(now, in_flight));
+  return lesser(grows_at(now, in_flight), probe_at(now, in_flight));
 }
 
 /// Returns when the growth of the window between ACKs allows one segment beyond `in_flight`; `never` if it does not.
@@ -109,15 +110,15 @@ Instant DelayBasedController::grows_at(Instant now, Bytes in_flight) const {
   if (!delivery_.has_sample() || !(paced || extrapolates_in_gap())) return never;
   const Bytes lacks = in_flight + parameters_->segment - window_;
   if (lacks > extrapolated(Duration::max())) return never;
-  if (paced) return std::max(last_ack_ + delivery_.rate().time_for(lacks), now + min_wait);
-  return std::max(last_ack_ + ack_gap().from + (delivery_.rate() * gap_gain).time_for(lacks), now + min_wait);
+  if (paced) return greater(last_ack_ + delivery_.rate().time_for(lacks), now + min_wait);
+  return greater(last_ack_ + ack_gap().from + (delivery_.rate() * gap_gain).time_for(lacks), now + min_wait);
 }
 
 /// Returns when a probe segment may be sent; `never` if one is in flight. A probe is in flight if `in_flight` exceeds
 /// the window.
 Instant DelayBasedController::probe_at(Instant now, Bytes in_flight) const {
   const Duration after = probe_timeout();
-  if (after == Duration::max() || in_flight > std::max(window_ + extrapolated(Duration::max()), in_flight_))
+  if (after == Duration::max() || in_flight > greater(window_ + extrapolated(Duration::max()), in_flight_))
     return never;
   const Instant asks = last_ack_ + after;
   return asks > now ? asks : now + probe_interval;

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "control/ack_based/delay_based_controller.hpp"
+#include "dataplane/units/by_value.hpp"
 
 namespace sluice::control {
 namespace {
@@ -39,7 +40,7 @@ void DelayBasedController::detect_longer_path(const AckSample& ack_sample, Durat
   if (in_slow_start() || bursty_link_ || cross_traffic_.has_competition() || !min_rtt_.known())
     return path_step_.forget();
   // End to end more may be in flight than the window, because the path to the server has emptied, too.
-  const Bytes in_flight = std::min(ack_sample.in_flight + ack_sample.delivered, window_);
+  const Bytes in_flight = lesser(ack_sample.in_flight + ack_sample.delivered, window_);
   const double rate = delivery_.rate().bytes_per_second();
   const bool fills = static_cast<double>(in_flight.count()) >= filled * rate * to_seconds(ack_sample.round_trip);
   if (fills && ack_sample.round_trip > Duration::zero() && path_step_.is_suspected()) path_step_.forget();
@@ -47,7 +48,7 @@ void DelayBasedController::detect_longer_path(const AckSample& ack_sample, Durat
       path_step_.on_ack({.now = ack_sample.now,
                          .round_trip = ack_sample.round_trip,
                          .silence = silence,
-                         .usual = std::max(delivery_.gap() * usual_gaps, delivery_.idle_gap() * usual_idle_gaps),
+                         .usual = greater(delivery_.gap() * usual_gaps, delivery_.idle_gap() * usual_idle_gaps),
                          .delivered = ack_sample.delivered,
                          .rate = rate,
                          .steady = steady_link_.steadiness() > 0 && !fills});
@@ -74,7 +75,7 @@ void DelayBasedController::detect_shorter_path(const AckSample& ack_sample) {
 
 void DelayBasedController::on_report(Instant now, Bytes queue) {
   reported_at_ = now;
-  const bool silent = idle_ || now - last_ack_ > std::max(base_delay() + reference_delay(), max_observed_gap);
+  const bool silent = idle_ || now - last_ack_ > greater(base_delay() + reference_delay(), max_observed_gap);
   if (!min_rtt_.known() || in_slow_start() || silent || draining() || slow_start_.refilling() ||
       cross_traffic_.controlled_rate() <= 0)
     return;
@@ -84,13 +85,13 @@ void DelayBasedController::on_report(Instant now, Bytes queue) {
   const bool steady = cross_traffic_.controlled_rate() >= min_rate_share * delivery_.rate().bytes_per_second() ||
                       cross_traffic_.has_competition();
   if (!steady) return path_change_.forget();
-  if (unexplained <= std::max(rtt_tolerance() + reference_delay() / 2, waited / 2)) {
+  if (unexplained <= greater(rtt_tolerance() + reference_delay() / 2, waited / 2)) {
     path_change_.forget();
     return min_rtt_.confirm(now);
   }
   // Reports must agree for several round trips, because a report and a round trip describe instants up to one round
   // trip apart. A rate that changes then looks like a longer path.
-  const Duration long_enough = std::max(min_unexplained_for, base_delay() * unexplained_round_trips);
+  const Duration long_enough = greater(min_unexplained_for, base_delay() * unexplained_round_trips);
   if (const auto longer = path_change_.on_report(now, unexplained, long_enough)) raise_min_rtt(base_delay() + *longer);
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "control/ack_based/seconds.hpp"
+#include "dataplane/units/by_value.hpp"
 
 namespace sluice::control {
 namespace {
@@ -45,7 +46,7 @@ void DeliveryEstimator::restart() {
 }
 
 void DeliveryEstimator::seed(Instant now, Rate rate) {
-  mean_ = std::max(mean_, rate.bytes_per_second());
+  mean_ = greater(mean_, rate.bytes_per_second());
   if (floor_ > 0) floor_ = mean_;
   max_rate_.add(now, mean_, max_rate_half);
 }
@@ -71,8 +72,8 @@ void DeliveryEstimator::on_delivered(Instant now, Bytes newly, bool link_limited
   if (!link_limited) {
     // The floor follows the plain mean and not mean_. A clump raises mean_ for a moment, and the increases of several
     // clumps would accumulate.
-    floor_ = std::max(floor_, plain_mean());
-    mean_ = std::max(mean_, floor_);
+    floor_ = greater(floor_, plain_mean());
+    mean_ = greater(mean_, floor_);
   }
   if (mean_ > 0) max_rate_.add(now, mean_, max_rate_half);
 }
@@ -109,8 +110,8 @@ void DeliveryEstimator::update_byte_mean(double& mean, double value, double byte
 /// transmission time of `bytes`.
 double DeliveryEstimator::counted_gap(double gap, double bytes) const {
   if (gap <= memory_s_ || mean_ <= 0) [[likely]]
-    return std::min(gap, memory_s_);
-  return std::min(gap, std::max(memory_s_, longest_gap * bytes / mean_));
+    return lesser(gap, memory_s_);
+  return lesser(gap, greater(memory_s_, longest_gap * bytes / mean_));
 }
 
 /// Adds `bytes` delivered bytes to the exponential mean rates, whose time constant is `memory_s_`. Does not apply the
@@ -131,7 +132,7 @@ void DeliveryEstimator::measure(Instant now, double bytes) {
   weight_ = decay * weight_ + (1 - decay);
   if (weight_ < min_weight) return;
   const double plain = plain_mean();
-  mean_ = mean_ > 0 ? std::max(plain, decay * mean_ + added) : plain;
+  mean_ = mean_ > 0 ? greater(plain, decay * mean_ + added) : plain;
 }
 
 double DeliveryEstimator::plain_mean() const {

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "control/ack_based/seconds.hpp"
+#include "dataplane/units/by_value.hpp"
 
 namespace sluice::control {
 namespace {
@@ -49,6 +50,10 @@ constexpr double min_trial = 50;
 /// Largest share of lost bytes that counts as random loss of the path. A path that loses more is overloaded.
 constexpr double max_random_loss = 0.05;
 
+double as_double(Bytes bytes) {
+  return static_cast<double>(bytes.count());
+}
+
 }  // namespace
 
 /// Returns true if more bytes were lost than are tolerated. The bound must be lowered then.
@@ -57,17 +62,17 @@ bool LossBound::is_excessive() const {
 }
 
 bool LossBound::on_acknowledged(const Sample& sample) {
-  const double gone = sample.delivered + sample.lost;
+  const Bytes gone = sample.delivered + sample.lost;
   sent_ += gone;
   lost_ += sample.lost;
-  max_in_flight_ = std::max(max_in_flight_, sample.in_flight + gone);
+  max_in_flight_ = greater(max_in_flight_, sample.in_flight + gone);
   round_left_ -= gone;
-  if (round_left_ > 0 || sent_ <= 0) return false;
+  if (round_left_ > Bytes{} || sent_ <= Bytes{}) return false;
   measure_path(sample);
   const bool lowered = sample.base_delay > Duration::zero() && end_round(sample);
   round_began_ = sample.now;
   round_left_ = sample.in_flight;
-  sent_ = lost_ = max_in_flight_ = 0;
+  sent_ = lost_ = max_in_flight_ = Bytes{};
   return lowered;
 }
 
@@ -76,27 +81,29 @@ bool LossBound::on_acknowledged(const Sample& sample) {
 void LossBound::measure_path(const Sample& sample) {
   earlier_rate_ = rate_;
   const double base_delay = in_seconds(sample.base_delay);
-  base_delay_ = base_delay_ > 0 ? std::min(base_delay, base_delay_ * base_delay_growth) : base_delay;
-  if (sample.now > round_began_) rate_ = (sent_ - lost_) / in_seconds(sample.now - round_began_);
+  base_delay_ = base_delay_ > 0 ? lesser(base_delay, base_delay_ * base_delay_growth) : base_delay;
+  if (sample.now > round_began_) rate_ = as_double(sent_ - lost_) / in_seconds(sample.now - round_began_);
 }
 
 /// Returns the floor (lowest value) of the loss bound: the bytes that fill the path without a queue. It is 1.05 times
 /// rate times base delay, plus `beyond_bdp`, the bytes that keep the link busy in addition.
 double LossBound::floor(double beyond_bdp) const {
-  const double bdp = std::max(rate_, earlier_rate_) * base_delay_;
+  const double bdp = greater(rate_, earlier_rate_) * base_delay_;
   return reserve * bdp + beyond_bdp;
 }
 
 /// Estimates random loss from the losses of the last round if no queue existed in it (`is_clear` is true). If no loss
 /// occurs within several times the mean distance between two random losses, the estimate is halved.
 void LossBound::measure_random_loss(bool is_clear) {
+  const double sent = as_double(sent_);
+  const double lost = as_double(lost_);
   if (is_clear) {
-    measured_bytes_ += sent_;
-    measured_lost_ += lost_;
-    random_loss_ += (lost_ / sent_ - random_loss_) * sent_ / (sent_ + random_loss_memory * segment_);
-    random_loss_ = std::min(random_loss_, max_random_loss);
+    measured_bytes_ += sent;
+    measured_lost_ += lost;
+    random_loss_ += (lost / sent - random_loss_) * sent / (sent + random_loss_memory * segment_);
+    random_loss_ = lesser(random_loss_, max_random_loss);
   } else if (trial_floor_ <= 0) {
-    measured_bytes_ = lost_ > 0 ? 0 : measured_bytes_ + sent_;
+    measured_bytes_ = lost > 0 ? 0 : measured_bytes_ + sent;
     if (measured_bytes_ * random_loss_ < absent_losses * segment_) return;
     random_loss_ /= 2;
     measured_bytes_ = 0;
@@ -106,26 +113,27 @@ void LossBound::measure_random_loss(bool is_clear) {
 /// Evaluates a round (the data that was in flight at its start). Returns true if its losses have lowered the bound.
 bool LossBound::end_round(const Sample& sample) {
   // Mostly no loss has ever set a bound, and this round has none. There is nothing to evaluate then.
-  if (!is_set() && !may_lower(0)) [[likely]]
+  if (!is_set() && !may_lower(Bytes{})) [[likely]]
     return false;
   if (predates_reduction_) {
     predates_reduction_ = false;
     return false;
   }
-  const bool is_clear = trial_floor_ > 0 && max_in_flight_ <= clear * trial_floor_;
+  const double most = as_double(max_in_flight_);
+  const bool is_clear = trial_floor_ > 0 && most <= clear * trial_floor_;
   if (!is_clear && in_seconds(sample.now - lowered_at_) >= cubic_k_) trial_floor_ = 0;
   measure_random_loss(is_clear);
-  const double share = std::min(tolerated_random_loss * random_loss_, max_tolerated);
-  excess_ = std::max(0.0, excess_ + lost_ - (tolerated + share) * sent_);
+  const double share = lesser(tolerated_random_loss * random_loss_, max_tolerated);
+  excess_ = greater(0.0, excess_ + as_double(lost_) - (tolerated + share) * as_double(sent_));
   if (!is_excessive()) return false;
   if (is_clear) return end_trial(sample);
   const double floor = this->floor(sample.beyond_bdp);
-  if (max_in_flight_ <= near_floor * floor) {
+  if (most <= near_floor * floor) {
     trial_floor_ = floor;
-    lower(sample, trial * std::min(max_in_flight_, floor));
+    lower(sample, trial * lesser(most, floor));
   } else {
     trial_floor_ = 0;
-    lower(sample, std::max(beta * max_in_flight_, floor));
+    lower(sample, greater(beta * most, floor));
   }
   return true;
 }
@@ -135,9 +143,9 @@ bool LossBound::end_round(const Sample& sample) {
 /// more than `max_random_loss` was lost. The bound is then 0.8 of the bytes in flight, and may be below the floor.
 bool LossBound::end_trial(const Sample& sample) {
   const double share = measured_lost_ / (measured_bytes_ + min_trial * segment_);
-  random_loss_ = std::min(std::max(random_loss_, share), max_random_loss);
+  random_loss_ = lesser(greater(random_loss_, share), max_random_loss);
   if (share > max_random_loss) {
-    lower(sample, trial * max_in_flight_);
+    lower(sample, trial * as_double(max_in_flight_));
     return true;
   }
   trial_floor_ = excess_ = 0;
@@ -147,8 +155,8 @@ bool LossBound::end_trial(const Sample& sample) {
 /// Sets the bound to `level` bytes. From there it grows by CUBIC's function, whose W_max is the largest number of bytes
 /// in flight of this round.
 void LossBound::lower(const Sample& sample, double level) {
-  w_max_ = max_in_flight_;
-  cubic_k_ = std::cbrt(std::max(w_max_ - level, 0.0) / segment_ / cubic_c);
+  w_max_ = as_double(max_in_flight_);
+  cubic_k_ = std::cbrt(greater(w_max_ - level, 0.0) / segment_ / cubic_c);
   lowered_at_ = sample.now;
   excess_ = measured_bytes_ = measured_lost_ = 0;
   predates_reduction_ = true;
@@ -159,7 +167,7 @@ double LossBound::bound_at(Instant now, double beyond_bdp) const {
   const double since = in_seconds(now - lowered_at_) - cubic_k_;
   const double cubic = w_max_ + cubic_c * segment_ * since * since * since;
   const double share = trial_floor_ > 0 && since < 0 ? trial : 1;
-  return std::max(cubic, share * floor(beyond_bdp));
+  return greater(cubic, share * floor(beyond_bdp));
 }
 
 void LossBound::forget() {

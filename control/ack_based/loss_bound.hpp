@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "dataplane/units/bytes.hpp"
 #include "dataplane/units/time.hpp"
 
 namespace sluice::control {
@@ -31,9 +32,9 @@ class LossBound {
   /// Values of one ACK of the UE, or of several that arrived at once.
   struct Sample {
     Instant now;
-    double delivered = 0;   ///< bytes newly received by the UE, ≥ 0
-    double lost = 0;        ///< bytes marked lost since the last sample, ≥ 0
-    double in_flight = 0;   ///< bytes in flight after the ACK, ≥ 0
+    Bytes delivered;        ///< bytes newly received by the UE, ≥ 0
+    Bytes lost;             ///< bytes marked lost since the last sample, ≥ 0
+    Bytes in_flight;        ///< bytes in flight after the ACK, ≥ 0
     Duration base_delay{};  ///< round trip through an empty queue; ≤ 0 while unknown
     /// Bytes that must be in flight beyond rate times base delay, so that the link stays busy, ≥ 0. Not used unless
     /// may_lower(lost).
@@ -45,7 +46,7 @@ class LossBound {
 
   /// True if the next sample, with `lost` lost bytes, may lower the bound. This is so if it has losses, if this round
   /// had losses, or if earlier rounds had more than is tolerated.
-  [[nodiscard]] bool may_lower(double lost) const { return excess_ + lost_ + lost > 0; }
+  [[nodiscard]] bool may_lower(Bytes lost) const { return lost_ + lost > Bytes{} || excess_ > 0; }
   /// Processes a sample. Returns true if its losses have lowered the bound.
   bool on_acknowledged(const Sample& sample);
   /// Returns the bound on the bytes in flight at `now`; unbounded if no loss has set one. `beyond_bdp`: see
@@ -96,10 +97,10 @@ class LossBound {
   /// sum of the bytes lost beyond the tolerated loss, ≥ 0; above a limit of at least one segment it lowers the bound
   double excess_ = 0;
   /// bytes that must still be delivered or lost before the round ends: the rest of the data in flight at its start
-  double round_left_ = 0;
-  double sent_ = 0;           ///< bytes delivered or lost in this round (about a round trip)
-  double lost_ = 0;           ///< lost bytes that `sent_` contains
-  double max_in_flight_ = 0;  ///< most bytes in flight in this round (about a round trip)
+  Bytes round_left_;
+  Bytes sent_;           ///< bytes delivered or lost in this round (about a round trip)
+  Bytes lost_;           ///< lost bytes that `sent_` contains
+  Bytes max_in_flight_;  ///< most bytes in flight in this round (about a round trip)
 };
 
 }  // namespace sluice::control

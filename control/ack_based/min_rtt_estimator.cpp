@@ -68,7 +68,7 @@ Instant next_short_slot(Instant at) {
 /// True if the drain that began at `began` was a routine one: it began shortly after the start of a slot of 5 s. Other
 /// UEs that share the queue may then have drained it at the same time. `base` is the base delay when the drain began.
 bool is_common(Instant began, Duration base) {
-  return began.time_since_epoch() % slot <= std::max(slot_begin, 2 * base);
+  return began.time_since_epoch() % slot <= greater(slot_begin, 2 * base);
 }
 
 }  // namespace
@@ -91,7 +91,7 @@ void MinRttEstimator::add_sample(Duration round_trip, Duration observed, Duratio
     above_target_for_ = Duration::zero();
   } else {
     min_above_target_ = above_target_for_ <= Duration::zero() ? round_trip : lesser(min_above_target_, round_trip);
-    above_target_for_ += std::max(observed, Duration(1));
+    above_target_for_ += greater(observed, Duration(1));
   }
 }
 

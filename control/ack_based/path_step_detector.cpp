@@ -38,13 +38,13 @@ bool PathStepDetector::is_first(const Sample& sample) const {
 /// ACKs must have arrived at about the earlier rate. The round trip must not have changed since.
 bool PathStepDetector::is_second_gap(const Sample& sample) const {
   if (std::chrono::abs(sample.round_trip - longer_) > longer_ / tolerance + sample.usual) return false;
-  if (sample.now - until_ < std::max(shortest, sample.usual)) return false;
+  if (sample.now - until_ < greater(shortest, sample.usual)) return false;
   const double lasted = to_seconds(until_ - since_);
   return lasted > 0 && static_cast<double>(delivered_.count()) >= min_rate_share * rate_ * lasted;
 }
 
 std::optional<PathStepDetector::Step> PathStepDetector::on_ack(const Sample& sample) {
-  const bool silent = sample.silence >= std::max(shortest, sample.usual);
+  const bool silent = sample.silence >= greater(shortest, sample.usual);
   if (!silent && sample.now - sample.silence == until_) {
     delivered_ += sample.delivered;
     until_ = sample.now;

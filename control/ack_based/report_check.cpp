@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "dataplane/units/by_value.hpp"
+
 namespace sluice::control {
 namespace {
 
@@ -29,8 +31,8 @@ bool is_implausible(Duration queued_for, Duration round_trip) {
 }  // namespace
 
 void ReportCheck::on_acknowledged(Bytes delivered, Duration round_trip) {
-  acknowledged_ += static_cast<std::uint64_t>(std::max<std::int64_t>(delivered.count(), 0));
-  max_rtt_ = std::max(max_rtt_, round_trip);
+  acknowledged_ += static_cast<std::uint64_t>(greater(delivered, Bytes{}).count());
+  max_rtt_ = greater(max_rtt_, round_trip);
 }
 
 void ReportCheck::on_report(Instant now, std::uint64_t transmitted, Duration queued_for) {

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "control/ack_based/seconds.hpp"
+#include "dataplane/units/by_value.hpp"
 
 namespace sluice::control {
 namespace {
@@ -31,20 +32,20 @@ void SteadyLinkDetector::on_rate(Instant now, Duration observed, double rate) {
     mean_rate_ = rate;
     return;
   }
-  const double passed = in_seconds(std::min(observed, longest_sample));
-  const double deviation = std::min(std::abs(rate - mean_rate_) / mean_rate_, 1.0);
+  const double passed = in_seconds(lesser(observed, longest_sample));
+  const double deviation = lesser(std::abs(rate - mean_rate_) / mean_rate_, 1.0);
   mean_rate_ += (rate - mean_rate_) * (passed * (1 / mean_memory));
-  variation_ = std::max(variation_ * (1 - passed * (1 / variation_memory)), deviation);
+  variation_ = greater(variation_ * (1 - passed * (1 / variation_memory)), deviation);
 }
 
 void SteadyLinkDetector::on_round_trip(Duration observed, double round_trip) {
-  const double part = std::min(in_seconds(observed) * (1 / round_trip_memory), 1.0);
+  const double part = lesser(in_seconds(observed) * (1 / round_trip_memory), 1.0);
   const bool shorter = min_round_trip_ <= 0 || round_trip < min_round_trip_;
   min_round_trip_ = shorter ? round_trip : min_round_trip_ + (round_trip - min_round_trip_) * part;
 }
 
 double SteadyLinkDetector::steadiness() const {
-  return std::clamp((varying - variation_) * (1 / (varying - steady)), 0.0, 1.0);
+  return lesser(greater((varying - variation_) * (1 / (varying - steady)), 0.0), 1.0);
 }
 
 }  // namespace sluice::control

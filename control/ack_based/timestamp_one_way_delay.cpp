@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+#include "dataplane/units/by_value.hpp"
+
 namespace sluice::control {
 namespace {
 
@@ -70,13 +72,13 @@ void TimestampOneWayDelay::begin(Instant now, std::uint32_t ticks, Duration wait
 
 Duration TimestampOneWayDelay::excess_delay(Instant now, std::uint32_t ticks, Duration first, Duration most) {
   if (rejections_ >= most_rejections) return Duration(-1);
-  if (origin_ == Instant{}) begin(now, ticks, std::min(first, most));
+  if (origin_ == Instant{}) begin(now, ticks, lesser(first, most));
   Duration delay = (now - origin_) - elapsed(origin_ticks_, ticks);
   const Duration off = delay - min_delay_;
   if (off > max_delay_change_confirmed || off < -clock_step) [[unlikely]] {
     if (may_be_outage(now, off)) return Duration(-1);
     if (off > clock_step || off < -clock_step) {
-      begin(now, ticks, std::min(first, most));
+      begin(now, ticks, lesser(first, most));
       delay = Duration::zero();
     }
   } else {
@@ -117,8 +119,8 @@ void TimestampOneWayDelay::record_min(Instant now, Duration delay) {
     newest_ = delay;
     newest_since_ = now;
   }
-  newest_ = std::min(newest_, delay);
-  min_delay_ = std::min(min_delay_ + (now - min_at_) / min_growth_divisor, std::min(newest_, before_));
+  newest_ = lesser(newest_, delay);
+  min_delay_ = lesser(min_delay_ + (now - min_at_) / min_growth_divisor, lesser(newest_, before_));
   min_at_ = now;
 }
 

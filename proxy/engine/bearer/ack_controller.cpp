@@ -36,18 +36,26 @@ void AckController::adopt_in_flight(Bytes in_flight) {
   ask<AcksCalls::TakeOver>(in_flight);
 }
 
-inline void AckController::give(control::AckSample& ack_sample) {
-  ack_sample.cross_traffic = std::exchange(cross_traffic_, Bytes{});
-  settle_uploaded(ack_sample.now);
-  ack_sample.uploaded = std::exchange(uploaded_, Bytes{});
-  ask<AcksCalls::OnAcknowledged>(ack_sample);
+inline void AckController::give(const control::AckSample& ack) {
+  control::AckSample ack_sample = ack;
+  if (has_other_traffic()) [[unlikely]]
+    move_other_traffic_to(ack_sample);
+  if (*trace_ != nullptr) [[unlikely]] {
+    // An object of its own, so that the usual call needs none in memory.
+    const control::AckSample recorded = ack_sample;
+    return ask<AcksCalls::OnAcknowledged>(recorded);
+  }
+  law_.on_acknowledged(ack_sample);
 }
 
-void AckController::on_ack(control::AckSample& ack) {
+void AckController::on_ack(const control::AckSample& ack) {
   check_.on_acknowledged(ack.delivered, ack.round_trip);
   const Duration longest = law_.summing_time(ack.window_limited);
-  if (longest > Duration::zero() || sum_.delivered > Bytes{}) [[unlikely]]
-    return add_to_sum(ack, longest);
+  if (longest > Duration::zero() || sum_.delivered > Bytes{}) [[unlikely]] {
+    // An object of its own, so that the usual call needs none in memory.
+    const control::AckSample summed = ack;
+    return add_to_sum(summed, longest);
+  }
   give(ack);
 }
 

@@ -34,7 +34,7 @@ class AckController {
   AckController& operator=(const AckController&) = delete;
 
   /// Returns the number of IP bytes that may be sent now: the bearer's window minus its bytes in flight.
-  [[nodiscard]] Bytes budget(Instant now) const { return std::max(law_.window(now) - flight_, Bytes{}); }
+  [[nodiscard]] Bytes budget(Instant now) const { return greater(law_.window(now) - flight_, Bytes{}); }
   /// Returns when the window will have grown enough for a waiting flow to send, if no ACK arrives before. Returns
   /// `never` if no flow waits, or if only an ACK can open the window.
   [[nodiscard]] Instant budget_available_at(Instant now) const {
@@ -79,8 +79,8 @@ class AckController {
   }
   /// Passes an ACK to the controller. Adds to it the cross traffic since the last sample: bytes sent to the UE that
   /// this window does not limit. On a fast link, the ACKs of up to 1 ms form one sample
-  /// (DelayBasedController::summing_time()). Writes the cross traffic into `ack` itself, which saves a copy.
-  void on_ack(control::AckSample& ack);
+  /// (DelayBasedController::summing_time()).
+  void on_ack(const control::AckSample& ack);
   /// Passes a Node-B report of the UE's queue to the controller. Returns false if ACKs contradict the report, which
   /// must then be discarded.
   bool on_report(Instant now, const control::feedback::BearerReport& report);
@@ -140,7 +140,7 @@ class AckController {
   void give_sum(const control::AckSample& ack);
   /// Passes an ACK sample to the controller, after adding the cross traffic sent since the last sample: bytes to the UE
   /// that this window does not limit.
-  void give(control::AckSample& ack_sample);
+  void give(const control::AckSample& ack);
 
   /// Calls the function of the controller that `Call` names, and records the call in the decision log, if there is one.
   template <typename Call, typename... Arguments>
@@ -154,6 +154,16 @@ class AckController {
   Bytes flight_;  ///< IP bytes in flight to the UE
   /// IP bytes of cross traffic, which this window does not limit, that were sent to the UE since the last ACK sample.
   Bytes cross_traffic_;
+  /// Moves the traffic that the window does not limit into the sample: cross traffic, and the UE's own data.
+  void move_other_traffic_to(control::AckSample& ack_sample) {
+    ack_sample.cross_traffic = std::exchange(cross_traffic_, Bytes{});
+    settle_uploaded(ack_sample.now);
+    ack_sample.uploaded = std::exchange(uploaded_, Bytes{});
+  }
+  /// True if cross traffic was sent or the UE has sent data since the last ACK sample.
+  [[nodiscard]] bool has_other_traffic() const {
+    return (cross_traffic_.count() | uploaded_.count() | uploaded_now_.count()) != 0;
+  }
   /// Adds the UE's data of an earlier time to `uploaded_`.
   void settle_uploaded(Instant now) {
     if (now == uploaded_at_) return;

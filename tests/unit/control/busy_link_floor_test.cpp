@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 
 #include "dataplane/units/time.hpp"
 
@@ -36,17 +37,17 @@ class Link {
     const double delivered = in_flight_ / samples;
     for (int i = 1; i <= samples; ++i) {
       now_ += lasts / samples;
-      if (i == samples) in_flight_ = std::max(1e5, floor_.window());
-      floor_.on_sample({.now = now_,
-                        .since = lasts / samples,
-                        .delivered = delivered,
-                        .in_flight = in_flight_,
-                        .lost = has_loss ? 1500.0 : 0.0,
-                        .uploaded = uploads ? 1e5 * to_seconds(lasts) / samples : 0,
-                        .is_limited = true,
-                        .has_round_trip = true,
-                        .wait = wait,
-                        .reference = 10ms});
+      // Each sample delivers whole bytes.
+      if (i == samples) in_flight_ = std::ceil(std::max(1e5, floor_.window()) / samples) * samples;
+      const BusyLinkFloor::Sample sample{.now = now_,
+                                         .since = lasts / samples,
+                                         .delivered = Bytes(delivered),
+                                         .in_flight = Bytes(in_flight_),
+                                         .lost = Bytes(has_loss ? 1500 : 0),
+                                         .uploaded = Bytes(uploads ? 1e5 * to_seconds(lasts) / samples : 0),
+                                         .is_limited = true,
+                                         .wait = wait};
+      if (floor_.on_sample(sample)) floor_.end_round(sample, 10ms);
     }
     most_in_flight = std::max(most_in_flight, in_flight_);
   }

@@ -26,9 +26,9 @@ struct Rounds {
   bool round(int sent, int lost, Duration took = base_delay, Duration min_delay = base_delay) {
     now += took;
     return bound.on_acknowledged({.now = now,
-                                  .delivered = (sent - lost) * segment,
-                                  .lost = lost * segment,
-                                  .in_flight = sent * segment,
+                                  .delivered = Bytes((sent - lost) * segment),
+                                  .lost = Bytes(lost * segment),
+                                  .in_flight = Bytes(sent * segment),
                                   .base_delay = min_delay,
                                   .beyond_bdp = beyond_bdp});
   }
@@ -111,7 +111,8 @@ struct Sender {
       const bool loses = overflows || (random_each > 0 && sent % random_each == 0);
       lost += loses ? 1 : 0;
       const double gone = loses ? segment : 0;
-      bound.on_acknowledged({now, segment - gone, gone, in_flight * segment, base_delay, beyond_bdp});
+      bound.on_acknowledged(
+          {now, Bytes(segment - gone), Bytes(gone), Bytes(in_flight * segment), base_delay, beyond_bdp});
     }
   }
 };
@@ -150,9 +151,9 @@ TEST(LossBound, RandomLossIsAtMostFivePercent) {
     now += 1ms;
     const double lost = i % 3 == 0 ? segment : 0;
     bound.on_acknowledged({.now = now,
-                           .delivered = segment - lost,
-                           .lost = lost,
-                           .in_flight = 60 * segment,
+                           .delivered = Bytes(segment - lost),
+                           .lost = Bytes(lost),
+                           .in_flight = Bytes(60 * segment),
                            .base_delay = 100ms,
                            .beyond_bdp = beyond_bdp});
     EXPECT_LE(bound.random_loss(), 0.05);
@@ -168,9 +169,9 @@ TEST(LossBound, LossesOfAThirdLowerItBelowTheFloor) {
       now += 1ms;
       const double lost = lost_each > 0 && i % lost_each == 0 ? segment : 0;
       bound.on_acknowledged({.now = now,
-                             .delivered = segment - lost,
-                             .lost = lost,
-                             .in_flight = 60 * segment,
+                             .delivered = Bytes(segment - lost),
+                             .lost = Bytes(lost),
+                             .in_flight = Bytes(60 * segment),
                              .base_delay = 100ms,
                              .beyond_bdp = beyond_bdp});
     }
