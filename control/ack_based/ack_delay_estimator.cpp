@@ -26,7 +26,7 @@ constexpr Duration ack_delay_valid_for = seconds(1);
 }  // namespace
 
 Duration AckDelayEstimator::adjust_rtt(const AckSample& ack_sample, Duration since, const DeliveryEstimator& delivery) {
-  if (ack_sample.ack_delay < Duration::zero()) {
+  if (ack_sample.ack_delay < Duration::zero()) [[unlikely]] {
     unknown_for_ += lesser(since, max_observed_gap);
     if (unknown_for_ > ack_delay_valid_for) max_ack_delay_ = Duration::zero();
     if (ack_sample.now - newest_at_ > ack_delay_valid_for) newest_ = Duration::zero();

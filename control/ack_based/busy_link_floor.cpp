@@ -47,13 +47,14 @@ constexpr double max_wait_ratio = 2;
 }  // namespace
 
 bool BusyLinkFloor::on_sample(const Sample& sample) {
-  if (sample.uploaded > Bytes{} || uploaded_rate_ > 0) {
+  if (sample.uploaded > Bytes{} || uploaded_rate_ > 0) [[unlikely]] {
     const double decay = 1 / (1 + in_seconds(greater(sample.since, Duration::zero())) / upload_memory);
     uploaded_rate_ = uploaded_rate_ * decay + static_cast<double>(sample.uploaded.count()) / upload_memory;
   }
   delivered_ += sample.delivered;
   if (sample.is_limited) limited_ += sample.delivered;
-  if (sample.lost > Bytes{}) has_loss_ = true;
+  if (sample.lost > Bytes{}) [[unlikely]]
+    has_loss_ = true;
   record_wait(sample);
   round_left_ -= sample.delivered;
   return round_left_ <= Bytes{} && sample.now - round_began_ >= min_round;

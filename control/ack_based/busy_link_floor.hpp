@@ -65,20 +65,21 @@ class BusyLinkFloor {
   void judge(double rate, double needed);
   void raise(double window, double rate);
 
-  double uploaded_rate_ = 0;      ///< mean rate of the UE's data in bytes/s
-  double link_rate_ = 0;          ///< rate of the busy link in bytes/s
-  double window_ = 0;             ///< see window()
-  double before_raise_ = 0;       ///< `window_` before it was last raised
-  double rate_before_raise_ = 0;  ///< delivery rate of the round before `window_` was last raised, in bytes/s
-  Instant round_began_{};         ///< begin of the present round (about a round trip); zero: no round yet
-  Bytes round_left_;              ///< bytes in flight at the begin of the present round that are not delivered yet
-  Bytes delivered_;               ///< bytes delivered in the present round (about a round trip)
-  Bytes limited_;                 ///< bytes of `delivered_` that were delivered while the window limited the sender
+  // Each ACK reads the members up to `uploads_`.
+  double uploaded_rate_ = 0;  ///< mean rate of the UE's data in bytes/s
+  double link_rate_ = 0;      ///< rate of the busy link in bytes/s
+  Instant round_began_{};     ///< begin of the present round (about a round trip); zero: no round yet
+  Bytes round_left_;          ///< bytes in flight at the begin of the present round that are not delivered yet
+  Bytes delivered_;           ///< bytes delivered in the present round (about a round trip)
+  Bytes limited_;             ///< bytes of `delivered_` that were delivered while the window limited the sender
   /// Shortest known wait in the present round (about a round trip); negative if none is known.
   Duration least_wait_{-1};
   std::uint8_t until_judged_ = 0;  ///< rounds until the result of the last raise is known; zero: it is known
   bool has_loss_ = false;          ///< true if bytes were lost in the present round (about a round trip)
   bool uploads_ = false;
+  double window_ = 0;             ///< see window()
+  double before_raise_ = 0;       ///< `window_` before it was last raised
+  double rate_before_raise_ = 0;  ///< delivery rate of the round before `window_` was last raised, in bytes/s
 };
 
 }  // namespace sluice::control

@@ -136,11 +136,11 @@ void DelayBasedController::adopt(const DelayBasedController& before) {
 }
 
 void DelayBasedController::on_resumed(Instant now) {
-  if (idle_ && now - last_ack_ <= 2 * control_loop_delay_) return;  // a round has ended, which is no pause
-  min_rtt_.cancel_drain();                                          // the controlled traffic has no queue now
+  if (idle() && now - last_ack_ <= 2 * control_loop_delay_) return;  // a round has ended, which is no pause
+  min_rtt_.cancel_drain();                                           // the controlled traffic has no queue now
   slow_start_.stop_refilling();
-  all_lost_ = !idle_;
-  if (idle_ && has_ack_ && now - last_ack_ >= parameters_->restart_after_idle) {
+  all_lost_ = !idle();
+  if (idle() && has_ack_ && now - last_ack_ >= parameters_->restart_after_idle) {
     delivery_.restart();
     min_rtt_.forget();
     bursty_link_ = false;
@@ -175,7 +175,8 @@ void DelayBasedController::update_busy_link(const AckSample& ack_sample, Duratio
                                      .uploaded = ack_sample.uploaded,
                                      .is_limited = ack_sample.window_limited || fills,
                                      .wait = is_wait_known ? wait : Duration(-1)};
-  if (busy_link_.on_sample(sample)) busy_link_.end_round(sample, reference_delay());
+  if (busy_link_.on_sample(sample)) [[unlikely]]
+    busy_link_.end_round(sample, reference_delay());
 }
 
 /// True if round trips do not show the downlink's queue: the UE uploads, and timestamps do not show how late its ACKs
@@ -187,7 +188,8 @@ bool DelayBasedController::is_delay_unattributed() const {
 /// Returns how much of the time since the last ACK counts as time in which the round trip was observed. Of a long time
 /// without ACKs only a part counts, because it may be an outage.
 Duration DelayBasedController::observed_since_ack(Instant now) const {
-  if (!has_ack_) return Duration::zero();
+  if (!has_ack_) [[unlikely]]
+    return Duration::zero();
   const Duration ack_gap = now - last_ack_;
   return ack_gap <= max_observed_gap ? ack_gap
                                      : lesser(ack_gap, greater(base_delay() + reference_delay(), max_observed_gap));
@@ -204,7 +206,6 @@ void DelayBasedController::on_acknowledged(const AckSample& raw) {
   last_ack_ = ack_sample.now;
   has_ack_ = true;
   all_lost_ = false;
-  idle_ = ack_sample.in_flight <= Bytes{};
   in_flight_ = ack_sample.in_flight;
   flows_ = ack_sample.flows == 0 ? 1 : ack_sample.flows;
   reference_factor_ = ack_sample.reference_factor;
@@ -219,7 +220,7 @@ void DelayBasedController::on_acknowledged(const AckSample& raw) {
   detect_longer_path(ack_sample, silence);
   detect_shorter_path(ack_sample);
   record_round_trip(ack_sample, observed);
-  if (draining() && is_shared(shared_queue_)) {
+  if (draining() && is_shared(shared_queue_)) [[unlikely]] {
     // Other UEs drain at the same time, so the ACKs may arrive at the rate of the whole queue.
     delivery_.on_idle();
   } else if (came + clock_tolerance >= delivered_at_) {
@@ -235,12 +236,14 @@ void DelayBasedController::on_acknowledged(const AckSample& raw) {
       steady_link_.on_rate(ack_sample.now, observed, delivery_.rate().bytes_per_second());
     }
   }
-  if (idle_ && !ack_sample.window_limited) delivery_.on_idle();
+  if (idle() && !ack_sample.window_limited) delivery_.on_idle();
   update_busy_link(ack_sample, silence, raw.ack_delay >= Duration::zero());
   if (in_slow_start()) advance_slow_start(ack_sample);
-  if (cross_traffic_.has_competition() || is_delay_unattributed()) min_rtt_.mark_fresh();
+  const bool is_queue_unknown = cross_traffic_.has_competition() || is_delay_unattributed();
+  if (is_queue_unknown) [[unlikely]]
+    min_rtt_.mark_fresh();
   update_loss_bound(ack_sample);
-  update_base_delay(ack_sample);
+  update_base_delay(ack_sample, is_queue_unknown);
   refill(ack_sample, refilling ? silence : Duration::zero());
   update_bursty_link();
   set_window();
@@ -250,7 +253,8 @@ void DelayBasedController::on_acknowledged(const AckSample& raw) {
 /// While other UEs have data, the delivery rate is averaged over a round
 /// trip, because ACKs arrive in one burst per round trip.
 void DelayBasedController::detect_shared_queue(const AckSample& ack_sample, Duration silence, double srtt) {
-  if (silence <= parameters_->memory && !is_shared(shared_queue_)) return;
+  if (silence <= parameters_->memory && !is_shared(shared_queue_)) [[likely]]
+    return;
   // A window of few segments leaves silences by itself, for example after the path has become longer.
   const bool is_small = ack_sample.in_flight + ack_sample.delivered < parameters_->segment * min_shared_segments;
   const Duration transmissions = delivery_.has_sample() && !is_small
@@ -279,7 +283,8 @@ bool DelayBasedController::is_link_limited(const AckSample& ack_sample) const {
 /// outages. Requests a drain of the queue if round trips stay long although fewer bytes are in flight.
 void DelayBasedController::record_round_trip(const AckSample& ack_sample, Duration observed) {
   if (ack_sample.round_trip <= Duration::zero()) return;
-  if (!min_rtt_.known()) min_rtt_.confirm(ack_sample.now);
+  if (!min_rtt_.known()) [[unlikely]]
+    min_rtt_.confirm(ack_sample.now);
   min_rtt_.record(ack_sample.round_trip);
   if (!draining() && !slow_start_.refilling()) steady_link_.on_round_trip(observed, in_seconds(ack_sample.round_trip));
   const bool is_wanted = !ack_sample.window_limited || ack_sample.round_trip < base_delay() + parameters_->reference;
@@ -391,17 +396,19 @@ MinRttEstimator::Probe DelayBasedController::probe_of(const AckSample& ack_sampl
 
 /// Begins a drain (empties the queue to measure the base delay) when one is due, and ends it when the base delay is
 /// measured. If every round trip of 20 s was longer than the target queue allows, replaces the base delay without a
-/// drain. While cross traffic competes, cancels drains.
-void DelayBasedController::update_base_delay(const AckSample& ack_sample) {
+/// drain. If `is_queue_unknown` is true, round trips do not show the queue of controlled traffic, and drains are
+/// cancelled.
+void DelayBasedController::update_base_delay(const AckSample& ack_sample, bool is_queue_unknown) {
   if (!in_slow_start()) {
-    if (const auto least = min_rtt_.forced_reset_value()) return raise_min_rtt(*least);
+    if (const auto least = min_rtt_.forced_reset_value()) [[unlikely]]
+      return raise_min_rtt(*least);
   }
-  if (cross_traffic_.has_competition() || is_delay_unattributed()) {
+  if (is_queue_unknown) [[unlikely]] {
     standing_delay_.forget();
     return min_rtt_.cancel_drain();
   }
   const bool may_drain = !in_slow_start() && ack_sample.window_limited && delivery_.has_sample();
-  if (draining()) {
+  if (draining()) [[unlikely]] {
     if (min_rtt_.is_routine(ack_sample.now)) return begin_drain(ack_sample);
     if (min_rtt_.on_drained(probe_of(ack_sample), drain_window(), rtt_tolerance())) end_drain(ack_sample.now);
   } else if (may_drain && min_rtt_.is_stale(ack_sample.now) &&
@@ -454,7 +461,8 @@ void DelayBasedController::end_drain(Instant now) {
 /// bytes. When the window fills the path, it grows more slowly, until the radio queue has the length that the
 /// controller keeps on steady links.
 void DelayBasedController::refill(const AckSample& ack_sample, Duration silence) {
-  if (!slow_start_.refilling()) return;
+  if (!slow_start_.refilling()) [[likely]]
+    return;
   if (paces_refill()) {
     const double rate = delivery_.rate().bytes_per_second();
     const double bdp = rate * to_seconds(base_delay());
@@ -501,7 +509,8 @@ void DelayBasedController::update_loss_bound(const AckSample& ack_sample) {
                                  .in_flight = ack_sample.in_flight,
                                  .base_delay = base_delay(),
                                  .beyond_bdp = may_lower ? beyond_bdp_under_loss() : 0};
-  if (losses_.on_acknowledged(sample) && in_slow_start()) exit_slow_start();
+  if (losses_.on_acknowledged(sample) && in_slow_start()) [[unlikely]]
+    exit_slow_start();
 }
 
 /// Returns the bytes that must be in flight in addition to rate × base delay while losses limit the window. They
@@ -545,24 +554,37 @@ double DelayBasedController::steady_window(double rate, double factor) const {
   return gain * rate * (in_seconds(base_delay()) + factor * reference);
 }
 
+/// Returns the bytes that must be in flight because ACKs come together, or acknowledge more than `segments` (two
+/// segments in bytes) at once.
+double DelayBasedController::beyond_ack_pairs(double segments) const {
+  const auto aggregation = static_cast<double>(delivery_.ack_aggregation().count());
+  const auto ack_stretch = static_cast<double>(delivery_.ack_stretch().count());
+  const double ahead = parameters_->ack_aggregation_share * greater(aggregation - segments, 0.0);
+  const double late =
+      ack_delay_.is_known() ? 0 : aggregation_unexplained * greater(aggregation - greater(ack_stretch, segments), 0.0);
+  // The link needs all bytes of an ACK stretch to continue until the next ACK. Timestamps do not show that delay.
+  const double stretched = greater(ack_stretch - segments, 0.0);
+  return greater(greater(ahead, late), stretched);
+}
+
+/// Returns the bytes that the UE may leave unacknowledged on each of several connections. End to end each connection
+/// has a window of its own, which no other one can use.
+double DelayBasedController::unacknowledged_of_each() const {
+  const auto segment = static_cast<double>(parameters_->segment.count());
+  const auto ack_stretch = static_cast<double>(delivery_.ack_stretch().count());
+  return control_loop_delay_ > Duration::zero() ? greater(segment, ack_stretch - segment) : segment;
+}
+
 /// Returns the bytes that must be in flight in addition to gain · rate · (base delay + reference). They are the sum of
 /// two segments, data whose ACKs further connections delay, and data whose ACKs come late or together. The part for
 /// late ACKs is at most `ack_delay_bound` bytes.
 double DelayBasedController::beyond_bdp(double ack_delay_bound) const {
   const auto segments = static_cast<double>((parameters_->segment * min_segments).count());
-  const auto aggregation = static_cast<double>(delivery_.ack_aggregation().count());
-  const auto ack_stretch = static_cast<double>(delivery_.ack_stretch().count());
-  const double ahead = parameters_->ack_aggregation_share * greater(0.0, aggregation - segments);
-  const double late =
-      ack_delay_.is_known() ? 0 : aggregation_unexplained * greater(0.0, aggregation - greater(ack_stretch, segments));
-  // The link needs all bytes of an ACK stretch to continue until the next ACK. Timestamps do not show that delay.
-  const double stretched = greater(0.0, ack_stretch - segments);
-  const auto segment = static_cast<double>(parameters_->segment.count());
-  // End to end each connection has a window of its own, which no other one can use.
-  const double of_each = control_loop_delay_ > Duration::zero() ? greater(segment, ack_stretch - segment) : segment;
-  const double delayed = of_each * (flows_ - 1);
+  double waiting = 0;
+  // Mostly each ACK acknowledges two segments and comes alone, so no bytes are needed for ACKs that come together.
+  if (delivery_.acknowledges_more_than(segments)) waiting = beyond_ack_pairs(segments);
+  const double delayed = flows_ > 1 ? unacknowledged_of_each() * (flows_ - 1) : 0;
   const double rate = delivery_.rate().bytes_per_second();
-  double waiting = greater(greater(ahead, late), stretched);
   const Duration latest = ack_delay_.max();
   if (latest > Duration::zero()) {
     const Duration newest = lesser(ack_delay_.newest(), latest);
@@ -577,14 +599,18 @@ void DelayBasedController::set_window() {
   const auto least = static_cast<double>((parameters_->segment * min_segments).count());
   double window = model_window();
   if (in_slow_start()) window = greater(slow_start_.window(), window);
-  if (busy_link_.uploads()) window = greater(window, busy_link_.window());
+  if (busy_link_.uploads()) [[unlikely]]
+    window = greater(window, busy_link_.window());
   const double bound = losses_.is_set() ? losses_.bound_at(last_ack_, beyond_bdp_under_loss()) : LossBound::unbounded;
   loss_limited_ = window > bound;
   window = lesser(window, bound);
   // Cross traffic causes losses, too. Without this minimum it would take the share that each loss removes here.
-  if (cross_traffic_.has_competition()) window = greater(window, least + cross_traffic_.fair_share(flows_));
-  if (draining()) window = lesser(window, drain_window());
-  if (slow_start_.refilling()) window = lesser(window, slow_start_.window());
+  if (cross_traffic_.has_competition()) [[unlikely]]
+    window = greater(window, least + cross_traffic_.fair_share(flows_));
+  if (draining()) [[unlikely]]
+    window = lesser(window, drain_window());
+  if (slow_start_.refilling()) [[unlikely]]
+    window = lesser(window, slow_start_.window());
   constexpr double most = 1e12;
   window_ = Bytes(all_lost_ ? least : lesser(greater(window, least), most));
 }

@@ -119,7 +119,9 @@ class DelayBasedController {
   /// Returns zero too while each ACK matters: if slow start limits the source, in a drain or refill, while losses bound
   /// the window, or while the path may have become longer.
   [[nodiscard]] Duration summing_time(bool window_limited) const {
-    if (delivery_.rate() < summed_from || draining() || loss_limited_ || all_lost_) return Duration::zero();
+    if (delivery_.rate().bytes_per_second() < summed_from.bytes_per_second() || draining() || loss_limited_ ||
+        all_lost_)
+      return Duration::zero();
     if (slow_start_.refilling() || (in_slow_start() && window_limited)) return Duration::zero();
     return path_step_.is_suspected() ? Duration::zero() : lesser(longest_sum, base_delay() / 8);
   }
@@ -216,7 +218,7 @@ class DelayBasedController {
   void record_round_trip(const AckSample& ack_sample, Duration observed);
   void advance_slow_start(const AckSample& ack_sample);
   void exit_slow_start();
-  void update_base_delay(const AckSample& ack_sample);
+  void update_base_delay(const AckSample& ack_sample, bool is_queue_unknown);
   [[nodiscard]] MinRttEstimator::Probe probe_of(const AckSample& ack_sample) const;
   void begin_drain(const AckSample& ack_sample);
   void end_drain(Instant now);
@@ -231,8 +233,12 @@ class DelayBasedController {
   void update_loss_bound(const AckSample& ack_sample);
   [[nodiscard]] double model_window() const;
   [[nodiscard]] double steady_window(double rate, double factor) const;
+  [[nodiscard]] double beyond_ack_pairs(double segments) const;
+  [[nodiscard]] double unacknowledged_of_each() const;
   [[nodiscard]] double beyond_bdp(double ack_delay_bound) const;
   [[nodiscard]] double beyond_bdp_under_loss() const;
+  /// True if no bytes are in flight after the newest ACK.
+  [[nodiscard]] bool idle() const { return in_flight_ <= Bytes{}; }
   [[nodiscard]] bool extrapolates() const;
   [[nodiscard]] bool paces_refill() const;
   void update_bursty_link();
@@ -246,8 +252,10 @@ class DelayBasedController {
   [[nodiscard]] Duration observed_since_ack(Instant now) const;
   [[gnu::flatten]] void set_window();
 
-  // Each ACK reads the members in the middle, so these share few cache lines. Rarely used members of `losses_` are its
-  // first ones, and those of `min_rtt_` its last ones.
+  // The members that each ACK reads share few cache lines by this order. Rarely used members are the last ones of
+  // `standing_delay_`, `busy_link_` and `min_rtt_`, and the first ones of `losses_` and `path_step_`.
+  /// Detects a longer path by round trips that stay long although fewer bytes are in flight.
+  StandingDelayDetector standing_delay_;
   LossBound losses_;
   const DelayBasedParameters* parameters_;
   Bytes window_;
@@ -262,24 +270,21 @@ class DelayBasedController {
   bool bursty_link_ = false;   ///< true if the link pauses for longer than 1.5 times the target delay of the queue
   bool loss_limited_ = false;  ///< true if losses limit the window
   bool has_ack_ = false;       ///< true after the first ACK sample
-  bool idle_ = true;           ///< true if no bytes are in flight after the newest ACK
   bool all_lost_ = false;      ///< true if all bytes in flight are considered lost: the window is two segments
   SlowStart slow_start_;
   AckDelayEstimator ack_delay_;
   CrossTrafficEstimator cross_traffic_;
   SteadyLinkDetector steady_link_;
   DeliveryEstimator delivery_;
-  /// Detects a longer path by round trips that stay long although fewer bytes are in flight.
-  StandingDelayDetector standing_delay_;
-  PathStepDetector path_step_;        ///< detects a longer path by silences between ACKs
-  BusyLinkFloor busy_link_;           ///< smallest window while the UE uploads, so that ACKs wait for the uplink
   SharedQueueDetector shared_queue_;  ///< detects data of other UEs between the data of this UE in a shared queue
+  BusyLinkFloor busy_link_;           ///< smallest window while the UE uploads, so that ACKs wait for the uplink
+  PathStepDetector path_step_;        ///< detects a longer path by silences between ACKs
+  MinRttEstimator min_rtt_;
   /// limit of the rate in drain_window() if the queue is shared with other UEs, bytes/s; see begin_drain()
   double drain_rate_ = 0;
-  MinRttEstimator min_rtt_;
   PathChangeDetector path_change_;  ///< detects a longer path by Node-B reports
   Instant reported_at_{};           ///< time of the last Node-B report; zero: none
 };
-static_assert(sizeof(DelayBasedController) <= 896, "one for each bearer");
+static_assert(sizeof(DelayBasedController) <= 880, "one for each bearer");
 
 }  // namespace sluice::control

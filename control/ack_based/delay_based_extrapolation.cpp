@@ -44,7 +44,7 @@ bool DelayBasedController::extrapolates() const {
 /// bursts.
 bool DelayBasedController::paces_refill() const {
   return slow_start_.refilling() && min_rtt_.was_raised() && control_loop_delay_ <= Duration::zero() &&
-         !loss_limited_ && !all_lost_ && !idle_;
+         !loss_limited_ && !all_lost_ && !idle();
 }
 
 /// Updates whether the window grows in pauses of a bursty link. It grows if the pauses are longer than 1.5 times the
@@ -58,7 +58,7 @@ void DelayBasedController::update_bursty_link() {
 /// True if the window may grow between ACKs now. False in slow start, in a queue drain, while losses limit the window,
 /// after an outage, and with no bytes in flight.
 bool DelayBasedController::extrapolates_in_gap() const {
-  return (extrapolates() || bursty_link_) && !loss_limited_ && !in_slow_start() && !draining() && !all_lost_ && !idle_;
+  return (extrapolates() || bursty_link_) && !loss_limited_ && !in_slow_start() && !draining() && !all_lost_ && !idle();
 }
 
 /// Returns the interval after an ACK in which the window grows. If the uplink delays ACKs, the interval begins at once.
@@ -88,7 +88,7 @@ Bytes DelayBasedController::extrapolated(Duration lasted) const {
 /// three times: two round trips with the target queue, the transmission time of these bytes, and the greatest ACK
 /// delay.
 Duration DelayBasedController::probe_timeout() const {
-  if (!min_rtt_.known() || !delivery_.has_sample() || idle_ || all_lost_) return Duration::max();
+  if (!min_rtt_.known() || !delivery_.has_sample() || idle() || all_lost_) return Duration::max();
   const Duration carried = lesser(delivery_.rate().time_for(greater(window_, in_flight_)), longest_carried);
   return greater(min_probe_timeout, 2 * (base_delay() + reference_delay()) + ack_delay_.max() + carried);
 }

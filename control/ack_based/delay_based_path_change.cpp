@@ -52,7 +52,8 @@ void DelayBasedController::detect_longer_path(const AckSample& ack_sample, Durat
                          .delivered = ack_sample.delivered,
                          .rate = rate,
                          .steady = steady_link_.steadiness() > 0 && !fills});
-  if (!step || step->base_delay <= base_delay()) return;
+  if (!step || step->base_delay <= base_delay()) [[likely]]
+    return;
   delivery_.seed(ack_sample.now, Rate::bytes_per_second(step->rate));
   min_rtt_.raise(step->base_delay);
   min_rtt_.mark_changed(ack_sample.now);
@@ -66,7 +67,7 @@ void DelayBasedController::detect_longer_path(const AckSample& ack_sample, Durat
 /// same queue may have paused instead.
 void DelayBasedController::detect_shorter_path(const AckSample& ack_sample) {
   if (flows_ > 1 || steady_link_.steadiness() <= 0 || in_slow_start() || draining() || !min_rtt_.known() ||
-      ack_sample.round_trip <= Duration::zero() || ack_sample.round_trip >= base_delay())
+      ack_sample.round_trip <= Duration::zero() || ack_sample.round_trip >= base_delay()) [[likely]]
     return;
   delivery_.on_idle();
   if (ack_sample.round_trip < base_delay() * 7 / 8 - milliseconds(1))
@@ -75,7 +76,7 @@ void DelayBasedController::detect_shorter_path(const AckSample& ack_sample) {
 
 void DelayBasedController::on_report(Instant now, Bytes queue) {
   reported_at_ = now;
-  const bool silent = idle_ || now - last_ack_ > greater(base_delay() + reference_delay(), max_observed_gap);
+  const bool silent = idle() || now - last_ack_ > greater(base_delay() + reference_delay(), max_observed_gap);
   if (!min_rtt_.known() || in_slow_start() || silent || draining() || slow_start_.refilling() ||
       cross_traffic_.controlled_rate() <= 0)
     return;

@@ -59,7 +59,7 @@ void DeliveryEstimator::on_delivered(Instant now, Bytes newly, bool link_limited
   record_aggregation(now, bytes, same_aggregation);
   update_byte_mean(ack_stretch_, stretch > Bytes{} ? static_cast<double>(stretch.count()) : bytes, bytes);
   busy_ = true;
-  if (first_aggregation_) {
+  if (first_aggregation_) [[unlikely]] {
     last_ = now;
     return;
   }
@@ -130,7 +130,8 @@ void DeliveryEstimator::measure(Instant now, double bytes) {
   const double added = byte_weight_ * bytes;
   delivered_ = decay * delivered_ + added;
   weight_ = decay * weight_ + (1 - decay);
-  if (weight_ < min_weight) return;
+  if (weight_ < min_weight) [[unlikely]]
+    return;
   const double plain = plain_mean();
   mean_ = mean_ > 0 ? greater(plain, decay * mean_ + added) : plain;
 }

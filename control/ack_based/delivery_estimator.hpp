@@ -43,6 +43,10 @@ class DeliveryEstimator {
   [[nodiscard]] Bytes ack_aggregation() const { return Bytes(ack_aggregation_); }
   /// Returns the mean number of bytes that one ACK acknowledges. Each ACK is weighted by its bytes.
   [[nodiscard]] Bytes ack_stretch() const { return Bytes(ack_stretch_); }
+  /// True if ack_aggregation() or ack_stretch() may exceed `bytes`. False if neither does.
+  [[nodiscard]] bool acknowledges_more_than(double bytes) const {
+    return ack_aggregation_ > bytes || ack_stretch_ > bytes;
+  }
   /// Returns the mean time from one clump (ACKs that arrive within 1 ms) to the next, without stalls; zero while
   /// unknown.
   [[nodiscard]] Duration gap() const { return from_seconds(gap_); }

@@ -67,7 +67,8 @@ bool LossBound::on_acknowledged(const Sample& sample) {
   lost_ += sample.lost;
   max_in_flight_ = greater(max_in_flight_, sample.in_flight + gone);
   round_left_ -= gone;
-  if (round_left_ > Bytes{} || sent_ <= Bytes{}) return false;
+  if (round_left_ > Bytes{} || sent_ <= Bytes{}) [[likely]]
+    return false;
   measure_path(sample);
   const bool lowered = sample.base_delay > Duration::zero() && end_round(sample);
   round_began_ = sample.now;

@@ -56,12 +56,13 @@ class PathStepDetector {
   [[nodiscard]] bool is_first(const Sample& sample) const;
   [[nodiscard]] bool is_second_gap(const Sample& sample) const;
 
+  Instant since_{};  ///< end of the first silence (time without ACKs)
+  Instant until_{};  ///< time of the newest ACK since `since_` that did not end another silence (time without ACKs)
+  double rate_ = 0;  ///< delivery rate before the first silence (time without ACKs), bytes/s
+  Bytes delivered_;  ///< bytes delivered from `since_` to `until_`
+  // Each ACK reads the last two members.
   Duration newest_{};  ///< round trip of the previous ACK; zero: unknown
   Duration longer_{};  ///< round trip after the first silence (time without ACKs); zero: there was none
-  Instant since_{};    ///< end of the first silence (time without ACKs)
-  Instant until_{};    ///< time of the newest ACK since `since_` that did not end another silence (time without ACKs)
-  double rate_ = 0;    ///< delivery rate before the first silence (time without ACKs), bytes/s
-  Bytes delivered_;    ///< bytes delivered from `since_` to `until_`
 };
 
 }  // namespace sluice::control

@@ -231,7 +231,6 @@ void DelayBasedController::fields(Self& self, Visit& visit) {
   visit("rests", self.bursty_link_);
   visit("loss_limited", self.loss_limited_);
   visit("heard", self.has_ack_);
-  visit("idle", self.idle_);
   visit("unanswered", self.all_lost_);
 }
 
