@@ -116,8 +116,10 @@ void add_vlan_tag(HeaderTemplate& header, std::uint16_t tpid, std::uint16_t tci)
 /// Returns the bytes of IP and TCP headers of a data segment, without outer headers. `timestamps` is true if the
 /// segment has the TCP option timestamps, and no other option is counted.
 [[nodiscard]] inline std::uint32_t data_header_in_ip(const HeaderTemplate& header, bool timestamps) noexcept {
-  const std::size_t ip = header.ip_version == 4 ? ipv4_length : ipv6_length;
-  return static_cast<std::uint32_t>(ip + tcp_length) + (timestamps ? 12U : 0U);
+  // Versions are 4 and 6. Without a choice this takes half the instructions, and each segment needs it several times.
+  static_assert(ipv4_length == 4 * 10 - 20 && ipv6_length == 6 * 10 - 20);
+  const std::uint32_t ip = header.ip_version * 10U - 20U;
+  return ip + static_cast<std::uint32_t>(tcp_length) + std::uint32_t{timestamps} * 12U;
 }
 
 /// Returns the bytes of outer, IP and TCP headers of a data segment. `timestamps` is true if the segment has the TCP
