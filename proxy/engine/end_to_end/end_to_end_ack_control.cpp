@@ -121,7 +121,7 @@ bool EndToEndAckControl::on_ack(const EndToEndFlow& flow, Bearer& bearer, const 
   Bytes delivered = watched.on_wire(acked.delivered);
   if (bearer.has_cross_traffic_queue()) [[unlikely]]
     delivered += take_delivered_cross_traffic(bearer, delivered, acked.round_trip, now);
-  control::AckSample ack_sample = make_ack_sample(bearer, now);
+  control::AckSample ack_sample = make_ack_sample(bearer, controller, now);
   ack_sample.delivered = delivered;
   if (!watched.has_tiny_window) ack_sample.round_trip = acked.round_trip;
   if (segment.has_timestamps && !watched.has_tiny_window) {

@@ -52,16 +52,19 @@ Bytes part_of(Bytes window, std::uint32_t waiting, std::uint32_t short_flows, bo
 }
 
 Competitors competitors_for(const Bearer& bearer) {
-  const AckController& controller = bearer.ack_controller();
+  return competitors_for(bearer, bearer.ack_controller());
+}
+
+Competitors competitors_for(const Bearer& bearer, const AckController& controller) {
   return {bearer.load.backlogged_flows + controller.end_to_end.waiting + controller.cross_traffic_flows,
           controller.short_flows_waiting() + controller.end_to_end.short_flows};
 }
 
-control::AckSample make_ack_sample(const Bearer& bearer, Instant now) {
-  const std::uint32_t competitors = competitors_for(bearer).all;
+control::AckSample make_ack_sample(const Bearer& bearer, const AckController& controller, Instant now) {
+  const std::uint32_t competitors = competitors_for(bearer, controller).all;
   control::AckSample ack_sample;
   ack_sample.now = now;
-  ack_sample.in_flight = bearer.ack_controller().flight();
+  ack_sample.in_flight = controller.flight();
   ack_sample.flows = std::max(competitors, 1U);
   ack_sample.window_limited = competitors > 0;
   ack_sample.reference_factor = bearer.reference_factor(now);
@@ -154,7 +157,7 @@ void BudgetSharing::on_ack(Flow& flow, FlowId id, Bearer& bearer, const tcp::Ack
   Bytes delivered = on_wire(flow.leg(Side::radio), Bytes(ack_sample.delivered));
   if (bearer.has_cross_traffic_queue()) [[unlikely]]
     delivered += take_delivered_cross_traffic(bearer, delivered, round_trip, now);
-  control::AckSample sample = make_ack_sample(bearer, now);
+  control::AckSample sample = make_ack_sample(bearer, controller, now);
   sample.delivered = delivered;
   sample.round_trip = round_trip;
   sample.ack_delay = late;
@@ -168,7 +171,7 @@ Bytes BudgetSharing::budget(const Flow& flow, FlowId id, Bearer& bearer, bool be
   const Bytes elsewhere = follow(share, flow, bearer, controller);
   controller.resume(now);
   const Bytes budget = lesser(elsewhere, controller.budget(now));
-  const Competitors competitors = competitors_for(bearer);
+  const Competitors competitors = competitors_for(bearer, controller);
   const std::uint32_t waiting = competitors.all + (flow.share.backlog == 0 ? 1U : 0U);
   if (beyond_its_part || waiting <= 1) return budget;
   return part_of_budget(share, budget, competitors, waiting, flow, controller, now);
@@ -180,13 +183,13 @@ Bytes BudgetSharing::budget_to_pass(const Flow& flow, FlowId id, Bearer& bearer,
   follow_flight(share, flow, controller);
   controller.resume(now);
   const Bytes budget = lesser(budget_elsewhere(share, flow, bearer, controller), controller.budget(now));
-  const std::uint32_t waiting = competitors_for(bearer).all + (flow.share.backlog == 0 ? 1U : 0U);
+  const std::uint32_t waiting = competitors_for(bearer, controller).all + (flow.share.backlog == 0 ? 1U : 0U);
   // The waiting state is updated only if the flow has to wait, because it is not read before.
   if (waiting <= 1 && budget >= least) [[likely]]
     return budget;
   follow_waits(share, true, flow, bearer, controller);
   if (waiting <= 1) return budget;
-  return part_of_budget(share, budget, competitors_for(bearer), waiting, flow, controller, now);
+  return part_of_budget(share, budget, competitors_for(bearer, controller), waiting, flow, controller, now);
 }
 
 void BudgetSharing::record_passed(const Flow& flow, FlowId id, Bearer& bearer) {

@@ -36,9 +36,11 @@ struct Competitors {
 };
 /// Returns the numbers of flows that share the window of the bearer.
 [[nodiscard]] Competitors competitors_for(const Bearer& bearer);
-/// Returns an ACK sample in which only those fields are set that are equal for all connections of the bearer. Requires
-/// rate_control().uses_ack_feedback().
-[[nodiscard]] control::AckSample make_ack_sample(const Bearer& bearer, Instant now);
+/// Returns the numbers of flows that share the window of the bearer. `controller` is the bearer's ACK-based controller.
+[[nodiscard]] Competitors competitors_for(const Bearer& bearer, const AckController& controller);
+/// Returns an ACK sample in which only those fields are set that are equal for all connections of the bearer.
+/// `controller` is the bearer's ACK-based controller.
+[[nodiscard]] control::AckSample make_ack_sample(const Bearer& bearer, const AckController& controller, Instant now);
 
 /// Returns by how long the UE delayed its newest ACK, derived from the ACK's timestamp `ticks`; negative while unknown.
 /// `round_trip` is the measured round trip, which includes this delay; zero while unknown. A delay above `round_trip`

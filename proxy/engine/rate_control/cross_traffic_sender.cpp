@@ -451,7 +451,7 @@ void CrossTrafficSender::record_answer(Bearer& bearer, const control::AnswerCloc
   const CrossTrafficQueue& cross = bearer.cross_traffic_queue();
   const bool is_paused = cross.clock->holds() || cross.clock->probes() > 0;
   const Bytes others = take_delivered_cross_traffic(bearer, delivery.delivered, delivery.round_trip, now);
-  control::AckSample sample = make_ack_sample(bearer, now);
+  control::AckSample sample = make_ack_sample(bearer, bearer.ack_controller(), now);
   sample.delivered = delivery.delivered + others;
   sample.round_trip = delivery.round_trip;
   sample.window_limited = sample.window_limited && !is_paused;
