@@ -16,7 +16,7 @@ namespace sluice::control {
 class ReportCheck {
  public:
   /// Records that the UE has received `delivered` more IP bytes. `round_trip` is the RTT of the newest segment; zero:
-  /// unknown.
+  /// unknown. Calls before the first report have no effect on later results, because that report begins the comparison.
   void on_acknowledged(Bytes delivered, Duration round_trip);
   /// Records a Node-B report. `transmitted` is its cumulative count of transmitted bytes. `queued_for` is the reported
   /// queue divided by the recent rate, that is, the time until the queue is transmitted.

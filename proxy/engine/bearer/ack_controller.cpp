@@ -49,7 +49,8 @@ inline void AckController::give(const control::AckSample& ack) {
 }
 
 void AckController::on_ack(const control::AckSample& ack) {
-  check_.on_acknowledged(ack.delivered, ack.round_trip);
+  if (check_ != nullptr) [[unlikely]]
+    check_->on_acknowledged(ack.delivered, ack.round_trip);
   const Duration longest = law_.summing_time(ack.window_limited);
   if (longest > Duration::zero() || sum_.delivered > Bytes{}) [[unlikely]] {
     // An object of its own, so that the usual call needs none in memory.
@@ -93,9 +94,10 @@ void AckController::give_sum(const control::AckSample& ack) {
   give(sample);
 }
 
-bool AckController::on_report(Instant now, const control::feedback::BearerReport& report) {
-  check_.on_report(now, report.transmitted, law_.min_time_in_queue(report.queue));
-  if (!check_.trusted()) return false;
+bool AckController::on_report(Instant now, const control::feedback::BearerReport& report, control::ReportCheck& check) {
+  check_ = &check;
+  check.on_report(now, report.transmitted, law_.min_time_in_queue(report.queue));
+  if (!check.trusted()) return false;
   ask<AcksCalls::OnReport>(now, report.queue);
   return true;
 }

@@ -26,7 +26,7 @@ class AckController {
   /// pointer to the decision log; that pointer is null while the log does not record this UE.
   explicit AckController(const control::DelayBasedParameters& parameters,
                          control::DecisionLog* const* trace = &no_trace)
-      : law_(parameters), trace_(trace) {}
+      : trace_(trace), law_(parameters) {}
   explicit AckController(control::DelayBasedParameters&& temporary,
                          control::DecisionLog* const* trace = &no_trace) = delete;
   ~AckController();
@@ -82,8 +82,9 @@ class AckController {
   /// (DelayBasedController::summing_time()).
   void on_ack(const control::AckSample& ack);
   /// Passes a Node-B report of the UE's queue to the controller. Returns false if ACKs contradict the report, which
-  /// must then be discarded.
-  bool on_report(Instant now, const control::feedback::BearerReport& report);
+  /// must then be discarded. `check` compares the reports with the ACKs; it must outlive this object, and is the same
+  /// in all calls.
+  bool on_report(Instant now, const control::feedback::BearerReport& report, control::ReportCheck& check);
   /// Call it before bytes are sent. If no bytes are in flight, notifies the controller that sending resumes after a
   /// pause.
   void resume(Instant now) {
@@ -102,9 +103,11 @@ class AckController {
     sum_ = {};
   }
   /// Restarts the plausibility check of Node-B reports, because another Node-B now sends them.
-  void change_reporter() { check_.restart(); }
+  void change_reporter() {
+    if (check_ != nullptr) check_->restart();
+  }
   /// True if recent ACKs of the UE have contradicted the Node-B reports.
-  [[nodiscard]] bool suspects_reports() const { return check_.is_suspected(); }
+  [[nodiscard]] bool suspects_reports() const { return check_ != nullptr && check_->is_suspected(); }
   /// Returns by how many bytes the data in flight to the UE exceeds the window; negative if more may be sent.
   [[nodiscard]] Bytes excess() const { return flight_ - law_.window(); }
   [[nodiscard]] const control::DelayBasedController& law() const { return law_; }
@@ -122,7 +125,6 @@ class AckController {
 
   /// Sum of the ACKs that were not passed to the controller yet. On a fast link, several ACKs form one sample.
   struct AckSum {
-    Bytes delivered;  ///< zero: there are none
     /// Sum of the squares of the numbers of bytes that the summed ACKs acknowledge. Divided by `delivered`, it is the
     /// mean number of bytes per ACK, weighted by bytes (ACK stretch).
     double squares = 0;
@@ -131,6 +133,7 @@ class AckController {
     Duration round_trip{};  ///< newest round trip that a summed ACK has measured; zero if none has
     /// delay at the UE of the ACK that measured `round_trip`, or of the newest ACK if none did; negative while unknown
     Duration ack_delay{-1};
+    Bytes delivered;  ///< bytes that the summed ACKs acknowledge; zero: there are none
   };
   /// Adds an ACK to the sum, and passes the sum to the controller if it is complete. The sum is complete if the
   /// controller's last sample is at least `longest` old, if no bytes are in flight, or if bytes were lost.
@@ -148,12 +151,6 @@ class AckController {
   /// Notifies the controller that sending resumes after all bytes that were in flight were acknowledged or lost.
   void notify_resumed(Instant now);
 
-  control::DelayBasedController law_;
-  control::ReportCheck check_;
-  control::DecisionLog* const* trace_;
-  Bytes flight_;  ///< IP bytes in flight to the UE
-  /// IP bytes of cross traffic, which this window does not limit, that were sent to the UE since the last ACK sample.
-  Bytes cross_traffic_;
   /// Moves the traffic that the window does not limit into the sample: cross traffic, and the UE's own data.
   void move_other_traffic_to(control::AckSample& ack_sample) {
     ack_sample.cross_traffic = std::exchange(cross_traffic_, Bytes{});
@@ -171,6 +168,13 @@ class AckController {
     uploaded_at_ = now;
   }
 
+  // Each ACK reads `delivered` of the sum, and the members from there to the first ones of `law_`.
+  AckSum sum_;
+  control::ReportCheck* check_ = nullptr;  ///< plausibility check of Node-B reports; null before the first report
+  control::DecisionLog* const* trace_;
+  Bytes flight_;  ///< IP bytes in flight to the UE
+  /// IP bytes of cross traffic, which this window does not limit, that were sent to the UE since the last ACK sample.
+  Bytes cross_traffic_;
   Bytes uploaded_;         ///< IP bytes of data that the UE has sent since the last ACK sample, before `uploaded_at_`
   Bytes uploaded_now_;     ///< IP bytes of data that the UE has sent at `uploaded_at_`
   Instant uploaded_at_{};  ///< time of the newest data or sample
@@ -179,8 +183,8 @@ class AckController {
   /// total number of bytes that had left the radio queue at the last call of take_delivered(); negative before the
   /// first call
   Bytes delivered_total_{-1};
-  AckSum sum_;
+  control::DelayBasedController law_;
 };
-static_assert(sizeof(AckController) <= 1072, "one for each bearer that uses ACK feedback");
+static_assert(sizeof(AckController) <= 1024, "one for each bearer that uses ACK feedback");
 
 }  // namespace sluice::proxy

@@ -127,7 +127,7 @@ Bearer::Verdict Bearer::on_report(const ReportArrival& report, Instant now, doub
   if (reports().is_stale(report)) return Verdict::stale;
   ReportState& own = make_report_state();
   if (own.reports.changes_reporter(report)) change_reporter(report);
-  const bool trusted = !rate_control_.uses_ack_feedback() || ack_controller().on_report(now, report.bearer);
+  const bool trusted = !rate_control_.uses_ack_feedback() || ack_controller().on_report(now, report.bearer, own.check);
   const Bytes bytes_in_flight = in_flight().on_report(now, report.bearer.arrived);
   // Some steps without a report replaced lost reports, others only late ones. The grants of the latter are subtracted,
   // because the late report itself grants that data.

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "control/ack_based/report_check.hpp"
 #include "control/smvs/fallback.hpp"
 #include "control/smvs/sampling_rate_check.hpp"
 #include "control/smvs/step_length_check.hpp"
@@ -52,8 +53,9 @@ struct ReportState {
   MissingReportExtrapolator extrapolator;
   /// total number of IP bytes sent to the UE when the last Node-B report was applied
   std::uint64_t sent_at_report = 0;
-  bool trusted = true;  ///< false if the UE's ACKs contradicted the last Node-B report
-  Bytes radio_load{};   ///< bytes in the radio queue or in flight to it, at the last Node-B report
+  control::ReportCheck check;  ///< compares the Node-B reports with the UE's ACKs, if the ACK-based controller runs
+  bool trusted = true;         ///< false if the UE's ACKs contradicted the last Node-B report
+  Bytes radio_load{};          ///< bytes in the radio queue or in flight to it, at the last Node-B report
   /// Factor (0 … 1) by which the target queue was multiplied in the controller step for the last Node-B report. It is
   /// below 1 if a short flow (less than smvs.short_flow sent) was active beside a download at that time.
   double reference_factor = 1;

@@ -446,6 +446,7 @@ TEST(AckController, CorrectReportsOfAnAppLimitedUeAreTrusted) {
   constexpr Duration on_air = 12ms;
   const control::DelayBasedParameters parameters;
   proxy::AckController controller(parameters);
+  control::ReportCheck check;
   control::feedback::BearerReport report;
   for (int second = 1; second <= 60; ++second) {
     const Instant begin(1h + second * 1s);
@@ -460,7 +461,7 @@ TEST(AckController, CorrectReportsOfAnAppLimitedUeAreTrusted) {
       report.transmitted += static_cast<std::uint64_t>(segment);
       report.queue = ack_sample.in_flight;
       if (i != 1) continue;
-      EXPECT_TRUE(controller.on_report(ack_sample.now, report)) << "second " << second;
+      EXPECT_TRUE(controller.on_report(ack_sample.now, report, check)) << "second " << second;
     }
   }
 }
