@@ -44,7 +44,9 @@ bool Sender::process_ack(const Segment& segment, Instant now, AckSample* ack_sam
   if (segment.ack > snd_.una) advance_una(segment.ack, event);
   update_window(segment, before);
   if (uses_sack() && segment.sack_count != 0 && !suspects_optimistic_acks()) {
+    const bool has_sample = event.rtt >= Duration::zero();
     scoreboard().mark_sacked(segment.sacks(), snd_.una, snd_.nxt, event, delivery);
+    if (!has_sample && event.rtt >= Duration::zero() && backoff() != 0) end_backoff_by_sack(event);
     if (event.misplaced_sack != 0 && event.newly_sacked != 0) [[unlikely]]
       record_misplaced_ack(event.misplaced_sack);
   }

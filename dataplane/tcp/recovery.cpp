@@ -80,6 +80,15 @@ void Sender::detect_overdue(AckEvent& event) {
   }
 }
 
+/// Takes an RTT sample from a newly sacked segment that was sent once, and ends the backoff of the timeout (RFC 6298
+/// section 5). Karn's rule permits this sample, although the segment lies behind a hole. A timer that would expire
+/// later than without backoff restarts.
+void Sender::end_backoff_by_sack(const AckEvent& event) {
+  sample_rtt(event.rtt, snd_.una, snd_.nxt);
+  end_backoff();
+  if (armed() == Timer::retransmit && timer_deadline() > event.now + rto()) arm_retransmit_slow(event.now);
+}
+
 /// Returns RACK's reordering window: the time for which the sender waits for a reordered segment, in ticks of 1.02 µs
 /// (tick::us).
 std::uint32_t Sender::reordering_window() const {

@@ -16,7 +16,8 @@ enum class Timer : std::uint8_t { none, persist, time_wait, reorder, probe, retr
 ///
 /// Invariants: besides the delayed ACK, at most one timer is armed at a time; if none is armed, the deadline is
 /// `never`. The endpoint's owner is not informed if a deadline moves, so it may call Endpoint::on_timer() too early.
-/// The retransmission timeout stays doubled until the ACK of a segment that was sent once ends the backoff.
+/// The retransmission timeout stays doubled until an ACK or a SACK block of a segment that was sent once ends the
+/// backoff.
 class Timers : public ConnectionCore {
  public:
   /// Returns the smoothed round-trip time; zero before the first measurement.

@@ -417,6 +417,30 @@ TEST(Timeout, BacksOffUntilAFreshSegmentIsMeasured) {
   EXPECT_LT(s.endpoint.rto(), rto * 2);
 }
 
+// The sample of a segment that was sent once counts, although the segment lies behind a hole.
+TEST(Timeout, ASackOfASegmentThatWasSentOnceEndsTheBackoff) {
+  Script s;
+  s.use_sack();
+  open_and_send(s, 2);
+  s.endpoint.set_window_source(tcp::WindowSource::allowance, Bytes());
+  s.now -= 100ms;
+  s.pass(50ms);
+  const Duration rto = s.endpoint.rto();
+  s.pass(rto * 7);  // 1 + 2 + 4
+  EXPECT_EQ(s.endpoint.rto(), rto * 8);
+  s.receive_ack(1 * mss);
+  EXPECT_EQ(s.endpoint.rto(), rto * 8);
+  s.write_segments(2);
+  s.emit();
+  s.now += 100ms;
+  s.receive_sack(1 * mss, {{3 * mss, 4 * mss}});
+  s.emit();
+  EXPECT_LT(s.endpoint.rto(), rto * 2);
+  const std::uint32_t before = s.endpoint.counters().timeouts;
+  s.pass(rto * 2);
+  EXPECT_GT(s.endpoint.counters().timeouts, before) << "the timer does not wait for the longer timeout";
+}
+
 // It was sent before the timeout, and acknowledged when the retransmission had filled the hole before it.
 TEST(Timeout, WithoutSackASegmentThatWasSentOnceEndsTheBackoffInARecovery) {
   Script s;
