@@ -64,6 +64,7 @@ bool Sender::process_ack(const Segment& segment, Instant now, AckSample* ack_sam
     judge_fast_recovery(original);
   const Recovery repairing = bits_.recovery;
   recover(event, delivery);
+  if (event.acked != 0 && uses_sack() && queue().sacked() != 0 && queue().front_sacked()) suspect_reneging(now);
   if (closed && snd_.wnd != 0 && queue().outstanding()) retransmit_refused(now);
   const bool reduced = uses_ecn() && on_ecn_echo(segment, event);
   if (paced()) follow_model(event);

@@ -72,12 +72,20 @@ void Sender::detect_overdue(AckEvent& event) {
       !(bits_.trying_larger && only_larger_lost())) {
     enter_fast_recovery(event.now);
   }
-  if (!queue().outstanding()) return;
+  if (!queue().outstanding() || (armed() == Timer::retransmit && queue().front_sacked())) return;
   if (wait != 0) {
     arm(Timer::reorder, event.now + tick::us_duration(wait) + timer_slack);
   } else if (armed() < Timer::probe || (armed() == Timer::probe && !may_probe_tail())) {
     arm_retransmit_slow(event.now);
   }
+}
+
+/// Handles an acknowledgement after which the oldest segment is sacked. The peer has then dropped data that it had
+/// reported (RFC 2018 section 8), because a receiver that holds the next segment also acknowledges it. The timer
+/// expires after half a round trip, as in Linux. An ACK that arrives meanwhile may cover the segment, because some
+/// peers acknowledge in several steps.
+void Sender::suspect_reneging(Instant now) {
+  arm(Timer::retransmit, now + std::max<Duration>(srtt() / 2, std::chrono::milliseconds(10)));
 }
 
 /// Takes an RTT sample from a newly sacked segment that was sent once, and ends the backoff of the timeout (RFC 6298
@@ -276,8 +284,9 @@ bool Sender::on_retransmission_timeout(Instant now) {
     return true;
   }
   const bool first = loss_recovery_.retries == 0;
+  const bool reneged = queue().front_sacked();
   ++loss_recovery_.retries;
-  back_off();
+  if (!reneged || !first) back_off();  // a peer that has reneged has answered
   if (bits_.tail_probe_outstanding && bits_.tail_retransmitted)
     back_off();  // the probe, a retransmission, was not answered either
   count(counters_.timeouts);
@@ -290,8 +299,12 @@ bool Sender::on_retransmission_timeout(Instant now) {
     if (congestion_.is_model_based() && first) config().paced->model.on_timeout(congestion_.cwnd());
     congestion_.on_timeout(view, first, bits_.recovery == Recovery::fast && uses_sack());
   }
-  // RFC 2018 section 8: a sacked packet at the front means that the peer has dropped data it had reported.
-  if (queue().front_sacked()) scoreboard().forget_sacks();
+  // RFC 2018 section 8: a sacked packet at the front means that the peer has dropped data it had reported. Whether the
+  // timeout was spurious is then no question.
+  if (reneged) {
+    scoreboard().forget_sacks();
+    bits_.spurious_check = SpuriousCheck::none;
+  }
   AckEvent event{.now = now};
   scoreboard().mark_lost_by_timeout(lost_before(now), event, samples());
   if (retransmits_blindly()) loss_recovery_.retransmissions = 1;

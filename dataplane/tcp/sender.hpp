@@ -242,6 +242,7 @@ class Sender : public Receiver {
   void recover_by_time(AckEvent& event, const Delivery& delivery);
   void count_losses(const AckEvent& event);
   void detect_overdue(AckEvent& event);
+  void suspect_reneging(Instant now);
   void end_backoff_by_sack(const AckEvent& event);
   void shape_reduction(const AckEvent& event);
   [[nodiscard]] std::uint32_t reordering_window() const;

@@ -162,6 +162,44 @@ TEST(SackRecovery, DataThatThePeerRenegedIsRetransmitted) {
   EXPECT_GE(s.endpoint.counters().timeouts, 1);
 }
 
+// The receiver has dropped what lay behind the hole, for want of memory.
+TEST(SackRecovery, RenegedDataIsRetransmittedAfterHalfARoundTrip) {
+  Script s;
+  s.use_sack();
+  open_and_send(s, 8);
+  s.endpoint.set_window_source(tcp::WindowSource::allowance, Bytes());
+  s.receive_sack(0, {{1 * mss, 8 * mss}});
+  s.emit();
+  s.expect_data(0, mss);
+  s.now += 100ms;
+  const Duration rto = s.endpoint.rto();
+  s.receive_ack(1 * mss);
+  s.emit();
+  s.expect_nothing();
+  s.receive_sack(1 * mss, {{7 * mss, 8 * mss}});
+  s.emit();
+  s.pass(s.endpoint.srtt() / 2);
+  for (std::uint32_t i = 1; i < 8; ++i) s.expect_data(i * mss, mss);
+  s.expect_nothing();
+  EXPECT_LE(s.endpoint.rto(), rto) << "the peer has answered";
+}
+
+TEST(SackRecovery, APeerThatOnlyReorderedItsAcksHasNotReneged) {
+  Script s;
+  s.use_sack();
+  open_and_send(s, 5);
+  s.receive_sack(0, {{1 * mss, 5 * mss}});
+  s.emit();
+  s.expect_data(0, mss);
+  s.receive_ack(1 * mss);
+  s.pass(40ms);
+  s.expect_nothing();
+  s.receive_ack(5 * mss);
+  s.pass(5s);
+  s.expect_nothing();
+  EXPECT_EQ(s.endpoint.counters().timeouts, 0);
+}
+
 TEST(NewRenoRecovery, ThreeDuplicateAcksRetransmitOneLoss) {
   Script s;
   open_and_send(s, 10);
