@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "dataplane/packet/headers.hpp"
 #include "proxy/engine/flow_table/checksum.hpp"
 
 namespace sluice::proxy {
@@ -11,14 +12,17 @@ namespace {
 
 /// True if a packet of this kind may wait until the UE's window opens. `reason` is the counter that states why the
 /// packet is forwarded. It may not if the order of packets matters to a split connection, a handshake, or a handback of
-/// a connection to its hosts. ICMP messages do not wait either, because they report about other packets.
-bool may_wait_by_kind(packet::ParseResult result, Counter reason) {
-  switch (result) {
+/// a connection to its hosts. ICMP messages do not wait either, because they report about other packets. Fragments of
+/// TCP segments do not, because no ACK of their data opens the window: the proxy does not track them. A drop of one
+/// also loses the whole segment.
+bool may_wait_by_kind(const RxPacket& rx, Counter reason) {
+  switch (rx.result) {
     case packet::ParseResult::udp:
     case packet::ParseResult::not_tcp:
-    case packet::ParseResult::ip_fragment:
     case packet::ParseResult::ipv6_extension:
       return true;
+    case packet::ParseResult::ip_fragment:
+      return rx.parsed.protocol != packet::ip_protocol::tcp;
     case packet::ParseResult::tcp:
       return reason == Counter::forward_mid_flow || reason == Counter::forward_bypass_mode;
     default:
@@ -81,9 +85,8 @@ void Forwarder::forward_unusual(RxPacket& rx, Counter reason, Checksum checksum)
 /// `reason`, the counter that states why it is forwarded.
 bool Forwarder::may_wait(const RxPacket& rx, Counter reason) {
   const ActivePolicies& policies = shard_.registry.policies();
-  return may_wait_by_kind(rx.result, reason) &&
-         (!policies.passes_cross_traffic() ||
-          cross_traffic_policies_.may_wait(policies, rx.tag, rx.key(), view_of(rx)));
+  return may_wait_by_kind(rx, reason) && (!policies.passes_cross_traffic() ||
+                                          cross_traffic_policies_.may_wait(policies, rx.tag, rx.key(), view_of(rx)));
 }
 
 /// Returns true if the packet was queued by the UE's bearer, because its controller limits cross traffic (packets that

@@ -41,6 +41,32 @@ TEST(FragmentSim, AFragmentReleasesAConnectionWhoseServerIsAheadOfASmallWindow) 
   EXPECT_EQ(network.node.shard().counters()[Counter::released_unsplittable], 1U);
 }
 
+// No ACK of the fragments opens the UE's window, so fragments that waited for it would be dropped again and again.
+TEST(FragmentSim, ADownloadEndToEndOfFragmentsIsAsFastAsWithoutTheProxy) {
+  const auto seconds = [](proxy::Mode mode) {
+    proxy::ShardConfig config = small_shard();
+    config.mode = mode;
+    config.smvs.law = proxy::ControllerLocation::acks;
+    config.intercept = proxy::Intercept::regulate;
+    Wires wires;
+    wires.radio_rate = Rate::bits_per_second(100e6);
+    wires.radio_delay = wires.core_delay = std::chrono::milliseconds(1);
+    Network network(1, config, wires);
+    Fragmenter router(network.core_port, Instant(), small_mtu);
+    Reassembler ip_layer(network.ue);
+    network.precede_core(router);
+    network.precede_ue(ip_layer);
+    network.transfer(2'000'000, false);
+    while (!network.clients[0]->complete() && network.loop.now() < Instant(std::chrono::minutes(1))) {
+      network.loop.run_until(network.loop.now() + std::chrono::milliseconds(10));
+    }
+    EXPECT_TRUE(network.clients[0]->complete());
+    EXPECT_EQ(network.node.shard().counters()[Counter::drop_queue_full], 0U);
+    return to_seconds(network.loop.now().time_since_epoch());
+  };
+  EXPECT_LE(seconds(proxy::Mode::smvs), 1.2 * seconds(proxy::Mode::bypass));
+}
+
 /// Random wires, and a router that begins to cut at a random time.
 void live(std::uint64_t seed) {
   Random random = Random::stream(seed, "fragments");
