@@ -166,7 +166,7 @@ void Sender::on_partial_ack(AckEvent& event) {
   // Later duplicate ACKs stand for data beyond RecoveryPoint, which a partial acknowledgement does not cover.
   if (!retransmits_blindly() || !bits_.partially_acked) forget_duplicates(event.acked);
   if (retransmits_blindly()) {
-    const std::uint32_t missing = still_missing();
+    const std::uint32_t missing = still_missing(event);
     if (!bits_.partially_acked) loss_recovery_.duplicate_acks = 0;  // they stand for data that no longer counts
     forget_old_flight(event.now);
     retransmit_missing(missing, event);
@@ -190,19 +190,35 @@ void Sender::forget_old_flight(Instant now) {
   }
 }
 
-/// Estimates how many segments below RecoveryPoint are missing, after a partial acknowledgement without SACK. At the
-/// first partial acknowledgement, each duplicate ACK counts as one segment that has arrived, and the others as missing.
-/// The estimate is at most twice the number of arrived segments, because others may only be reordered and still in
-/// flight. Each later partial acknowledgement means that one hole was filled, so the estimate decreases by one. If it
-/// reaches zero before RecoveryPoint, recovery continues with three segments. Duplicate ACKs caused by unneeded
-/// retransmissions count as arrived segments in the next recovery.
-std::uint32_t Sender::still_missing() const {
-  if (loss_recovery_.retransmissions > 1) return loss_recovery_.retransmissions - 1U;
-  if (bits_.partially_acked) return Rack::threshold;
+/// Estimates how many segments below RecoveryPoint are missing, at the first partial acknowledgement without SACK. Each
+/// duplicate ACK counts as one segment that has arrived, and the others as missing. The estimate is at most twice the
+/// number of arrived segments, because others may only be reordered and still in flight. Duplicate ACKs caused by
+/// unneeded retransmissions count as arrived segments in the next recovery.
+std::uint32_t Sender::first_estimate() const {
   const std::uint32_t open = (static_cast<std::uint32_t>(loss_recovery_.point - snd_.una) + mtu_.mss - 1) / mtu_.mss;
   const std::uint32_t arrived = loss_recovery_.duplicate_acks;
-  const std::uint32_t missing = open - std::min(open, arrived);
-  return std::min(missing, 2 * arrived);
+  return std::min(open - std::min(open, arrived), 2 * arrived);
+}
+
+/// Returns how many segments below RecoveryPoint are assumed to be missing, after a partial acknowledgement without
+/// SACK. Each one after the first means that one hole was filled, so the number decreases by one. If it reaches zero
+/// before RecoveryPoint, the recovery continues with three segments, and then with twice as many each time. Their
+/// number thus grows as in slow start, because a buffer overflow may have lost hundreds of neighbours. Once a segment
+/// that was sent once is acknowledged, the neighbours have arrived, and at most three count as missing.
+std::uint32_t Sender::still_missing(const AckEvent& event) {
+  std::uint8_t& assumed = ensure_recovery_state().assumed_missing;
+  if (!bits_.partially_acked) {
+    assumed = 0;
+    if (loss_recovery_.retransmissions <= 1) return first_estimate();
+  }
+  if (event.original && assumed > Rack::threshold) {
+    assumed = Rack::threshold;
+    if (loss_recovery_.retransmissions > assumed) return assumed;
+  }
+  if (loss_recovery_.retransmissions > 1) return loss_recovery_.retransmissions - 1U;
+  const std::uint32_t missing = event.original ? 0 : std::min(2U * assumed, max_blind_retransmissions);
+  assumed = static_cast<std::uint8_t>(std::max<std::uint32_t>(missing, Rack::threshold));
+  return assumed;
 }
 
 /// Handles an ACK after a timeout without SACK. Under congestion control all segments are retransmitted as cwnd

@@ -46,6 +46,9 @@ struct RecoveryState {
   /// Sender::on_partial_ack().
   SeqNum nxt_at_partial_ack;
   Instant new_data_seen;
+  /// Number of missing segments that was assumed last without SACK, after the first estimate was used up; zero before.
+  /// See Sender::still_missing().
+  std::uint8_t assumed_missing = 0;
   /// TSval of the first retransmission while a test decides whether it was spurious (spurious.cpp).
   std::uint32_t retransmission_ts = 0;
   /// Sequence number after the urgent data to send (SND.UP), valid while urgent data is not acknowledged.

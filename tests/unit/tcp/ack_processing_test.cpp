@@ -306,6 +306,38 @@ TEST(Allowance, WithoutSackAsManySegmentsAreRetransmittedAsAreMissing) {
   EXPECT_EQ(s.endpoint.counters().retransmitted, 5U) << "four were lost";
 }
 
+// A buffer overflow has lost 30 neighbours. Too few duplicate ACKs arrive to estimate their number.
+TEST(Allowance, WithoutSackManyNeighboursAreRetransmittedInFewRoundTrips) {
+  Script s;
+  s.endpoint.set_window_source(WindowSource::allowance, Bytes());
+  s.config.initial_window_segments = 100;
+  s.open();
+  s.write_segments(60);
+  s.emit();
+  s.write_segments(40);
+  s.discard_sent();
+  // 1 to 30 and 55 are lost.
+  s.receive_ack(1 * mss);
+  for (int i = 0; i < 4; ++i) s.receive_ack(1 * mss);
+  std::uint32_t held = 1;
+  int rounds = 0;
+  for (; held < 55 && rounds < 30; ++rounds) {
+    s.emit(Bytes(1040 * 60));
+    std::size_t resent = 0;
+    while (s.sent() != 0) resent += s.wire.next().segment.seq - s.our_base < static_cast<std::int32_t>(60 * mss);
+    for (; resent != 0 && held < 55; --resent) {
+      held = held == 30 ? 55 : held + 1;
+      s.receive_ack(held * mss);
+    }
+  }
+  EXPECT_LE(rounds, 6) << "nine if each round trip repairs three";
+  s.emit(Bytes(1040 * 60));
+  s.expect_data(55 * mss, mss);
+  std::size_t unneeded = 0;
+  while (s.sent() != 0) unneeded += s.wire.next().segment.seq - s.our_base < static_cast<std::int32_t>(60 * mss);
+  EXPECT_LE(unneeded, 2U) << "the neighbours have arrived";
+}
+
 TEST(Allowance, ALongOutageDoesNotTimeOutTheConnection) {
   Script s;
   s.config.max_retransmissions = 3;
