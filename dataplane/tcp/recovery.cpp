@@ -167,6 +167,8 @@ void Sender::on_partial_ack(AckEvent& event) {
   if (!retransmits_blindly() || !bits_.partially_acked) forget_duplicates(event.acked);
   if (retransmits_blindly()) {
     const std::uint32_t missing = still_missing(event);
+    // The holes of the first estimate are counted already. Each later partial acknowledgement shows one more hole.
+    if (recovery_state().assumed_missing != 0) event.newly_lost += queue().front().note().payload_len;
     if (!bits_.partially_acked) loss_recovery_.duplicate_acks = 0;  // they stand for data that no longer counts
     forget_old_flight(event.now);
     retransmit_missing(missing, event);

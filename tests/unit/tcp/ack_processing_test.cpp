@@ -336,6 +336,7 @@ TEST(Allowance, WithoutSackManyNeighboursAreRetransmittedInFewRoundTrips) {
   std::size_t unneeded = 0;
   while (s.sent() != 0) unneeded += s.wire.next().segment.seq - s.our_base < static_cast<std::int32_t>(60 * mss);
   EXPECT_LE(unneeded, 2U) << "the neighbours have arrived";
+  EXPECT_EQ(s.endpoint.take_losses(), 31 * mss);
 }
 
 TEST(Allowance, ALongOutageDoesNotTimeOutTheConnection) {
