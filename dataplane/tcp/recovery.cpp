@@ -144,8 +144,10 @@ void Sender::on_duplicate_ack(AckEvent& event) {
   // RFC 6582 section 3.2 step 1: data retransmitted after a timeout must not look like a new loss.
   if (snd_.una <= loss_recovery_.point) return;
   scoreboard().mark_front_lost(event, samples());
-  if (bits_.trying_larger && only_larger_lost()) bits_.reduced = true;  // no sign of congestion
+  const bool probe_lost = bits_.trying_larger && only_larger_lost();
+  if (probe_lost) bits_.reduced = true;  // RFC 8899 section 3 item 7: no sign of congestion
   enter_fast_recovery(event.now);
+  ensure_recovery_state().probe_lost = probe_lost;
 }
 
 /// Reduces the count of duplicate ACKs after an ACK of new data without SACK, by the number of segments that it covers,
@@ -165,10 +167,15 @@ void Sender::on_partial_ack(AckEvent& event) {
   }
   // Later duplicate ACKs stand for data beyond RecoveryPoint, which a partial acknowledgement does not cover.
   if (!retransmits_blindly() || !bits_.partially_acked) forget_duplicates(event.acked);
+  RecoveryState& state = ensure_recovery_state();
+  if (state.probe_lost && !queue().front_lost()) {
+    state.probe_lost = false;
+    if (bits_.window_source == WindowSource::congestion_control) congestion_.on_congestion(path(event.now));
+  }
   if (retransmits_blindly()) {
     const std::uint32_t missing = still_missing(event);
     // The holes of the first estimate are counted already. Each later partial acknowledgement shows one more hole.
-    if (recovery_state().assumed_missing != 0) event.newly_lost += queue().front().note().payload_len;
+    if (state.assumed_missing != 0) event.newly_lost += queue().front().note().payload_len;
     if (!bits_.partially_acked) loss_recovery_.duplicate_acks = 0;  // they stand for data that no longer counts
     forget_old_flight(event.now);
     retransmit_missing(missing, event);
@@ -269,7 +276,8 @@ void Sender::enter_fast_recovery(Instant now) {
 
 /// Ends the recovery, because everything up to RecoveryPoint is acknowledged.
 void Sender::leave_recovery(const AckEvent& event) {
-  if (bits_.recovery == Recovery::fast && bits_.window_source == WindowSource::congestion_control) {
+  const bool keeps_cwnd = !uses_sack() && recovery_state().probe_lost;
+  if (bits_.recovery == Recovery::fast && bits_.window_source == WindowSource::congestion_control && !keeps_cwnd) {
     congestion_.on_recovery_exit(path(event.now), uses_sack());
   }
   reordering_.on_recovered();

@@ -246,13 +246,16 @@ TEST_F(PathMtu, ASearchFindsThePathMtuWithoutReducingTheWindow) {
   EXPECT_EQ(s.endpoint.unacknowledged(), Bytes(0));
 }
 
-TEST_F(PathMtu, WithoutSackASearchFindsThePathMtuAndKeepsSsthresh) {
+TEST_F(PathMtu, WithoutSackASearchFindsThePathMtuAndKeepsTheWindow) {
   NarrowPath path = send_smaller(false);
+  Bytes window = s.endpoint.cwnd() / 2;  // the pause reduces it once
   path.carries = 830;
   s.now += 900s;
   for (int i = 0; i < 60; ++i) {
     s.write_segments(12);
     path.round();
+    EXPECT_GE(s.endpoint.cwnd(), window);
+    window = s.endpoint.cwnd();
   }
   for (int i = 0; i < 60; ++i) path.round();
   EXPECT_GT(s.endpoint.effective_mss(), 750U);
@@ -261,6 +264,22 @@ TEST_F(PathMtu, WithoutSackASearchFindsThePathMtuAndKeepsSsthresh) {
   EXPECT_GE(s.endpoint.counters().fast_recoveries, 1) << "duplicate ACKs report the lost probe";
   EXPECT_EQ(s.endpoint.ssthresh(), Bytes(UINT32_MAX)) << "no congestion";
   EXPECT_EQ(s.endpoint.unacknowledged(), Bytes(0));
+}
+
+// Two segments behind the probe are lost, too.
+TEST_F(PathMtu, WithoutSackALossBesideTheProbeReducesTheWindow) {
+  send_smaller(false);
+  s.now += 900s;
+  s.write_segments(12);
+  s.emit();
+  s.expect_data(2000, 1000);
+  for (int i = 0; i < 4; ++i) s.receive_ack(2000);
+  EXPECT_EQ(s.endpoint.ssthresh(), Bytes(UINT32_MAX));
+  s.emit();
+  s.receive_ack(2600);
+  EXPECT_EQ(s.endpoint.ssthresh(), Bytes(UINT32_MAX)) << "the rest of the probe";
+  s.receive_ack(3000);
+  EXPECT_LT(s.endpoint.ssthresh(), Bytes(UINT32_MAX));
 }
 
 TEST_F(PathMtu, AnIcmpErrorEndsTheSearch) {
