@@ -57,7 +57,6 @@ struct AckEvent {
   std::int32_t small = 0;     ///< number of packets below SendQueue::small bytes that the ACK removed from the queue
   bool duplicate = false;     ///< true for a duplicate ACK (RFC 5681 section 2, RFC 6675 section 2)
   bool cwnd_limited = false;  ///< true if the congestion window limited the sender before this ACK
-  bool original = false;      ///< true if the ACK covers a segment that was sent once, in a recovery without SACK
   /// Distance in bytes from SND.UNA to the right edge of a SACK block that lies inside a sent segment; 0 if there is no
   /// such block. A receiver stores whole segments, so such an edge suggests that the peer acknowledges data before it
   /// arrives.

@@ -106,8 +106,9 @@ inline void Sender::advance_una(SeqNum ack, AckEvent& event) {
   // Without SACK, a segment behind a hole is acknowledged only when the hole is filled, so its RTT sample is too long.
   // If an allowance replaces cwnd, an ACK of a segment that was sent once ends the backoff (Karn and Partridge, 1987).
   if (bits_.recovery != Recovery::none && !uses_sack()) {
-    event.original = event.rtt >= Duration::zero();
-    if (event.original && retransmits_blindly()) end_backoff();
+    const bool original = event.rtt >= Duration::zero();
+    ensure_recovery_state().acked_original = original;
+    if (original && retransmits_blindly()) end_backoff();
     event.rtt = AckEvent::no_rtt;
   }
   if (event.rtt >= Duration::zero()) {

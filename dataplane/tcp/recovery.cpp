@@ -173,7 +173,7 @@ void Sender::on_partial_ack(AckEvent& event) {
     if (bits_.window_source == WindowSource::congestion_control) congestion_.on_congestion(path(event.now));
   }
   if (retransmits_blindly()) {
-    const std::uint32_t missing = still_missing(event);
+    const std::uint32_t missing = still_missing();
     // The holes of the first estimate are counted already. Each later partial acknowledgement shows one more hole.
     if (state.assumed_missing != 0) event.newly_lost += queue().front().note().payload_len;
     if (!bits_.partially_acked) loss_recovery_.duplicate_acks = 0;  // they stand for data that no longer counts
@@ -214,18 +214,19 @@ std::uint32_t Sender::first_estimate() const {
 /// before RecoveryPoint, the recovery continues with three segments, and then with twice as many each time. Their
 /// number thus grows as in slow start, because a buffer overflow may have lost hundreds of neighbours. Once a segment
 /// that was sent once is acknowledged, the neighbours have arrived, and at most three count as missing.
-std::uint32_t Sender::still_missing(const AckEvent& event) {
-  std::uint8_t& assumed = ensure_recovery_state().assumed_missing;
+std::uint32_t Sender::still_missing() {
+  RecoveryState& state = ensure_recovery_state();
+  std::uint8_t& assumed = state.assumed_missing;
   if (!bits_.partially_acked) {
     assumed = 0;
     if (loss_recovery_.retransmissions <= 1) return first_estimate();
   }
-  if (event.original && assumed > Rack::threshold) {
+  if (state.acked_original && assumed > Rack::threshold) {
     assumed = Rack::threshold;
     if (loss_recovery_.retransmissions > assumed) return assumed;
   }
   if (loss_recovery_.retransmissions > 1) return loss_recovery_.retransmissions - 1U;
-  const std::uint32_t missing = event.original ? 0 : std::min(2U * assumed, max_blind_retransmissions);
+  const std::uint32_t missing = state.acked_original ? 0 : std::min(2U * assumed, max_blind_retransmissions);
   assumed = static_cast<std::uint8_t>(std::max<std::uint32_t>(missing, Rack::threshold));
   return assumed;
 }

@@ -49,6 +49,8 @@ struct RecoveryState {
   /// Number of missing segments that was assumed last without SACK, after the first estimate was used up; zero before.
   /// See Sender::still_missing().
   std::uint8_t assumed_missing = 0;
+  /// True if the last ACK of new data in a recovery without SACK covered a segment that was sent only once.
+  bool acked_original = false;
   /// True if a fast recovery without SACK repairs only a lost probe of the path MTU search, so cwnd is not reduced.
   bool probe_lost = false;
   /// TSval of the first retransmission while a test decides whether it was spurious (spurious.cpp).

@@ -262,7 +262,7 @@ class Sender : public Receiver {
   void forget_duplicates(std::uint32_t acked);
   void forget_old_flight(Instant now);
   [[nodiscard]] std::uint32_t first_estimate() const;
-  [[nodiscard]] std::uint32_t still_missing(const AckEvent& event);
+  [[nodiscard]] std::uint32_t still_missing();
   void retransmit_missing(std::uint32_t segments, AckEvent& event);
   void enter_fast_recovery(Instant now);
   void leave_recovery(const AckEvent& event);
