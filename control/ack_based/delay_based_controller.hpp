@@ -285,6 +285,6 @@ class DelayBasedController {
   PathChangeDetector path_change_;  ///< detects a longer path by Node-B reports
   Instant reported_at_{};           ///< time of the last Node-B report; zero: none
 };
-static_assert(sizeof(DelayBasedController) <= 880, "one for each bearer");
+static_assert(sizeof(DelayBasedController) <= 896, "one for each bearer");
 
 }  // namespace sluice::control

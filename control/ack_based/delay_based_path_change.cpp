@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "control/ack_based/delay_based_controller.hpp"
+#include "control/ack_based/seconds.hpp"
 #include "dataplane/units/by_value.hpp"
 
 namespace sluice::control {
@@ -24,11 +25,14 @@ constexpr Duration min_unexplained_for = milliseconds(400);
 constexpr std::int64_t unexplained_round_trips = 8;
 /// Share of the path's capacity (rate × round trip). If at least this share is in flight, a time without ACKs is no
 /// sign of a longer path.
-constexpr double filled = 0.8;
+constexpr double filled = 0.95;
 /// Factors from which the longest usual time between two ACKs is computed. It is the longer of `usual_gaps` plain mean
 /// gaps and `usual_idle_gaps` time-weighted mean gaps.
 constexpr std::int64_t usual_gaps = 3;
 constexpr std::int64_t usual_idle_gaps = 2;
+/// Replaces `usual_gaps` if the rate of the link does not vary at all. On a slow link the time between two ACKs is so
+/// long that few silences exceed three of them.
+constexpr std::int64_t usual_steady_gaps = 2;
 
 }  // namespace
 
@@ -44,14 +48,17 @@ void DelayBasedController::detect_longer_path(const AckSample& ack_sample, Durat
   const double rate = delivery_.rate().bytes_per_second();
   const bool fills = static_cast<double>(in_flight.count()) >= filled * rate * to_seconds(ack_sample.round_trip);
   if (fills && ack_sample.round_trip > Duration::zero() && path_step_.is_suspected()) path_step_.forget();
-  const auto step =
-      path_step_.on_ack({.now = ack_sample.now,
-                         .round_trip = ack_sample.round_trip,
-                         .silence = silence,
-                         .usual = greater(delivery_.gap() * usual_gaps, delivery_.idle_gap() * usual_idle_gaps),
-                         .delivered = ack_sample.delivered,
-                         .rate = rate,
-                         .steady = steady_link_.steadiness() > 0 && !fills});
+  const double steadiness = steady_link_.steadiness();
+  const Duration usual = greater(delivery_.gap() * (steadiness >= 1 ? usual_steady_gaps : usual_gaps),
+                                 delivery_.idle_gap() * usual_idle_gaps);
+  const auto step = path_step_.on_ack({.now = ack_sample.now,
+                                       .round_trip = ack_sample.round_trip,
+                                       .silence = silence,
+                                       .usual = usual,
+                                       .delivered = ack_sample.delivered,
+                                       .rate = rate,
+                                       .may_be_delayed = silence >= usual && probe_of(ack_sample).may_be_delayed,
+                                       .steady = steadiness > 0 && !fills});
   if (!step || step->base_delay <= base_delay()) [[likely]]
     return;
   delivery_.seed(ack_sample.now, Rate::bytes_per_second(step->rate));
@@ -62,15 +69,19 @@ void DelayBasedController::detect_longer_path(const AckSample& ack_sample, Durat
 }
 
 /// Requests a drain if a round trip is clearly shorter than the base delay, because the path has become shorter and now
-/// has a queue. Such ACKs give no sample of the rate, because they arrive together. Nothing is done with several
+/// has a queue. Such ACKs give no sample of the rate, because they arrive together. The same holds for ACKs that arrive
+/// together while round trips become shorter, although these still exceed the base delay. Nothing is done with several
 /// connections, because their paths behind the UE may differ in length. On a link whose rate varies, other UEs in the
 /// same queue may have paused instead.
 void DelayBasedController::detect_shorter_path(const AckSample& ack_sample) {
   if (flows_ > 1 || steady_link_.steadiness() <= 0 || in_slow_start() || draining() || !min_rtt_.known() ||
-      ack_sample.round_trip <= Duration::zero() || ack_sample.round_trip >= base_delay()) [[likely]]
+      ack_sample.round_trip <= Duration::zero())
     return;
+  const bool becomes_shorter = in_seconds(ack_sample.round_trip) < steady_link_.min_round_trip();
+  const bool together = becomes_shorter && delivery_.is_large_aggregation(ack_sample.now, ack_sample.delivered);
+  if (ack_sample.round_trip >= base_delay() && !together) return;
   delivery_.on_idle();
-  if (ack_sample.round_trip < base_delay() * 7 / 8 - milliseconds(1))
+  if (together || ack_sample.round_trip < base_delay() * 7 / 8 - milliseconds(1))
     min_rtt_.suspect(ack_sample.now, ack_sample.round_trip);
 }
 

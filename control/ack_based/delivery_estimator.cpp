@@ -30,6 +30,8 @@ constexpr double idle_gap_memory = 2;
 constexpr double gap_aggregations = 64;
 /// Ratio of the time-weighted mean gap between ACKs to the plain mean gap above which the link counts as bursty.
 constexpr double uneven = 1.3;
+/// Ratio of a clump's bytes to the mean of clumps above which it counts as large.
+constexpr double large_aggregation = 2;
 /// Half of the time over which the highest mean rate is taken, so it counts for five to ten seconds.
 constexpr Duration max_rate_half = std::chrono::seconds(5);
 
@@ -87,6 +89,11 @@ void DeliveryEstimator::record_aggregation(Instant now, double bytes, bool same_
   if (aggregation_bytes_ > 0) update_byte_mean(ack_aggregation_, aggregation_bytes_, aggregation_bytes_);
   aggregation_began_ = now;
   aggregation_bytes_ = bytes;
+}
+
+bool DeliveryEstimator::is_large_aggregation(Instant now, Bytes newly) const {
+  if (now - aggregation_began_ >= aggregation_span) return false;
+  return aggregation_bytes_ + static_cast<double>(newly.count()) > large_aggregation * ack_aggregation_;
 }
 
 void DeliveryEstimator::record_gap(Duration gap) {

@@ -41,6 +41,9 @@ class DeliveryEstimator {
   /// Returns the mean number of bytes acknowledged within 1 ms. Each group of ACKs is weighted by its bytes, so this is
   /// the size of the group that a random byte belongs to.
   [[nodiscard]] Bytes ack_aggregation() const { return Bytes(ack_aggregation_); }
+  /// True if the current clump (ACKs that arrive within 1 ms) is more than twice as large as the mean clump. The clump
+  /// includes the `newly` bytes that an ACK acknowledges at `now`.
+  [[nodiscard]] bool is_large_aggregation(Instant now, Bytes newly) const;
   /// Returns the mean number of bytes that one ACK acknowledges. Each ACK is weighted by its bytes.
   [[nodiscard]] Bytes ack_stretch() const { return Bytes(ack_stretch_); }
   /// True if ack_aggregation() or ack_stretch() may exceed `bytes`. False if neither does.

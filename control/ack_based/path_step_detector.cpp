@@ -24,14 +24,17 @@ constexpr Duration clock_tick = milliseconds(1);
 /// Minimum rate at which ACKs must arrive between the two silences of a step to a longer path, as a share of the
 /// earlier rate. A silence is a time without ACKs.
 constexpr double min_rate_share = 0.6;
+/// Largest number of successive ACKs in a silence that count as delayed by the UE. With more of them the window allows
+/// one segment per round trip, and every ACK is delayed.
+constexpr std::uint8_t most_delayed_acks = 3;
 
 }  // namespace
 
-/// True if the round trip has become longer during the time without ACKs, by about the length of that time.
-bool PathStepDetector::is_first(const Sample& sample) const {
-  if (newest_ <= Duration::zero() || !(sample.steady || is_suspected())) return false;
+/// True if the round trip has become longer during the time `silence` without ACKs, by about the length of that time.
+bool PathStepDetector::is_first(const Sample& sample, Duration silence) const {
+  if (newest_ <= Duration::zero() || !(sample.steady || has_first_silence())) return false;
   const Duration longer = sample.round_trip - newest_;
-  return std::chrono::abs(longer - sample.silence) <= sample.silence / tolerance + sample.usual;
+  return std::chrono::abs(longer - silence) <= silence / tolerance + sample.usual;
 }
 
 /// True if this ACK ends the second silence (time without ACKs) of a step to a longer path. After the first silence,
@@ -44,22 +47,30 @@ bool PathStepDetector::is_second_gap(const Sample& sample) const {
 }
 
 std::optional<PathStepDetector::Step> PathStepDetector::on_ack(const Sample& sample) {
-  const bool silent = sample.silence >= greater(shortest, sample.usual);
-  if (!silent && sample.now - sample.silence == until_) {
+  const Duration usual = greater(shortest, sample.usual);
+  const bool may_count_as_delayed = sample.may_be_delayed && (sample.steady || has_first_silence());
+  if (sample.silence >= usual && may_count_as_delayed && delayed_acks_ < most_delayed_acks) {
+    delayed_ += sample.silence;
+    ++delayed_acks_;
+    return std::nullopt;
+  }
+  const Duration silence = sample.silence + std::exchange(delayed_, Duration::zero());
+  delayed_acks_ = 0;
+  const bool silent = silence >= usual;
+  if (!silent && sample.now - silence == until_) {
     delivered_ += sample.delivered;
     until_ = sample.now;
   }
   if (sample.round_trip <= Duration::zero()) return std::nullopt;
-  const bool is_later = is_suspected() && sample.now - sample.round_trip + clock_tick >= since_;
+  const bool is_later = has_first_silence() && sample.now - sample.round_trip + clock_tick >= since_;
   if (is_later && is_second_gap(sample)) {
     const Step step{lesser(sample.round_trip, longer_), rate_};
     forget();
     return step;
   }
   if (is_later) longer_ = Duration::zero();
-  if (silent && is_first(sample)) {
-    // An ACK that the UE delays divides a silence into two.
-    if (!is_suspected()) rate_ = sample.rate;
+  if (silent && is_first(sample, silence)) {
+    if (!has_first_silence()) rate_ = sample.rate;
     longer_ = sample.round_trip;
     since_ = until_ = sample.now;
     delivered_ = Bytes{};

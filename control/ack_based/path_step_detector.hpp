@@ -19,8 +19,11 @@ namespace sluice::control {
 ///   delay of the longer path.
 ///
 /// Other causes of silences have other signs. After an outage a later segment has the earlier round trip. On a link
-/// that has become slower, ACKs arrive at a lower rate. On a bursty link silences of this length are usual. State and
-/// work are constant. Reads no clock; thread: its owner's.
+/// that has become slower, ACKs arrive at a lower rate. On a bursty link silences of this length are usual.
+///
+/// The UE may delay the ACK of the last segment before a silence by up to 50 ms, so this ACK arrives in the silence.
+/// Such an ACK neither ends the silence nor confirms or refutes a step. State and work are constant. Reads no clock;
+/// thread: its owner's.
 class PathStepDetector {
  public:
   /// Values of one ACK.
@@ -31,7 +34,8 @@ class PathStepDetector {
     Duration usual{};       ///< longest usual time between two ACKs; a longer time counts as a silence
     Bytes delivered;        ///< bytes newly received by the UE
     double rate = 0;        ///< delivery rate before this ACK, bytes/s
-    bool steady = false;    ///< true if the rate of the link hardly varies, so that a long time without ACKs is unusual
+    bool may_be_delayed = false;  ///< true if the UE may have delayed this ACK, because it acknowledges one segment
+    bool steady = false;  ///< true if the rate of the link hardly varies, so that a long time without ACKs is unusual
   };
   /// Values of a longer path that was detected.
   struct Step {
@@ -42,27 +46,33 @@ class PathStepDetector {
   /// Otherwise returns nothing.
   std::optional<Step> on_ack(const Sample& sample);
   /// True after a first silence (time without ACKs, by which the round trip is then longer), until later ACKs confirm
-  /// or refute a longer path.
-  [[nodiscard]] bool is_suspected() const { return longer_ > Duration::zero(); }
+  /// or refute a longer path. Also true in a silence in which only ACKs have arrived that the UE may have delayed.
+  [[nodiscard]] bool is_suspected() const { return has_first_silence() || delayed_acks_ > 0; }
   /// Discards a first silence that was observed. A silence after this call thus counts as a first one, not as the
   /// second that confirms a longer path. Called because round trips may now be long for another reason.
-  void forget() { longer_ = newest_ = Duration::zero(); }
+  void forget() {
+    longer_ = newest_ = delayed_ = Duration::zero();
+    delayed_acks_ = 0;
+  }
 
   /// Calls visit(name, value) for each state member, for the decision log (control/decision_log/states.hpp).
   template <typename Self, typename Visit>
   static void fields(Self& self, Visit& visit);
 
  private:
-  [[nodiscard]] bool is_first(const Sample& sample) const;
+  [[nodiscard]] bool has_first_silence() const { return longer_ > Duration::zero(); }
+  [[nodiscard]] bool is_first(const Sample& sample, Duration silence) const;
   [[nodiscard]] bool is_second_gap(const Sample& sample) const;
 
   Instant since_{};  ///< end of the first silence (time without ACKs)
   Instant until_{};  ///< time of the newest ACK since `since_` that did not end another silence (time without ACKs)
   double rate_ = 0;  ///< delivery rate before the first silence (time without ACKs), bytes/s
   Bytes delivered_;  ///< bytes delivered from `since_` to `until_`
-  // Each ACK reads the last two members.
-  Duration newest_{};  ///< round trip of the previous ACK; zero: unknown
-  Duration longer_{};  ///< round trip after the first silence (time without ACKs); zero: there was none
+  // Each ACK reads the members from here on.
+  Duration delayed_{};             ///< part of the present silence that ended with ACKs that the UE may have delayed
+  Duration newest_{};              ///< round trip of the previous ACK; zero: unknown
+  Duration longer_{};              ///< round trip after the first silence (time without ACKs); zero: there was none
+  std::uint8_t delayed_acks_ = 0;  ///< number of successive ACKs in `delayed_`
 };
 
 }  // namespace sluice::control

@@ -186,6 +186,8 @@ void PathStepDetector::fields(Self& self, Visit& visit) {
   visit("until", self.until_);
   visit("rate", self.rate_);
   visit("delivered", self.delivered_);
+  visit("delayed", self.delayed_);
+  visit("delayed_acks", self.delayed_acks_);
 }
 
 template <typename Self, typename Visit>

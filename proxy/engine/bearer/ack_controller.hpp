@@ -185,6 +185,6 @@ class AckController {
   Bytes delivered_total_{-1};
   control::DelayBasedController law_;
 };
-static_assert(sizeof(AckController) <= 1024, "one for each bearer that uses ACK feedback");
+static_assert(sizeof(AckController) <= 1040, "one for each bearer that uses ACK feedback");
 
 }  // namespace sluice::proxy

@@ -235,6 +235,58 @@ TEST(NoHarm, APathThatBecomesLongerCostsLittle) {
   EXPECT_GT(result.throughput_bps, 0.9 * 8e6 * 1448 / 1500);
 }
 
+/// Returns the longest time in s, after the warm-up, in which the link carried less than half of `rate_bps`, as a mean
+/// over 0.3 s. The series has intervals of 0.1 s.
+double longest_idle_time(const RunResult& result, double rate_bps, double warmup_s) {
+  int longest = 0;
+  int below = 0;
+  for (std::size_t i = 2; i < result.series.size(); ++i) {
+    const auto& series = result.series;
+    if (series[i].time_s <= warmup_s) continue;
+    const double used = series[i].link_used_bps + series[i - 1].link_used_bps + series[i - 2].link_used_bps;
+    below = used / 3 < rate_bps / 2 ? below + 1 : 0;
+    longest = std::max(longest, below);
+  }
+  return longest / 10.0;
+}
+
+// A UE acknowledges the last segment before a silence late, so that this ACK arrives in the silence. When a path
+// becomes shorter, ACKs arrive together. Neither may hide the change, because the window falls with the measured rate.
+TEST(NoHarm, AChangeOfThePathCostsASecondAtMost) {
+  struct Path {
+    int rate_mbps;
+    std::string delay;   ///< between proxy and Node-B
+    std::string change;  ///< of the steps
+    bool timestamps;
+  };
+  const Path paths[] = {{2, "10ms", "extra: 40ms, way: down", true},   {2, "10ms", "extra: 40ms, way: down", false},
+                        {2, "10ms", "extra: 100ms, way: up", false},   {2, "10ms", "extra: 200ms, way: down", true},
+                        {2, "30ms", "extra: 100ms, way: down", false}, {10, "10ms", "extra: 100ms, way: down", true},
+                        {10, "10ms", "extra: 200ms, way: up", false},  {10, "30ms", "extra: 100ms, way: down", false},
+                        {10, "30ms", "extra: 200ms, way: down", false}};
+  for (const Path& path : paths) {
+    for (const bool repeated : {false, true}) {
+      if (repeated && path.rate_mbps == 2) continue;
+      SCOPED_TRACE(std::to_string(path.rate_mbps) + " Mb/s, " + path.delay + ", " + path.change +
+                   (repeated ? ", repeated" : "") + (path.timestamps ? "" : ", no timestamps"));
+      const std::string back = "extra: 0ms" + path.change.substr(path.change.find(", "));
+      std::string steps = "{at: 17300ms, " + path.change + "}";
+      if (repeated)
+        steps += ", {at: 20300ms, " + back + "}, {at: 23300ms, " + path.change + "}, {at: 26300ms, " + back + "}";
+      const RunResult result =
+          run_all("modes: [smvs]\nsmvs: {law: acks}\nhosts: {timestamps: " +
+                  std::string(path.timestamps ? "true" : "false") +
+                  "}\nduration: 30s\nwarmup: 5s\ninterval: 100ms\nserver_proxy: {delay: 20ms}\nproxy_nodeb: {delay: " +
+                  path.delay + ", steps: [" + steps + "]}\napps: [{type: bulk}]\ncell:\n  uplink: {delay: 0ms}\n" +
+                  "  ues: [{address: 10.45.0.2, frame: 0B, buffer: unlimited, channel: {type: constant, rate: " +
+                  std::to_string(path.rate_mbps) + "Mb/s}}]\n")
+              .front();
+      EXPECT_LE(longest_idle_time(result, path.rate_mbps * 1e6, 5), 1.0);
+      EXPECT_LT(result.radio_queue_delay.p95_ms, repeated ? 300 : 150);
+    }
+  }
+}
+
 // ACKs wait for 0.26 or 1.05 s behind an upload. Without timestamps this wait makes the path look longer to the
 // controller. It must not look like the bottleneck of a single download, because each download would then be limited.
 TEST(NoHarm, DownloadsWithoutTimestampsContinueBesideAnUpload) {

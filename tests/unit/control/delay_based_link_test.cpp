@@ -194,7 +194,7 @@ TEST(DelayBasedLink, APathThatBecomesShorterInOneStepHasNoStandingQueueAfterASec
     link.capacity = constant(10e6);
     link.up = [=](Milliseconds now) { return now < 21'000 ? 10 + extra : 10; };
     const auto result = link.run(24'000);
-    EXPECT_LE(*std::max_element(result.rate_bps.begin() + 21'000, result.rate_bps.end()), 1.5 * 10e6);
+    EXPECT_LE(*std::max_element(result.rate_bps.begin() + 21'000, result.rate_bps.end()), 1.25 * 10e6);
     EXPECT_LE(*std::max_element(result.queue.begin() + 22'500, result.queue.end()), 1250 * 35);
     EXPECT_NEAR(result.base_ms.back(), 20, 4);
     EXPECT_GE(result.served_in(21'000, 24'000), 0.9 * 3'000 * 1250);

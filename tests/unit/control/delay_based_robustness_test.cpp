@@ -104,7 +104,7 @@ TEST(DelayBasedRobustness, RandomLinksAreUsedWithoutAStandingQueue) {
   const char* const first = std::getenv("SLUICE_SEED");
   const std::uint64_t from = first != nullptr ? std::strtoull(first, nullptr, 10) : 1;
   const char* const many = std::getenv("SLUICE_SEEDS");
-  const std::uint64_t count = many != nullptr ? std::strtoull(many, nullptr, 10) : 60;
+  const std::uint64_t count = many != nullptr ? std::strtoull(many, nullptr, 10) : 300;
   int missed = 0;
   for (std::uint64_t seed = from; seed < from + count; ++seed) missed += examine(seed);
   EXPECT_LE(missed, static_cast<double>(count * stages) * 0.014);

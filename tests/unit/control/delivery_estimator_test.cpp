@@ -123,6 +123,17 @@ TEST(DeliveryEstimator, CompressedAcksAfterAPauseAreNoRateSample) {
   EXPECT_FALSE(estimator.has_sample()) << estimator.rate().bps();
 }
 
+TEST(DeliveryEstimator, AClumpOfMoreThanTwiceTheMeanIsLarge) {
+  DeliveryEstimator estimator(80ms);
+  const Duration gap = 2400us;
+  const Instant now = feed(estimator, at(0s), 10e6, 2, 2s);
+  estimator.on_delivered(now, Bytes(3000), true);
+  EXPECT_FALSE(estimator.is_large_aggregation(now, Bytes(3000))) << "exactly twice the mean";
+  EXPECT_TRUE(estimator.is_large_aggregation(now, Bytes(3001)));
+  EXPECT_FALSE(estimator.is_large_aggregation(now + 1ms, Bytes(30'000))) << "the first ACK of the next clump";
+  EXPECT_FALSE(estimator.is_large_aggregation(now + gap, Bytes(30'000)));
+}
+
 TEST(DeliveryEstimator, AnOutageIsWeightedByAtMostTheTimeConstant) {
   DeliveryEstimator estimator(80ms);
   const Instant now = feed(estimator, at(0s), 10e6, 2, 2s);

@@ -17,7 +17,7 @@ struct Acks {
   static constexpr Duration usual = 8ms;
   static constexpr double rate = 1.25e6;
 
-  std::optional<PathStepDetector::Step> ack(Duration silence, Duration round_trip) {
+  std::optional<PathStepDetector::Step> ack(Duration silence, Duration round_trip, bool may_be_delayed = false) {
     now += silence;
     return detector.on_ack({.now = now,
                             .round_trip = round_trip,
@@ -25,6 +25,7 @@ struct Acks {
                             .usual = usual,
                             .delivered = Bytes(3000),
                             .rate = rate,
+                            .may_be_delayed = may_be_delayed,
                             .steady = steady});
   }
   /// Adds `count` ACKs at intervals of `interval`. Returns true if one of them confirms a step.
@@ -90,6 +91,31 @@ TEST(PathStepDetector, AnAckThatTheUeDelaysDividesASilence) {
   const auto step = acks.ack(40ms, 141ms);
   ASSERT_TRUE(step);
   EXPECT_EQ(step->base_delay, 140ms);
+}
+
+TEST(PathStepDetector, AnAckThatMayBeDelayedDoesNotEndASilence) {
+  Acks acks;
+  acks.train(20, Acks::spacing, 40ms);
+  EXPECT_FALSE(acks.ack(41ms, 80ms, true)) << "a single segment, whose ACK the UE may have delayed";
+  EXPECT_TRUE(acks.detector.is_suspected()) << "the rate of the ACKs is not that of the link";
+  EXPECT_FALSE(acks.ack(159ms, 240ms));
+  EXPECT_FALSE(acks.train(15, Acks::spacing, 240ms));
+  EXPECT_FALSE(acks.ack(41ms, 281ms, true)) << "sent before the end of the first silence";
+  EXPECT_FALSE(acks.ack(145ms, 280ms, true)) << "sent after it, but its round trip contains the delay of the ACK";
+  const auto step = acks.ack(5ms, 226ms);
+  ASSERT_TRUE(step) << "the second silence ends with this ACK, although another ACK has just arrived";
+  EXPECT_EQ(step->base_delay, 226ms);
+}
+
+TEST(PathStepDetector, AWindowOfOneSegmentIsNotSuspectedForEver) {
+  Acks acks;
+  acks.train(20, Acks::spacing, 40ms);
+  int suspected = 0;
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_FALSE(acks.ack(90ms, 90ms, true));
+    suspected += acks.detector.is_suspected() ? 1 : 0;
+  }
+  EXPECT_LE(suspected, 75) << "the rate is measured by each fourth ACK at least";
 }
 
 TEST(PathStepDetector, ASilenceWithoutALongerRttIsNoStep) {
