@@ -174,8 +174,10 @@ void Sender::on_partial_ack(AckEvent& event) {
   }
   if (retransmits_blindly()) {
     const std::uint32_t missing = still_missing();
-    // The holes of the first estimate are counted already. Each later partial acknowledgement shows one more hole.
-    if (state.assumed_missing != 0) event.newly_lost += queue().front().note().payload_len;
+    // The holes of the first estimate are counted already. Each later partial acknowledgement shows one more hole, but
+    // not if it ends inside a segment. Only the FIN may be missing.
+    if (state.assumed_missing != 0 && queue().outstanding() && !event.misplaced)
+      event.newly_lost += queue().front().note().payload_len;
     if (!bits_.partially_acked) loss_recovery_.duplicate_acks = 0;  // they stand for data that no longer counts
     forget_old_flight(event.now);
     retransmit_missing(missing, event);
@@ -267,7 +269,10 @@ void Sender::enter_fast_recovery(Instant now) {
   bits_.retransmit_first = true;  // RFC 6675 section 5 step 4.3: the first retransmission ignores the window
   count(counters_.fast_recoveries);
   reordering_.on_recovery();
-  ensure_recovery_state().reduction.begin();
+  RecoveryState& state = ensure_recovery_state();
+  state.reduction.begin();
+  state.assumed_missing = 0;
+  state.acked_original = state.probe_lost = false;
   bits_.cwr_due = uses_ecn();
   // RFC 3168 section 6.1.2: a window that was reduced for an ECN mark is not reduced again for a loss.
   const bool reduced = bits_.reduced;

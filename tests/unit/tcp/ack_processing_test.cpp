@@ -339,6 +339,48 @@ TEST(Allowance, WithoutSackManyNeighboursAreRetransmittedInFewRoundTrips) {
   EXPECT_EQ(s.endpoint.take_losses(), 31 * mss);
 }
 
+// RecoveryPoint includes the FIN, so the last partial ACK may leave no data, but only the FIN.
+TEST(Allowance, WithoutSackARecoveryMayEndWithALostFin) {
+  Script s;
+  s.endpoint.set_window_source(WindowSource::allowance, Bytes());
+  s.config.initial_window_segments = 100;
+  s.open();
+  s.write_segments(50);
+  s.endpoint.finish();
+  s.emit();
+  s.discard_sent();
+  s.receive_ack(1 * mss);
+  for (int i = 0; i < 3; ++i) s.receive_ack(1 * mss);
+  for (std::uint32_t held = 2; held <= 50; ++held) {
+    s.emit(Bytes(1040 * 60));
+    s.discard_sent();
+    s.receive_ack(held * mss);
+  }
+  s.receive_ack(50 * mss + 1);
+  EXPECT_EQ(s.endpoint.in_flight(), Bytes(0));
+  EXPECT_LE(s.endpoint.take_losses(), 50 * mss);
+}
+
+// An ACK inside a segment leaves the rest of it, which counts as lost only once.
+TEST(Allowance, WithoutSackAcksInsideASegmentCountNoLosses) {
+  Script s;
+  s.endpoint.set_window_source(WindowSource::allowance, Bytes());
+  s.config.initial_window_segments = 100;
+  s.open();
+  s.write_segments(60);
+  s.emit();
+  s.discard_sent();
+  s.receive_ack(1 * mss);
+  for (int i = 0; i < 3; ++i) s.receive_ack(1 * mss);
+  for (std::uint32_t held = 2; held <= 12; ++held) {
+    s.emit(Bytes(1040 * 60));
+    s.discard_sent();
+    s.receive_ack(held * mss);
+  }
+  for (std::uint32_t byte = 1; byte < 500; ++byte) s.receive_ack(12 * mss + byte);
+  EXPECT_LE(s.endpoint.take_losses(), 14 * mss);
+}
+
 TEST(Allowance, ALongOutageDoesNotTimeOutTheConnection) {
   Script s;
   s.config.max_retransmissions = 3;
