@@ -53,6 +53,7 @@ void DelayBasedController::detect_longer_path(const AckSample& ack_sample, Durat
                                  delivery_.idle_gap() * usual_idle_gaps);
   const auto step = path_step_.on_ack({.now = ack_sample.now,
                                        .round_trip = ack_sample.round_trip,
+                                       .base_delay = base_delay(),
                                        .silence = silence,
                                        .usual = usual,
                                        .delivered = ack_sample.delivered,
@@ -81,8 +82,11 @@ void DelayBasedController::detect_shorter_path(const AckSample& ack_sample) {
   const bool together = becomes_shorter && delivery_.is_large_aggregation(ack_sample.now, ack_sample.delivered);
   if (ack_sample.round_trip >= base_delay() && !together) return;
   delivery_.on_idle();
-  if (together || ack_sample.round_trip < base_delay() * 7 / 8 - milliseconds(1))
+  if (ack_sample.round_trip < base_delay() * 7 / 8 - milliseconds(1)) {
     min_rtt_.suspect(ack_sample.now, ack_sample.round_trip);
+  } else if (together) {
+    min_rtt_.request_drain(ack_sample.now);
+  }
 }
 
 void DelayBasedController::on_report(Instant now, Bytes queue) {

@@ -92,8 +92,8 @@ void DeliveryEstimator::record_aggregation(Instant now, double bytes, bool same_
 }
 
 bool DeliveryEstimator::is_large_aggregation(Instant now, Bytes newly) const {
-  if (now - aggregation_began_ >= aggregation_span) return false;
-  return aggregation_bytes_ + static_cast<double>(newly.count()) > large_aggregation * ack_aggregation_;
+  const double earlier = now - aggregation_began_ < aggregation_span ? aggregation_bytes_ : 0;
+  return earlier + static_cast<double>(newly.count()) > large_aggregation * ack_aggregation_;
 }
 
 void DeliveryEstimator::record_gap(Duration gap) {

@@ -127,10 +127,16 @@ bool MinRttEstimator::is_stale(Instant now) const {
 
 void MinRttEstimator::suspect(Instant now, Duration round_trip) {
   if (now < next_suspicion_) return;
-  requested_ = true;
+  request_drain(now);
   candidate_measured_ = false;
   candidate_ = round_trip;
-  extra_drain_at_ = candidate_at_ = now;
+  candidate_at_ = now;
+}
+
+void MinRttEstimator::request_drain(Instant now) {
+  if (now < next_suspicion_) return;
+  requested_ = true;
+  extra_drain_at_ = now;
 }
 
 /// Returns true if a routine drain of the queue is due. All UEs begin routine drains at the same multiples of 5 s. At

@@ -80,6 +80,9 @@ class MinRttEstimator {
   /// Requests a queue drain at once, because the path's base delay may have become `round_trip`. Has no effect for 1 to
   /// 8 s after another requested drain.
   void suspect(Instant now, Duration round_trip);
+  /// Requests a queue drain at once, because the path may have become shorter. Unlike suspect() it keeps the longer
+  /// delay that an earlier drain has measured.
+  void request_drain(Instant now);
   /// True if a routine drain of the queue is due: all UEs begin one at certain multiples of 5 s, because they may share
   /// the queue. The owner begins it even if another drain is in progress.
   [[nodiscard]] bool is_routine(Instant now) const;

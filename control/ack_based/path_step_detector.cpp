@@ -24,9 +24,9 @@ constexpr Duration clock_tick = milliseconds(1);
 /// Minimum rate at which ACKs must arrive between the two silences of a step to a longer path, as a share of the
 /// earlier rate. A silence is a time without ACKs.
 constexpr double min_rate_share = 0.6;
-/// Largest number of successive ACKs in a silence that count as delayed by the UE. With more of them the window allows
-/// one segment per round trip, and every ACK is delayed.
-constexpr std::uint8_t most_delayed_acks = 3;
+/// Longest silence that may end with an ACK that counts as delayed by the UE. If the window allows one segment per
+/// round trip, every ACK is delayed, and some of them must count.
+constexpr Duration longest_with_delayed_ack = milliseconds(300);
 
 }  // namespace
 
@@ -38,9 +38,11 @@ bool PathStepDetector::is_first(const Sample& sample, Duration silence) const {
 }
 
 /// True if this ACK ends the second silence (time without ACKs) of a step to a longer path. After the first silence,
-/// ACKs must have arrived at about the earlier rate. The round trip must not have changed since.
+/// ACKs must have arrived at about the earlier rate. The round trip must not have changed since, but its segment need
+/// not have waited in a queue.
 bool PathStepDetector::is_second_gap(const Sample& sample) const {
-  if (std::chrono::abs(sample.round_trip - longer_) > longer_ / tolerance + sample.usual) return false;
+  const Duration error = longer_ / tolerance + sample.usual;
+  if (sample.round_trip < empty_ - error || sample.round_trip > longer_ + error) return false;
   if (sample.now - until_ < greater(shortest, sample.usual)) return false;
   const double lasted = to_seconds(until_ - since_);
   return lasted > 0 && static_cast<double>(delivered_.count()) >= min_rate_share * rate_ * lasted;
@@ -49,13 +51,11 @@ bool PathStepDetector::is_second_gap(const Sample& sample) const {
 std::optional<PathStepDetector::Step> PathStepDetector::on_ack(const Sample& sample) {
   const Duration usual = greater(shortest, sample.usual);
   const bool may_count_as_delayed = sample.may_be_delayed && (sample.steady || has_first_silence());
-  if (sample.silence >= usual && may_count_as_delayed && delayed_acks_ < most_delayed_acks) {
+  if (sample.silence >= usual && may_count_as_delayed && delayed_ + sample.silence <= longest_with_delayed_ack) {
     delayed_ += sample.silence;
-    ++delayed_acks_;
     return std::nullopt;
   }
   const Duration silence = sample.silence + std::exchange(delayed_, Duration::zero());
-  delayed_acks_ = 0;
   const bool silent = silence >= usual;
   if (!silent && sample.now - silence == until_) {
     delivered_ += sample.delivered;
@@ -72,6 +72,7 @@ std::optional<PathStepDetector::Step> PathStepDetector::on_ack(const Sample& sam
   if (silent && is_first(sample, silence)) {
     if (!has_first_silence()) rate_ = sample.rate;
     longer_ = sample.round_trip;
+    empty_ = lesser(sample.base_delay + silence, longer_);
     since_ = until_ = sample.now;
     delivered_ = Bytes{};
   }

@@ -22,14 +22,15 @@ namespace sluice::control {
 /// that has become slower, ACKs arrive at a lower rate. On a bursty link silences of this length are usual.
 ///
 /// The UE may delay the ACK of the last segment before a silence by up to 50 ms, so this ACK arrives in the silence.
-/// Such an ACK neither ends the silence nor confirms or refutes a step. State and work are constant. Reads no clock;
-/// thread: its owner's.
+/// Such an ACK neither ends the silence nor confirms or refutes a step, unless it ends a very long silence. State and
+/// work are constant. Reads no clock; thread: its owner's.
 class PathStepDetector {
  public:
   /// Values of one ACK.
   struct Sample {
     Instant now;
     Duration round_trip{};  ///< RTT of the newest segment that was sent only once (Karn's algorithm); zero: unknown
+    Duration base_delay{};  ///< round trip through an empty queue before a step
     Duration silence{};     ///< time since the previous ACK
     Duration usual{};       ///< longest usual time between two ACKs; a longer time counts as a silence
     Bytes delivered;        ///< bytes newly received by the UE
@@ -47,13 +48,10 @@ class PathStepDetector {
   std::optional<Step> on_ack(const Sample& sample);
   /// True after a first silence (time without ACKs, by which the round trip is then longer), until later ACKs confirm
   /// or refute a longer path. Also true in a silence in which only ACKs have arrived that the UE may have delayed.
-  [[nodiscard]] bool is_suspected() const { return has_first_silence() || delayed_acks_ > 0; }
+  [[nodiscard]] bool is_suspected() const { return has_first_silence() || delayed_ > Duration::zero(); }
   /// Discards a first silence that was observed. A silence after this call thus counts as a first one, not as the
   /// second that confirms a longer path. Called because round trips may now be long for another reason.
-  void forget() {
-    longer_ = newest_ = delayed_ = Duration::zero();
-    delayed_acks_ = 0;
-  }
+  void forget() { longer_ = newest_ = delayed_ = Duration::zero(); }
 
   /// Calls visit(name, value) for each state member, for the decision log (control/decision_log/states.hpp).
   template <typename Self, typename Visit>
@@ -64,15 +62,15 @@ class PathStepDetector {
   [[nodiscard]] bool is_first(const Sample& sample, Duration silence) const;
   [[nodiscard]] bool is_second_gap(const Sample& sample) const;
 
-  Instant since_{};  ///< end of the first silence (time without ACKs)
-  Instant until_{};  ///< time of the newest ACK since `since_` that did not end another silence (time without ACKs)
-  double rate_ = 0;  ///< delivery rate before the first silence (time without ACKs), bytes/s
-  Bytes delivered_;  ///< bytes delivered from `since_` to `until_`
+  Instant since_{};   ///< end of the first silence (time without ACKs)
+  Instant until_{};   ///< time of the newest ACK since `since_` that did not end another silence (time without ACKs)
+  double rate_ = 0;   ///< delivery rate before the first silence (time without ACKs), bytes/s
+  Bytes delivered_;   ///< bytes delivered from `since_` to `until_`
+  Duration empty_{};  ///< round trip through an empty queue if the path has become longer in the first silence
   // Each ACK reads the members from here on.
-  Duration delayed_{};             ///< part of the present silence that ended with ACKs that the UE may have delayed
-  Duration newest_{};              ///< round trip of the previous ACK; zero: unknown
-  Duration longer_{};              ///< round trip after the first silence (time without ACKs); zero: there was none
-  std::uint8_t delayed_acks_ = 0;  ///< number of successive ACKs in `delayed_`
+  Duration delayed_{};  ///< part of the present silence that ended with ACKs that the UE may have delayed
+  Duration newest_{};   ///< round trip of the previous ACK; zero: unknown
+  Duration longer_{};   ///< round trip after the first silence (time without ACKs); zero: there was none
 };
 
 }  // namespace sluice::control

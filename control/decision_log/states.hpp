@@ -187,7 +187,7 @@ void PathStepDetector::fields(Self& self, Visit& visit) {
   visit("rate", self.rate_);
   visit("delivered", self.delivered_);
   visit("delayed", self.delayed_);
-  visit("delayed_acks", self.delayed_acks_);
+  visit("empty", self.empty_);
 }
 
 template <typename Self, typename Visit>

@@ -21,6 +21,7 @@ struct Acks {
     now += silence;
     return detector.on_ack({.now = now,
                             .round_trip = round_trip,
+                            .base_delay = 35ms,
                             .silence = silence,
                             .usual = usual,
                             .delivered = Bytes(3000),
@@ -105,6 +106,16 @@ TEST(PathStepDetector, AnAckThatMayBeDelayedDoesNotEndASilence) {
   const auto step = acks.ack(5ms, 226ms);
   ASSERT_TRUE(step) << "the second silence ends with this ACK, although another ACK has just arrived";
   EXPECT_EQ(step->base_delay, 226ms);
+}
+
+TEST(PathStepDetector, TheQueueBeforeTheStepNeedNotExistAfterIt) {
+  Acks acks;
+  acks.train(20, Acks::spacing, 60ms);  // of which the queue takes 25 ms
+  EXPECT_FALSE(acks.ack(40ms, 100ms));
+  EXPECT_FALSE(acks.train(15, Acks::spacing, 100ms));
+  const auto step = acks.ack(40ms, 75ms);
+  ASSERT_TRUE(step);
+  EXPECT_EQ(step->base_delay, 75ms);
 }
 
 TEST(PathStepDetector, AWindowOfOneSegmentIsNotSuspectedForEver) {
