@@ -250,8 +250,8 @@ void DelayBasedController::on_acknowledged(const AckSample& raw) {
 }
 
 /// Detects whether other UEs have data in this UE's queue. `srtt` is the smoothed round trip in s before this sample.
-/// While other UEs have data, the delivery rate is averaged over a round
-/// trip, because ACKs arrive in one burst per round trip.
+/// While other UEs have data, the delivery rate is averaged over a round trip, because ACKs arrive in one burst per
+/// round trip.
 void DelayBasedController::detect_shared_queue(const AckSample& ack_sample, Duration silence, double srtt) {
   if (silence <= parameters_->memory && !is_shared(shared_queue_)) [[likely]]
     return;

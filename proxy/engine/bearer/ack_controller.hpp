@@ -83,7 +83,7 @@ class AckController {
   void on_ack(const control::AckSample& ack);
   /// Passes a Node-B report of the UE's queue to the controller. Returns false if ACKs contradict the report, which
   /// must then be discarded. `check` compares the reports with the ACKs; it must outlive this object, and is the same
-  /// in all calls.
+  /// in all calls. ACKs before the first call do not count in it.
   bool on_report(Instant now, const control::feedback::BearerReport& report, control::ReportCheck& check);
   /// Call it before bytes are sent. If no bytes are in flight, notifies the controller that sending resumes after a
   /// pause.
