@@ -104,11 +104,11 @@ inline void Sender::advance_una(SeqNum ack, AckEvent& event) {
   // wrap.
   if (snd_.una - loss_recovery_.point > 1 << 30) loss_recovery_.point = snd_.una - 1;
   // Without SACK, a segment behind a hole is acknowledged only when the hole is filled, so its RTT sample is too long.
-  // If an allowance replaces cwnd, an ACK of a segment that was sent once ends the backoff (Karn and Partridge, 1987).
+  // An ACK of a segment that was sent once may end the backoff all the same (Karn and Partridge, 1987).
   if (bits_.recovery != Recovery::none && !uses_sack()) {
     const bool original = event.rtt >= Duration::zero();
     ensure_recovery_state().acked_original = original;
-    if (original && retransmits_blindly()) end_backoff();
+    if (original && (retransmits_blindly() || config().ends_backoff_in_recovery)) end_backoff();
     event.rtt = AckEvent::no_rtt;
   }
   if (event.rtt >= Duration::zero()) {

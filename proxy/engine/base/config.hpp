@@ -106,6 +106,7 @@ struct ShardConfig : PolicySettings {
     tcp::EndpointConfig legs = tcp;
     legs.answers_keepalives = false;  // because the other host answers them
     legs.joins_payloads = true;
+    legs.ends_backoff_in_recovery = true;
     return {by_default, policies, control_group, legs};
   }
 };

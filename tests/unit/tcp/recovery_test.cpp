@@ -481,17 +481,21 @@ TEST(Timeout, ASackOfASegmentThatWasSentOnceEndsTheBackoff) {
 
 // It was sent before the timeout, and acknowledged when the retransmission had filled the hole before it.
 TEST(Timeout, WithoutSackASegmentThatWasSentOnceEndsTheBackoffInARecovery) {
-  Script s;
-  open_and_send(s, 8);
-  s.endpoint.set_window_source(tcp::WindowSource::allowance, Bytes());
-  s.now -= 100ms;
-  const Duration rto = s.endpoint.rto();
-  s.pass(rto * 3);  // 1 + 2
-  EXPECT_EQ(s.endpoint.rto(), rto * 4);
-  s.receive_ack(3 * mss);
-  EXPECT_TRUE(s.endpoint.in_recovery());
-  EXPECT_EQ(s.endpoint.srtt(), 100ms) << "the segment has waited for the one before it";
-  EXPECT_EQ(s.endpoint.rto(), rto);
+  for (const bool has_allowance : {true, false}) {
+    SCOPED_TRACE(has_allowance ? "allowance" : "congestion control");
+    Script s;
+    s.config.ends_backoff_in_recovery = !has_allowance;
+    open_and_send(s, 8);
+    if (has_allowance) s.endpoint.set_window_source(tcp::WindowSource::allowance, Bytes());
+    s.now -= 100ms;
+    const Duration rto = s.endpoint.rto();
+    s.pass(rto * 3);  // 1 + 2
+    EXPECT_EQ(s.endpoint.rto(), rto * 4);
+    s.receive_ack(3 * mss);
+    EXPECT_TRUE(s.endpoint.in_recovery());
+    EXPECT_EQ(s.endpoint.srtt(), 100ms) << "the segment has waited for the one before it";
+    EXPECT_EQ(s.endpoint.rto(), rto);
+  }
 }
 
 TEST(Timeout, TheThresholdFallsOncePerLoss) {
