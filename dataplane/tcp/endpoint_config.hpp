@@ -68,9 +68,9 @@ struct EndpointConfig {
   /// True if the window is restored after a spurious retransmission (RFC 3522, 3708, 5682). If false, a pause of the
   /// radio link reduces the window, as in hosts and simulators before 2003.
   bool takes_back = true;
-  /// True if without SACK an ACK of a segment that was sent once ends the backoff of the retransmission timeout also in
-  /// a recovery, as in Linux. If false, the backoff lasts until an RTT sample (RFC 6298 section 5), and a recovery
-  /// without SACK has none. An allowance that replaces cwnd has the effect of true.
+  /// True if an ACK of a segment that was sent once ends the backoff of the RTO in a recovery without SACK, as in
+  /// Linux. If false, the backoff lasts until an RTT sample (RFC 6298 section 5), of which such a recovery has none. An
+  /// allowance that replaces cwnd has the effect of true.
   bool ends_backoff_in_recovery = false;
   /// True: the endpoint answers keep-alives. False: the code that owns the endpoint answers them, see take_keepalive().
   bool answers_keepalives = true;
