@@ -174,8 +174,8 @@ void Sender::on_partial_ack(AckEvent& event) {
   }
   if (retransmits_blindly()) {
     const std::uint32_t missing = still_missing();
-    // The holes of the first estimate are counted already. Each later partial acknowledgement shows one more hole, but
-    // not if it ends inside a segment. Only the FIN may be missing.
+    // The holes of the first estimate are counted already. Each later partial acknowledgement shows one more hole,
+    // unless it ends inside a segment. The queue is empty if only the FIN is missing.
     if (state.assumed_missing != 0 && queue().outstanding() && !event.misplaced)
       event.newly_lost += queue().front().note().payload_len;
     if (!bits_.partially_acked) loss_recovery_.duplicate_acks = 0;  // they stand for data that no longer counts
@@ -219,10 +219,7 @@ std::uint32_t Sender::first_estimate() const {
 std::uint32_t Sender::still_missing() {
   RecoveryState& state = ensure_recovery_state();
   std::uint8_t& assumed = state.assumed_missing;
-  if (!bits_.partially_acked) {
-    assumed = 0;
-    if (loss_recovery_.retransmissions <= 1) return first_estimate();
-  }
+  if (!bits_.partially_acked && loss_recovery_.retransmissions <= 1) return first_estimate();
   if (state.acked_original && assumed > Rack::threshold) {
     assumed = Rack::threshold;
     if (loss_recovery_.retransmissions > assumed) return assumed;

@@ -1,4 +1,5 @@
-// Downloads of a UE without SACK under the ACK-based controller, while the radio path loses frames for a few seconds.
+// Downloads of a UE without SACK while the radio path loses frames for a few seconds, mostly under the ACK-based
+// controller.
 // The reference is the same download end to end, from a server with NewReno.
 
 #include <gtest/gtest.h>
@@ -130,6 +131,12 @@ TEST(LossWithoutSack, ADownloadTakesNoLongerThanOneOfAPlainUeEndToEnd) {
 // recovery never ends. Otherwise the last of many timeouts is 8 s long, and the download takes 26 s.
 TEST(LossWithoutSack, TimeoutsOfDifferentBurstsDoNotAddUp) {
   EXPECT_LE(seconds_of_download(proxy::Mode::smvs, slow, half_in_bursts, {}, 58), 9);
+}
+
+// The leg to the UE then has a congestion window. An ACK of a segment that was sent once ends the backoff there, too.
+TEST(LossWithoutSack, TheBackoffEndsUnderCongestionControl) {
+  EXPECT_LE(times_of(proxy::Mode::i_tcp, slow, tenth_down, {}).longest, 10) << "11.2 s if it lasts for the recovery";
+  EXPECT_LE(times_of(proxy::Mode::i_tcp, fast, tenth_both_ways, {}).longest, 6.9) << "7.3 s";
 }
 
 // All that was in flight is lost. It is retransmitted in slow start, and no new data delays it.
