@@ -41,7 +41,7 @@ inline void AckController::give(const control::AckSample& ack) {
   if (has_other_traffic()) [[unlikely]]
     move_other_traffic_to(ack_sample);
   if (*trace_ != nullptr) [[unlikely]] {
-    // An object of its own, so that the usual call needs none in memory.
+    // A copy: a reference to the sample itself would force the compiler to store every sample in memory.
     const control::AckSample recorded = ack_sample;
     return ask<AcksCalls::OnAcknowledged>(recorded);
   }
@@ -53,7 +53,7 @@ void AckController::on_ack(const control::AckSample& ack) {
     check_->on_acknowledged(ack.delivered, ack.round_trip);
   const Duration longest = law_.summing_time(ack.window_limited);
   if (longest > Duration::zero() || sum_.delivered > Bytes{}) [[unlikely]] {
-    // An object of its own, so that the usual call needs none in memory.
+    // A copy: a reference to the sample itself would force the compiler to store every sample in memory.
     const control::AckSample summed = ack;
     return add_to_sum(summed, longest);
   }

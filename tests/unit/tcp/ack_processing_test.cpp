@@ -306,19 +306,24 @@ TEST(Allowance, WithoutSackAsManySegmentsAreRetransmittedAsAreMissing) {
   EXPECT_EQ(s.endpoint.counters().retransmitted, 5U) << "four were lost";
 }
 
-// A buffer overflow has lost 30 neighbours. Too few duplicate ACKs arrive to estimate their number.
-TEST(Allowance, WithoutSackManyNeighboursAreRetransmittedInFewRoundTrips) {
-  Script s;
+/// Sends `segments` segments under an allowance, and a FIN after them if `with_fin`. The peer has the first segment,
+/// and acknowledges it `duplicates` more times, so that a recovery begins.
+void lose_all_but_the_first(Script& s, int segments, int duplicates, bool with_fin = false) {
   s.endpoint.set_window_source(WindowSource::allowance, Bytes());
   s.config.initial_window_segments = 100;
   s.open();
-  s.write_segments(60);
+  s.write_segments(segments);
+  if (with_fin) s.endpoint.finish();
   s.emit();
-  s.write_segments(40);
   s.discard_sent();
-  // 1 to 30 and 55 are lost.
-  s.receive_ack(1 * mss);
-  for (int i = 0; i < 4; ++i) s.receive_ack(1 * mss);
+  for (int i = 0; i <= duplicates; ++i) s.receive_ack(1 * mss);
+}
+
+// A buffer overflow has lost 30 neighbours. Too few duplicate ACKs arrive to estimate their number.
+TEST(Allowance, WithoutSackManyNeighboursAreRetransmittedInFewRoundTrips) {
+  Script s;
+  lose_all_but_the_first(s, 60, 4);  // in fact only 1 to 30 and 55 are lost
+  s.write_segments(40);
   std::uint32_t held = 1;
   int rounds = 0;
   for (; held < 55 && rounds < 30; ++rounds) {
@@ -342,15 +347,7 @@ TEST(Allowance, WithoutSackManyNeighboursAreRetransmittedInFewRoundTrips) {
 // RecoveryPoint includes the FIN, so the last partial ACK may leave no data, but only the FIN.
 TEST(Allowance, WithoutSackARecoveryMayEndWithALostFin) {
   Script s;
-  s.endpoint.set_window_source(WindowSource::allowance, Bytes());
-  s.config.initial_window_segments = 100;
-  s.open();
-  s.write_segments(50);
-  s.endpoint.finish();
-  s.emit();
-  s.discard_sent();
-  s.receive_ack(1 * mss);
-  for (int i = 0; i < 3; ++i) s.receive_ack(1 * mss);
+  lose_all_but_the_first(s, 50, 3, true);
   for (std::uint32_t held = 2; held <= 50; ++held) {
     s.emit(Bytes(1040 * 60));
     s.discard_sent();
@@ -364,14 +361,7 @@ TEST(Allowance, WithoutSackARecoveryMayEndWithALostFin) {
 // An ACK inside a segment leaves the rest of it, which counts as lost only once.
 TEST(Allowance, WithoutSackAcksInsideASegmentCountNoLosses) {
   Script s;
-  s.endpoint.set_window_source(WindowSource::allowance, Bytes());
-  s.config.initial_window_segments = 100;
-  s.open();
-  s.write_segments(60);
-  s.emit();
-  s.discard_sent();
-  s.receive_ack(1 * mss);
-  for (int i = 0; i < 3; ++i) s.receive_ack(1 * mss);
+  lose_all_but_the_first(s, 60, 3);
   for (std::uint32_t held = 2; held <= 12; ++held) {
     s.emit(Bytes(1040 * 60));
     s.discard_sent();
