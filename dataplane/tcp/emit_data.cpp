@@ -14,6 +14,9 @@ namespace {
 constexpr std::uint32_t sack_option = 4;
 constexpr std::uint32_t sack_block = 8;
 
+/// Size in bytes of the smallest piece to which a retransmission is cut for the peer's window.
+constexpr std::uint32_t min_window_piece = 64;
+
 }  // namespace
 
 /// Computes the result of can_send_now() for cases that the inline part of that function cannot decide.
@@ -42,6 +45,14 @@ bool Sender::may_retransmit(packet::Cursor position) const {
   if (!oldest && SeqNum(note.seq) + note.payload_len > window_edge()) return false;
   if (snd_.wnd == 0 && !may_fit_rounding(position)) return false;
   return bits_.retransmit_first || fits_cwnd(note.payload_len);
+}
+
+/// True if the packet must be cut before it is retransmitted, because the peer has shrunk its window and the packet
+/// extends beyond it. A peer without free buffers may discard the whole packet, and would accept the part inside its
+/// window. Only the oldest packet may be sent in this case, see may_retransmit().
+bool Sender::exceeds_shrunk_window(packet::Cursor position) const {
+  const std::uint32_t length = position.note().payload_len;
+  return length > snd_.wnd && snd_.wnd >= min_window_piece && position == queue().front();
 }
 
 /// Passes a packet to the output and subtracts the size of its IP packet from `left`, the bytes that the caller of
@@ -121,6 +132,9 @@ Bytes Sender::emit_data(Instant now, Output& output, Bytes allowance) {
     if (length > mtu_.port) [[unlikely]] {
       if (cut_for_port(lost, output)) continue;
       return allowance - left;
+    }
+    if (exceeds_shrunk_window(lost)) [[unlikely]] {
+      if (output.grant_cut(pipe() == 0) && scoreboard().cut(lost, snd_.wnd)) continue;
     }
     if (!may_retransmit(lost) || !retransmit(lost, now, output, left)) return allowance - left;
   }

@@ -35,6 +35,14 @@ class ShrunkWindow : public testing::TestWithParam<bool> {
       if (asked) s.receive_ack(0);
     }
   }
+  /// Lets time pass until the retransmission timer has expired. Tail loss probes are discarded.
+  void time_out() {
+    const auto before = s.endpoint.counters().timeouts;
+    while (s.endpoint.counters().timeouts == before) {
+      s.discard_sent();
+      s.pass(10ms);
+    }
+  }
   void open_again() {
     s.set_peer_window(Script::peer_window);
     s.receive_ack(0);
@@ -65,6 +73,35 @@ TEST_P(ShrunkWindow, ShrinksByASegmentWithEqualNumbers) {
   s.emit();
   s.expect_data(2 * mss, mss);
   s.expect_nothing();
+}
+
+TEST_P(ShrunkWindow, ARetransmissionIsCutToIt) {
+  s.open();
+  s.write_segments(1);
+  s.emit();
+  s.discard_sent();
+  s.set_peer_window(600);
+  s.receive_ack(0);
+  time_out();
+  s.expect_data(0, 600);
+  s.expect_nothing();
+  s.receive_ack(600);
+  s.emit();
+  s.expect_data(600, mss - 600);
+  s.expect_nothing();
+  s.receive_ack(mss);
+  EXPECT_EQ(s.endpoint.unacknowledged(), Bytes(0));
+}
+
+TEST_P(ShrunkWindow, ARetransmissionBeyondAWindowOfFewBytesStaysWhole) {
+  s.open();
+  s.write_segments(1);
+  s.emit();
+  s.discard_sent();
+  s.set_peer_window(10);
+  s.receive_ack(0);
+  time_out();
+  s.expect_data(0, mss);
 }
 
 TEST_P(ShrunkWindow, AnOlderAcknowledgementDoesNotCloseIt) {
