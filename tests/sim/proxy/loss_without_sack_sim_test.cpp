@@ -146,5 +146,15 @@ TEST(LossWithoutSack, AnOutageIsRepairedInSlowStart) {
   }
 }
 
+// With timestamps the first ACK after the outage shows that the oldest segment had arrived before. The timeout then
+// counts as spurious. Three duplicate ACKs of new data show that the rest is lost, and they end the backoff. With the
+// backoff left, the recovery waits 3 s for its next timeout.
+TEST(LossWithoutSack, TheBackoffEndsAfterAnOutageThatLooksSpurious) {
+  for (const Path& path : {fast, slow}) {
+    const double without = seconds_of_download(proxy::Mode::i_tcp, path, outage, {}, 1);
+    EXPECT_LE(seconds_of_download(proxy::Mode::i_tcp, path, outage, {.timestamps = true}, 1), 1.1 * without);
+  }
+}
+
 }  // namespace
 }  // namespace sluice::test
