@@ -15,12 +15,13 @@ namespace sluice::proxy {
 
 namespace {
 
-/// Time by which a flow's queueing delay must exceed twice the delay that all flows of the UE have in common. Then the
-/// bottleneck of the flow is not the radio link. The common delay is that of the radio queue and of ACKs on the uplink.
+/// Excess of a flow's queueing delay from which on its bottleneck is assumed to be another link than the radio link.
+/// The excess is the part above twice the delay that all flows of the UE share: that of the radio queue and of ACKs on
+/// the uplink.
 constexpr Duration queued_elsewhere = std::chrono::milliseconds(20);
-/// Limit of the bytes in flight of a flow whose bottleneck is not the radio link. It is gain_elsewhere × rate of the
-/// flow × (minimum RTT + queued_elsewhere), plus segments_elsewhere full segments. The gain exceeds 1, so that the flow
-/// can use a bottleneck that becomes faster.
+/// Factor for the bytes in flight of a flow whose bottleneck is not the radio link. The limit is this factor × rate of
+/// the flow × (minimum RTT + queued_elsewhere), plus `segments_elsewhere` full segments. The factor exceeds 1, so that
+/// the flow can use a bottleneck that becomes faster.
 constexpr double gain_elsewhere = 1.25;
 constexpr std::int64_t segments_elsewhere = 2;
 
@@ -72,7 +73,7 @@ control::AckSample make_ack_sample(const Bearer& bearer, const AckController& co
 }
 
 /// Updates the UE's bytes in flight by the change in the bytes in flight of this flow. `share` contains the bytes that
-/// were counted for the flow before. Mostly there is no change.
+/// were counted for the flow at the last update. Returns early if they are unchanged, which is frequent.
 inline void BudgetSharing::follow_flight(Share& share, const Flow& flow, AckController& controller) {
   const Leg& radio = flow.leg(Side::radio);
   const auto payload = static_cast<std::uint32_t>(radio.endpoint.in_flight().count());
@@ -84,8 +85,8 @@ inline void BudgetSharing::follow_flight(Share& share, const Flow& flow, AckCont
   controller.add_flight(Bytes(share.flight) - Bytes(before));
 }
 
-/// Updates whether the flow waits for the window, and whether it does so as a short flow (less than smvs.short_flow
-/// sent). Mostly there is no change.
+/// Updates whether the flow has data that waits for the controller's window, and whether it waits as a short flow (less
+/// than smvs.short_flow sent). Returns early if both are unchanged, which is frequent.
 inline void BudgetSharing::follow_waits(Share& share, bool waits, const Flow& flow, const Bearer& bearer,
                                         AckController& controller) {
   const bool short_flow_waits = waits && bearer.is_short(flow.sent_to_radio);
@@ -96,9 +97,9 @@ inline void BudgetSharing::follow_waits(Share& share, bool waits, const Flow& fl
   share.short_flow_waits = short_flow_waits;
 }
 
-/// Returns how many more bytes the flow may have in flight if its bottleneck is not the radio link. The bottleneck may
-/// be a link behind a hot spot. More bytes would only fill that link's queue, so other flows get the rest of the
-/// window. Returns Bytes::max() if the radio link is the bottleneck.
+/// Returns how many more bytes the flow may have in flight if its bottleneck is not the radio link. An example is a
+/// Wi-Fi link behind a UE that is a hot spot. More bytes would only fill that link's queue, so other flows of the UE
+/// get the rest of the window. Returns Bytes::max() if the radio link is the bottleneck.
 inline Bytes BudgetSharing::budget_elsewhere(const Share& share, const Flow& flow, const Bearer& bearer,
                                              const AckController& controller) {
   if (bearer.load.transferring_flows <= 1) [[likely]]
@@ -107,7 +108,7 @@ inline Bytes BudgetSharing::budget_elsewhere(const Share& share, const Flow& flo
 }
 
 /// Computes the result of budget_elsewhere() for a flow that shares its UE with other active flows: how many more bytes
-/// its own bottleneck allows in flight. `share` contains the values of the flow that its UE's controller has counted.
+/// its own bottleneck allows in flight. `share` contains the flow's bytes in flight.
 Bytes BudgetSharing::budget_beside_others(const Share& share, const Flow& flow, const AckController& controller) {
   const tcp::Endpoint& endpoint = flow.leg(Side::radio).endpoint;
   const control::DelayBasedController& law = controller.law();
@@ -130,9 +131,9 @@ Bytes BudgetSharing::budget_beside_others(const Share& share, const Flow& flow, 
   return std::max(most - Bytes(share.flight), Bytes{});
 }
 
-/// Updates the flow's bytes in flight and whether it waits for the window. Returns how many more bytes its own
-/// bottleneck (budget_elsewhere()) allows in flight. If that is zero, the flow does not count as waiting, because the
-/// window does not limit it.
+/// Updates the flow's bytes in flight and whether it waits for the controller's window. Returns how many more bytes its
+/// own bottleneck (budget_elsewhere()) allows in flight. If that is zero, the flow does not count as waiting, because
+/// not the controller's window limits it.
 inline Bytes BudgetSharing::follow(Share& share, const Flow& flow, const Bearer& bearer, AckController& controller) {
   follow_flight(share, flow, controller);
   const Bytes elsewhere = budget_elsewhere(share, flow, bearer, controller);
@@ -199,9 +200,9 @@ void BudgetSharing::record_passed(const Flow& flow, FlowId id, Bearer& bearer) {
 }
 
 /// Returns how many bytes of the UE's common `budget` the flow may send. The flow's part of the window is at least one
-/// segment, because a flow sends no smaller unit. It is at least two segments during a drain, a pause that empties the
-/// radio queue to measure the path. The reason is that the UE may delay the ACK of a single segment, which would
-/// falsify the measurement.
+/// segment, because a flow sends no smaller unit. It is at least two segments during a drain, in which the controller
+/// empties the radio queue to measure the base delay. A single segment could falsify this measurement, because the UE
+/// may delay its ACK.
 Bytes BudgetSharing::part_of_budget(const Share& share, Bytes budget, Competitors competitors, std::uint32_t waiting,
                                     const Flow& flow, const AckController& controller, Instant now) {
   const bool in_pairs = controller.law().draining();

@@ -28,51 +28,56 @@ inline constexpr double short_flow_share = 0.8;
 /// flows get equal parts. A short flow gets at least as much as a flow that is not short.
 [[nodiscard]] Bytes part_of(Bytes window, std::uint32_t waiting, std::uint32_t short_flows, bool is_short_flow);
 
-/// Numbers of flows that share the window of a bearer: split flows with unsent data, end-to-end flows that the window
-/// limits, and waiting flows of cross traffic.
+/// Numbers of flows that share the window of a bearer's ACK-based controller. They are split flows with unsent data,
+/// end-to-end flows that the window limits, and waiting flows of cross traffic.
 struct Competitors {
   std::uint32_t all = 0;
-  std::uint32_t short_flows = 0;  ///< how many of all competing flows are short (have sent less than smvs.short_flow)
+  std::uint32_t short_flows = 0;  ///< number of competing flows that have sent less than smvs.short_flow
 };
-/// Returns the numbers of flows that share the window of the bearer.
+/// Returns how many flows share the window of the bearer's ACK-based controller. Requires that the bearer has this
+/// controller.
 [[nodiscard]] Competitors competitors_for(const Bearer& bearer);
-/// Returns the numbers of flows that share the window of the bearer. `controller` is the bearer's ACK-based controller.
+/// Returns how many flows share the window of `controller`, the ACK-based controller of `bearer`.
 [[nodiscard]] Competitors competitors_for(const Bearer& bearer, const AckController& controller);
 /// Returns an ACK sample in which only those fields are set that are equal for all connections of the bearer.
 /// `controller` is the bearer's ACK-based controller.
 [[nodiscard]] control::AckSample make_ack_sample(const Bearer& bearer, const AckController& controller, Instant now);
 
 /// Returns by how long the UE delayed its newest ACK, derived from the ACK's timestamp `ticks`; negative while unknown.
-/// `round_trip` is the measured round trip, which includes this delay; zero while unknown. A delay above `round_trip`
-/// shows that the UE's clock was set back, and the estimate of that clock then restarts. Otherwise a constant false
-/// delay would make the controller fill the radio queue for minutes.
+/// `round_trip` is the measured round trip, which includes this delay; zero while unknown. `clock` estimates the UE's
+/// timestamp clock, and `law` is the UE's ACK-based controller. A delay above `round_trip` shows that the UE's clock
+/// was set back, so the estimate restarts. Otherwise a constant false delay would make the controller fill the radio
+/// queue for minutes.
 [[nodiscard]] Duration possible_ack_delay(control::TimestampOneWayDelay& clock,
                                           const control::DelayBasedController& law, Instant now, std::uint32_t ticks,
                                           Duration round_trip);
 
 /// Passes ACKs of split connections to the ACK-based controller of their bearer, and divides the controller's window
-/// among them. While several flows wait, each gets at most its part. Short flows get the larger part, because users
-/// mostly wait for short transfers. Also stores each flow's bytes in flight. Thread: the shard's.
+/// among them. While several flows wait for the window, each gets at most its part. Short flows get the larger part,
+/// because users mostly wait for short transfers. Also stores how many bytes each flow has in flight. Thread: the
+/// shard's.
 class BudgetSharing {
  public:
   /// Reserves address space for `max_flows_at_once` flows.
   explicit BudgetSharing(std::size_t max_flows_at_once) : shares_(max_flows_at_once) {}
 
-  /// Updates the flow's bytes in flight. Called after an ACK, a loss, a timeout or a transmission.
+  /// Updates the flow's bytes in flight in the sums of its bearer's ACK-based controller. Called after an ACK, a loss,
+  /// a timeout or a transmission.
   [[gnu::noinline]] void update_inflight(const Flow& flow, FlowId id, Bearer& bearer);
   /// Processes an ACK from the UE. Requires that the bearer has a controller to which ACKs are input
   /// (uses_ack_feedback()).
   [[gnu::flatten, gnu::noinline]] void on_ack(Flow& flow, FlowId id, Bearer& bearer, const tcp::AckSample& ack_sample,
                                               Instant now);
-  /// Returns how many IP bytes the flow may send now. If `beyond_its_part` is true, it may also send what other flows
-  /// leave unused.
+  /// Returns how many IP bytes the ACK-based controller allows the flow to send now. If `beyond_its_part` is true, the
+  /// flow may also use the parts of the window that other flows leave unused.
   [[nodiscard, gnu::noinline]] Bytes budget(const Flow& flow, FlowId id, Bearer& bearer, bool beyond_its_part,
                                             Instant now);
-  /// Returns how many IP bytes of data that just arrived may be forwarded at once. The flow counts as waiting for the
-  /// window if other flows wait, or if the result is less than `least`. After forwarding, the caller must call
-  /// record_passed().
+  /// Returns how many IP bytes of data that just arrived may be forwarded to the UE at once, without being queued in
+  /// the proxy. The flow counts as waiting for the window if other flows wait, or if the result is less than `least`.
+  /// After forwarding, the caller must call record_passed().
   [[nodiscard]] Bytes budget_to_pass(const Flow& flow, FlowId id, Bearer& bearer, Bytes least, Instant now);
-  /// Updates the flow's bytes in flight after data was forwarded at once, so that nothing is left to send.
+  /// Updates the flow's bytes in flight after arrived data was forwarded at once. The flow no longer counts as waiting
+  /// for the window, because it has no unsent data.
   void record_passed(const Flow& flow, FlowId id, Bearer& bearer);
   /// True if the flow is short (has sent less than smvs.short_flow) and waits for the window.
   [[nodiscard]] bool short_flow_waits(FlowId id) { return shares_[id].short_flow_waits != 0; }
@@ -84,19 +89,19 @@ class BudgetSharing {
   /// Largest value of Share::flight.
   static constexpr std::uint32_t max_flight = (1U << 30) - 1;
 
-  /// Values of one flow that are included in the sums of its UE's ACK-based controller.
+  /// Contribution of one flow to the sums of its UE's ACK-based controller.
   struct Share {
     std::uint32_t flight : 30 = 0;           ///< IP bytes in flight
-    std::uint32_t waits : 1 = 0;             ///< counted in AckController::waiting()
-    std::uint32_t short_flow_waits : 1 = 0;  ///< counted in AckController::short_flows_waiting()
-    /// payload bytes in flight at the last update of `flight`, which is computed again when they change
+    std::uint32_t waits : 1 = 0;             ///< 1 if AckController::waiting() includes the flow
+    std::uint32_t short_flow_waits : 1 = 0;  ///< 1 if AckController::short_flows_waiting() includes the flow
+    /// payload bytes in flight when `flight` was last computed; `flight` is computed again only if they have changed
     std::uint32_t payload = 0;
     control::TimestampOneWayDelay clock;
   };
-  /// Updates the UE's bytes in flight by the change in the bytes in flight of this flow.
+  /// Adds the change in the flow's bytes in flight since the last call to the UE's bytes in flight.
   static void follow_flight(Share& share, const Flow& flow, AckController& controller);
-  /// Updates whether the flow has data that waits for the window, and whether it waits as a short flow (less than
-  /// smvs.short_flow sent).
+  /// Updates whether the flow has data that waits for the controller's window, and whether it waits as a short flow
+  /// (less than smvs.short_flow sent).
   static void follow_waits(Share& share, bool waits, const Flow& flow, const Bearer& bearer, AckController& controller);
   /// Returns how many more bytes the flow may have in flight if its bottleneck is not the radio link. Returns
   /// Bytes::max() if the radio link is its bottleneck.
@@ -106,16 +111,16 @@ class BudgetSharing {
   /// bytes its own bottleneck allows in flight.
   [[nodiscard, gnu::noinline]] static Bytes budget_beside_others(const Share& share, const Flow& flow,
                                                                  const AckController& controller);
-  /// Updates the flow's bytes in flight and whether it waits for the window. Returns how many more bytes its own
-  /// bottleneck allows in flight (budget_elsewhere()).
+  /// Updates the flow's bytes in flight and whether it waits for the controller's window. Returns how many more bytes
+  /// its own bottleneck allows in flight (budget_elsewhere()).
   static Bytes follow(Share& share, const Flow& flow, const Bearer& bearer, AckController& controller);
   /// Returns how many bytes of the UE's common `budget` the flow may send. `waiting` is the number of flows among which
   /// the window is divided, and `competitors` contains how many of them are short.
   [[nodiscard]] static Bytes part_of_budget(const Share& share, Bytes budget, Competitors competitors,
                                             std::uint32_t waiting, const Flow& flow, const AckController& controller,
                                             Instant now);
-  /// Contribution of each flow to the sums of its UE's ACK-based controller, indexed by FlowId; uses no memory without
-  /// such controllers.
+  /// Contribution of each flow to the sums of its UE's ACK-based controller, indexed by FlowId. Memory is allocated
+  /// only for flows under such a controller.
   flow::LazyArray<Share> shares_;
 };
 

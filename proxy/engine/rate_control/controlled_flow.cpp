@@ -55,8 +55,9 @@ void ControlledFlow::carried(Bytes payload, Bytes packet) {
   packet_ = packet;
 }
 
-/// Returns the state of the radio queue in the unit of this flow, payload or IP bytes. In payload bytes, the values are
-/// reduced by the share of headers: a buffer of 20 packets appears as the payload of 20 segments.
+/// Returns the state of the radio queue in the unit of this flow: payload bytes for an end-to-end connection, IP bytes
+/// for a split one. In payload bytes, all values are smaller by the share of headers in a packet. A buffer of 20
+/// packets thus appears as the payload of 20 segments.
 control::QueueView ControlledFlow::queue(Bearer& bearer, Instant now) const {
   control::QueueView view = bearer.queue().view(now);
   if (packet_ == payload_) return view;

@@ -14,39 +14,41 @@ namespace sluice::proxy {
 namespace {
 
 /// Time without an ACK after which the length of the radio queue counts as unknown, although bytes of a connection are
-/// in flight. Earlier, missing ACKs are attributed to a stall of the link, so that the queue must not grow.
+/// in flight. Before that, missing ACKs are attributed to a stall of the radio link. Cross traffic then keeps waiting,
+/// so that the queue does not grow.
 constexpr Duration max_stall = std::chrono::seconds(10);
-/// Time without an ACK after which the length of the radio queue counts as unknown, if no bytes of a connection are in
-/// flight.
+/// Time without an ACK after which the length of the radio queue counts as unknown, if no connection has bytes in
+/// flight. It is shorter than `max_stall`, because no ACK is due then.
 constexpr Duration max_silence = std::chrono::seconds(1);
-/// Bytes that all sparse flows of a UE (flows that send little) together may send beyond the UE's window per round
-/// trip.
+/// Bytes that all sparse flows of a UE together may send beyond the UE's window per round trip. A flow is sparse until
+/// it has sent 1500 bytes since its first waiting packet was queued.
 constexpr Bytes sparse_overdraft{2 * 1500};
-/// Maximum IP length of a UE's datagram that counts as an answer to a download, that is, as an acknowledgement. A QUIC
-/// acknowledgement with the usual number of ranges is shorter. Longer datagrams carry data of the UE.
+/// Maximum IP length of a UE's datagram that counts as an answer to a download, that is, as an acknowledgement. QUIC
+/// packets that only contain acknowledgements are rarely longer. Longer datagrams are assumed to carry data of the UE.
 constexpr Bytes max_answer{200};
-/// Maximum number of waiting bytes of a download whose answers are counted, until the answers show the rate of the
-/// link. Answers are the UE's short datagrams.
+/// Maximum number of bytes of a datagram download that wait in the UE's queue, until the UE's answers have shown the
+/// rate of the link. Answers are the short datagrams with which the UE acknowledges the download.
 constexpr Bytes max_learning_queued{128 * 1500};
-/// Time after which the answers to a download are no longer counted: without an answer, or without a datagram of the
-/// download.
+/// Time without an answer, or without a datagram of the download, after which the proxy stops counting the UE's answers
+/// to the download. Answers are short datagrams that acknowledge it.
 constexpr Duration max_clock_silence = std::chrono::seconds(10);
-/// Minimum period in which sparse flows (flows that send little) may exceed the UE's window by `sparse_overdraft` bytes
-/// once. It applies if the round trip is shorter, or unknown because Node-B reports control the UE.
+/// Minimum length of the period in which sparse flows (flows that send little) may exceed the UE's window by
+/// `sparse_overdraft` bytes. The period is one round trip if that is longer. The round trip is unknown if Node-B
+/// reports control the UE.
 constexpr Duration min_overdraft_period = std::chrono::milliseconds(20);
-/// Limit of the bytes that one flow may queue: the time in which the link sends them at the flow's part of its rate. If
-/// no connection of the UE has data, max_sole_queued_time applies instead. Only queued bytes then keep the link busy
-/// while the flow's sender recovers from a loss.
+/// Time that determines how many bytes of one flow may wait: as many as the link sends in this time at the flow's part
+/// of the link's rate. If no connection of the UE has data, `max_sole_queued_time` applies instead. Then only waiting
+/// bytes keep the link busy while the flow's sender recovers from a loss.
 constexpr Duration max_queued_time = std::chrono::milliseconds(80);
 constexpr Duration max_sole_queued_time = 4 * max_queued_time;
 /// Number of bytes of one flow that may always wait in the UE's queue, even on a slow link.
 constexpr Bytes min_queued{8 * 1500};
-/// Maximum number of bytes of one flow in the UE's queue at which a packet of the flow's handshake is still queued.
+/// Maximum number of bytes of one flow in the UE's queue up to which a packet of the flow's handshake is still queued.
 constexpr Bytes max_handshake_queued{64 << 10};
 
-/// True if cross traffic (packets of no split connection) has the link to itself. Node-B reports or counted answers
-/// (short datagrams that acknowledge a QUIC download) must limit the UE. No split connection of the UE may have unsent
-/// data, and no end-to-end connection may exist.
+/// True if cross traffic (packets of no split connection) has the link to itself: no split connection of the UE has
+/// unsent data, and no end-to-end connection exists. In addition, Node-B reports or counted answers (short datagrams
+/// that acknowledge a QUIC download) must limit the UE.
 bool is_sole(const Bearer& bearer) {
   bool sole =
       !bearer.rate_control().is_ack_based() || (bearer.has_cross_traffic_queue() && bearer.cross_traffic_queue().clock);
@@ -59,7 +61,7 @@ bool is_sole(const Bearer& bearer) {
 }
 
 /// Subtracts cross traffic (packets of no split connection) from the bytes in flight of the ACK-based controller.
-/// Called if that controller does not limit the UE now, because no ACK would then subtract these bytes.
+/// Called if that controller does not limit the UE now. ACKs then no longer subtract these bytes.
 void forget_flight(Bearer& bearer) {
   AckController& controller = bearer.ack_controller();
   CrossTrafficQueue& cross = bearer.cross_traffic_queue();
@@ -69,15 +71,15 @@ void forget_flight(Bearer& bearer) {
   controller.cross_traffic_flows = 0;
 }
 
-/// True if the window of the ACK-based controller has no place for another segment.
+/// True if the window of the ACK-based controller has no space for another segment.
 bool is_window_full(const Bearer& bearer, Instant now) {
   const AckController& controller = bearer.ack_controller();
   return controller.flight() + bearer.settings().smvs.acks.segment > controller.law().window(now);
 }
 
-/// Holds back the packets of one QUIC download as long as its AnswerClock demands a hold, and releases them afterwards.
-/// It is the download whose answers (short datagrams that acknowledge it) are counted. Returns true if packets of cross
-/// traffic wait that may be sent.
+/// Holds back the packets of one QUIC download while its AnswerClock demands a pause, and releases them afterwards. In
+/// the pause the radio queue empties, which shows how many datagrams one answer of the UE acknowledges. Returns true if
+/// the queue has packets that may be sent.
 bool apply_hold(CrossTrafficQueue& cross) {
   if (cross.is_holding()) {
     cross.queue.hold(cross.clocked_slot);
@@ -92,8 +94,8 @@ bool clocked_flow_waits(const CrossTrafficQueue& cross) {
   return cross.queue.bytes_of({.slot = cross.clocked_slot}) > Bytes{};
 }
 
-/// True if packets with the hash `slot` use the FIFO of the download whose answers are counted. Two flows may share a
-/// FIFO, so such a packet may belong to another flow.
+/// True if packets with the hash `slot` use the same FIFO as the download whose answers are counted. Several flows may
+/// share a FIFO, so such a packet may belong to another flow.
 bool shares_clocked_fifo(const CrossTrafficQueue& cross, std::uint32_t slot) {
   return cross.clock && slot % FlowQueue::slots == cross.clocked_slot % FlowQueue::slots;
 }
@@ -210,8 +212,8 @@ CrossTrafficSender::SharedWindow CrossTrafficSender::shared_window(const Bearer&
 /// Returns how many bytes of cross traffic (packets of no split connection) the bearer's window still allows. Each flow
 /// of cross traffic gets the same part of the window as a waiting connection. Connections that exceed their part do not
 /// reduce this part, because servers of end-to-end connections respond a round trip later. If no connection waits,
-/// cross traffic may use the whole window. While the flow whose answers are counted is held back, the other flows do
-/// not get its part, because the radio queue must become empty.
+/// cross traffic may use the whole window. During a pause of the download whose answers are counted, other flows do not
+/// get its part, because the radio queue must become empty.
 Bytes CrossTrafficSender::window_left(const Bearer& bearer, const SharedWindow& shared) {
   const CrossTrafficQueue& cross = bearer.cross_traffic_queue();
   if (cross.is_holding()) {
@@ -228,8 +230,8 @@ Bytes CrossTrafficSender::window_left(const Bearer& bearer, const SharedWindow& 
   return std::max(left_of_part, shared.window - bearer.ack_controller().flight());
 }
 
-/// Returns how many bytes of cross traffic may be sent from the grant, the bytes that the last Node-B report allows. If
-/// a report has just arrived, each flow of cross traffic gets the same part as each waiting connection. At other times,
+/// Returns how many bytes of cross traffic may be sent from the grant, the bytes that the last Node-B report allows.
+/// Directly after a report, each flow of cross traffic gets the same part as each waiting connection. At other times,
 /// cross traffic may use the grant only if no connection waits.
 Bytes CrossTrafficSender::grant_left(const Bearer& bearer, Occasion occasion, Instant now) {
   const Bytes left = bearer.allowance(now);
@@ -284,10 +286,10 @@ bool CrossTrafficSender::may_release(Bearer& bearer, const SharedWindow& shared,
   return window_left(bearer, shared) >= size || may_overdraw(bearer, size, now);
 }
 
-/// True if the next packet of cross traffic, of `bytes` IP bytes, may be sent beyond the window, and counts it. Its
-/// flow must be sparse (have sent little). Sparse flows together may send `sparse_overdraft` bytes beyond the window
-/// per period (a round trip, at least 20 ms). A call or game beside a download thus need not wait while the window is
-/// full.
+/// True if the next packet of cross traffic, of `bytes` IP bytes, may be sent beyond the window. If so, counts these
+/// bytes. The packet's flow must be sparse (have sent little). All sparse flows together may send `sparse_overdraft`
+/// bytes beyond the window per period (a round trip, at least 20 ms). A call or game beside a download thus need not
+/// wait while the window is full.
 bool CrossTrafficSender::may_overdraw(const Bearer& bearer, Bytes bytes, Instant now) {
   CrossTrafficQueue& cross = bearer.cross_traffic_queue();
   if (!cross.queue.next_is_sparse()) return false;
@@ -312,8 +314,8 @@ void CrossTrafficSender::expire_without_acks(Bearer& bearer, Instant now) {
   controller.add_flight(-cross.sent.take_until(now - controller.law().srtt()));
 }
 
-/// Counts the packet and its bytes as forwarded without control. Called when the packet leaves the queue, because a
-/// waiting packet may still be dropped.
+/// Counts the packet and its bytes as forwarded without control. Called only when the packet leaves the queue, because
+/// a packet that still waits may be dropped.
 void CrossTrafficSender::count_passed(FlowQueue::Popped& popped, Instant now) {
   const auto reason = static_cast<Counter>(popped.about.reason);
   shard_.counters.add(reason);
@@ -412,8 +414,8 @@ BearerId CrossTrafficSender::find_download(const RxPacket& rx, BearerId id) {
   return id;
 }
 
-/// Creates a bearer for the UE to which a download goes, so that its answers can be counted. Returns no_flow if its
-/// policy does not permit that, if buffers are short, or if too many bearers exist.
+/// Creates a bearer for the UE to which a download goes, so that the UE's answers can be counted. Returns no_flow if
+/// the UE's policy does not permit that, if buffers are short, or if too many bearers exist.
 BearerId CrossTrafficSender::open_for_answers(const RxPacket& rx) {
   const Policies& policies = shard_.registry.policies().current();
   const PolicyIndex policy = policies.choose(view_of(rx));
@@ -466,8 +468,8 @@ void CrossTrafficSender::give_up(Bearer& bearer, Instant now) {
   flush(bearer, now);
 }
 
-/// Updates the answer clock, which counts the answers to a download, at the time `now`. Returns false if this has ended
-/// the count, so that nothing limits the UE's packets of no split connection any more.
+/// Advances the AnswerClock, which counts the UE's answers to a download, to the time `now`. Returns false if counting
+/// has ended, so that nothing limits the UE's cross traffic any more.
 bool CrossTrafficSender::advance_clock(Bearer& bearer, Instant now) {
   CrossTrafficQueue& cross = bearer.cross_traffic_queue();
   AckController& controller = bearer.ack_controller();

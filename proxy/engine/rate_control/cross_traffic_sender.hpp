@@ -7,9 +7,9 @@
 
 namespace sluice::proxy {
 
-/// Counts cross traffic (packets that belong to no split connection) as delivered after an ACK. Packets sent more than
-/// `round_trip` ago were sent before the acknowledged segment and are therefore delivered. Subtracts their IP bytes
-/// from the bytes in flight and returns them. `acked` is the number of IP bytes of connections that the ACK
+/// Returns how many IP bytes of cross traffic (packets that belong to no split connection) an ACK shows to be
+/// delivered. Subtracts them from the bytes in flight. These are the packets sent more than `round_trip` ago, because
+/// they were sent before the acknowledged segment. `acked` is the number of IP bytes of connections that the ACK
 /// acknowledges. Requires bearer.has_cross_traffic_queue().
 [[nodiscard, gnu::noinline]] Bytes take_delivered_cross_traffic(Bearer& bearer, Bytes acked, Duration round_trip,
                                                                 Instant now);
@@ -30,8 +30,8 @@ class CrossTrafficSender {
   /// the datagram's flow is now a download, and neither Node-B reports nor ACKs show what the link delivers. Answers
   /// are the short datagrams that the UE sends back. Returns the UE's bearer, which may be new.
   [[nodiscard]] BearerId find_download(const RxPacket& rx, BearerId id);
-  /// True if the answers of some UE may be counted at `now`, so that on_answer() must be called. Answers are short
-  /// datagrams that acknowledge a download.
+  /// True if the proxy may be counting the answers of some UE at `now`, so that on_answer() must be called. Answers are
+  /// short datagrams that acknowledge a download.
   [[nodiscard]] bool may_take_answers(Instant now) const { return now < clocks_until_; }
   /// Counts a datagram from a UE as an answer if it is short and belongs to a download whose answers are counted. An
   /// answer then serves as an ACK of the download.
@@ -45,16 +45,16 @@ class CrossTrafficSender {
     report,  ///< a Node-B report has arrived and given the bearer a new grant (bytes to send)
     other    ///< a packet or an ACK has arrived, or a timer has expired
   };
-  /// Sends as much cross traffic as the bearer's window, or the grant of the last Node-B report (bytes to send),
-  /// allows. `occasion` is the event because of which more may be allowed now. If no controller knows the length of the
-  /// radio queue any more, forwards all of it. Requires bearer.has_cross_traffic_queue().
+  /// Sends as many packets of cross traffic as the bearer's window allows, or the grant of the last Node-B report
+  /// (bytes to send). `occasion` is the event because of which more may be allowed now. If no controller knows the
+  /// length of the radio queue any more, forwards all waiting packets. Requires bearer.has_cross_traffic_queue().
   void serve(Bearer& bearer, Occasion occasion, Instant now);
   /// Forwards all waiting packets of the bearer, because nothing limits them any more.
   void flush(Bearer& bearer, Instant now);
   /// Handles the expiry of the bearer's timer. Sends cross traffic (packets of no split connection) if the window has
   /// grown. Stops limiting cross traffic if no limit is needed any more.
   void on_due(Bearer& bearer, Instant now);
-  /// Returns when on_due() must be called next.
+  /// Returns the time at which on_due() must be called for the bearer; `never` if there is no need.
   [[nodiscard]] static Instant deadline(const Bearer& bearer);
   /// Stops limiting cross traffic (packets of no split connection), because the proxy is about to end. The caller must
   /// then call flush_all().
@@ -67,8 +67,8 @@ class CrossTrafficSender {
   /// True if the bearer's controller knows the length of the radio queue, because Node-B reports or ACKs arrive in
   /// time.
   [[nodiscard]] static bool is_limited(const Bearer& bearer, Instant now);
-  /// Snapshot of a bearer's window and of the other flows that share it. It is used while one series of waiting packets
-  /// is sent.
+  /// Snapshot of a bearer's window and of the numbers of flows that share it. It is used while one series of waiting
+  /// packets is sent.
   struct SharedWindow {
     Bytes window;
     /// Number of connections that compete with cross traffic (packets of no split connection) for the window.

@@ -11,9 +11,10 @@
 
 namespace sluice::proxy {
 
-/// Finds flows of datagrams that are downloads: a hundred full-size datagrams to a UE within a second. A keyed hash of
-/// the flow selects its entry in a small table. A flow replaces the flow that has used its entry before, so two
-/// downloads that share an entry may not be found. Memory and work per datagram are constant. Thread: the shard's.
+/// Detects downloads by datagrams. A flow is one if the UE gets a hundred full-size datagrams of it within a second. A
+/// keyed hash of the flow selects its entry in a small table. A flow replaces the flow that has used its entry before,
+/// so two downloads that share an entry may not be found. Memory and work per datagram are constant. Thread: the
+/// shard's.
 class DatagramDownloads {
  public:
   /// Minimum IP length of a datagram that counts as full-size. QUIC requires a path that carries 1200 bytes of UDP
@@ -36,8 +37,8 @@ class DatagramDownloads {
     return true;
   }
   /// Excludes a flow from the downloads for two minutes, because the UE's datagrams do not show what was delivered.
-  /// Each repetition doubles that time, up to 32 minutes. Until then no download is found that has the flow's table
-  /// entry.
+  /// Each further exclusion of the flow doubles that time, up to 32 minutes. Until then, flows that share its table
+  /// entry are not found either.
   void exclude(flow::KeyTag flow, Instant now) {
     Entry& entry = entry_of(flow);
     const std::uint8_t times = entry.flow == flow ? entry.exclusions : std::uint8_t{0};
@@ -52,7 +53,7 @@ class DatagramDownloads {
   static constexpr std::uint16_t download = 100;
   struct Entry {
     flow::KeyTag flow{};
-    std::uint16_t datagrams = 0;  ///< number of full-size datagrams since the time `since`
+    std::uint16_t datagrams = 0;  ///< number of full-size datagrams of the flow since the time `since`
     Instant since{};
     Instant excluded_until{};
     std::uint8_t exclusions = 0;

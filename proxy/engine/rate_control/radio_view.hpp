@@ -9,15 +9,15 @@ namespace sluice::proxy {
 
 /// Inputs of the controller that computes the window advertised to the server. They are derived from the UE's bearer.
 struct RadioView {
-  control::OnWire<Bytes> error;  ///< error of the radio queue: bytes in it and in flight to it, minus the target
-  control::OnWire<Rate> mean;    ///< mean rate of the radio link, see Bearer::mean_rate()
+  control::OnWire<Bytes> error;  ///< IP bytes in the radio queue and in flight to it, minus the controller's target
+  control::OnWire<Rate> mean;    ///< mean rate of the radio link in IP bytes; zero while unknown
   /// highest mean rate of the radio link in the last five to ten seconds, if the ACK-based controller runs; else zero
   control::OnWire<Rate> best;
 };
 
-/// Returns the error of the radio queue, from the last Node-B report and the bytes sent since. The error is the bytes
-/// in the queue and in flight to it, minus a target. The target is the mean rate times the round trip to the Node-B,
-/// plus the controller's target queue. Returns zero if no sliding-mode controller (SMVS) runs.
+/// Returns by how many IP bytes the radio queue exceeds its target, from the last Node-B report and the bytes sent
+/// since. The bytes in the queue and in flight to it count. The target is the mean rate times the round trip to the
+/// Node-B, plus the controller's target queue. Returns zero if no sliding-mode controller (SMVS) runs.
 [[nodiscard]] Bytes reported_error(const Bearer& bearer);
 
 /// Returns the inputs of the controller that computes the window advertised to the server. They come from ACKs if the

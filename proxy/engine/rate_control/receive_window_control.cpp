@@ -17,7 +17,8 @@ namespace {
 using LoopCalls = control::RecordedController<control::ReceiveWindowLoop>;
 using SlidingCalls = control::RecordedController<control::Smvs>;
 
-/// Returns the identity of a connection's controller for the decision log.
+/// Returns the identity of a connection's controller for the decision log: the connection and the controller's
+/// parameters.
 template <typename Parameters>
 control::ControllerIdentity<Parameters> identity_of(const flow::FlowKey& key, const Parameters& parameters) {
   return {control::ControllerOwner{key.ue, key.ue_port, key.server, key.server_port}, parameters};
@@ -32,23 +33,24 @@ bool window_matters(const Flow& flow, Side from) {
          Bytes(endpoint.rcv_adv() - endpoint.rcv_nxt()) < relay::min_window;
 }
 
-/// Returns the window to advertise to the host behind `in`: at most `most`, and at most the larger of two numbers.
-/// These are the bytes that the host has sent so far, and the window that the other host advertises. While a connection
-/// carries little data, no host thus gets a larger window than the other host offers. Such a connection can be handed
-/// back to its hosts at any time.
+/// Returns the window to advertise to the host behind `in`: at most `most`, and at most the larger one of two numbers.
+/// One is the number of bytes that the host has sent so far, the other is the window that the other host advertises.
+/// While a connection carries little data, no host thus gets a larger window than the other host offers. Such a
+/// connection can be handed back to its hosts at any time.
 Bytes advertise_to(const Flow& flow, Side in, Bytes most) {
   const Bytes sent = flow.sent_from(in, flow.leg(in).endpoint.rcv_nxt());
   return lesser(most, greater(sent, flow.leg(opposite(in)).endpoint.snd_window()));
 }
 
-/// Returns how far the right edge of the window towards the server must be able to move before a separate ACK
+/// Returns by how much the right edge of the window towards the server must be able to move before a separate ACK
 /// advertises it. Under the ACK-based controller a distance of up to eight segments costs no throughput. With Node-B
 /// reports such a distance costs up to 0.7 % if the server is 120 ms away, and two segments cost 0.1 %.
 tcp::WindowUpdates updates_of(const Bearer& bearer) {
   return bearer.rate_control().is_ack_based() ? tcp::WindowUpdates::prompt_for_its_size : tcp::WindowUpdates::prompt;
 }
 
-/// Sets FlowShare::window_closed of the flow, and updates the sums of the bearer.
+/// Sets FlowShare::window_closed of the flow (each Node-B report must update the window advertised to the server).
+/// Updates the sums of the bearer.
 [[gnu::cold, gnu::noinline]] void change_window_closed(Flow& flow, Bearer& bearer, bool window_closed) {
   const FlowShare before = flow.share;
   flow.share.window_closed = window_closed;
@@ -62,11 +64,12 @@ void record_window_closed(Flow& flow, Bearer& bearer, bool window_closed) {
     change_window_closed(flow, bearer, window_closed);
 }
 
-/// If the unsent data for the UE lasts longer than this time, the server gets no minimum window (two segments). The
-/// data keeps the link busy while the server pauses and restarts with ten segments.
+/// Duration of the unsent data for the UE above which the server gets no minimum window (two segments). The duration is
+/// measured at the flow's part of the link's rate. That much data keeps the link busy while the server pauses and
+/// restarts with ten segments.
 constexpr Duration ample_backlog_time = std::chrono::seconds(1);
 
-/// Part of the measured share of cross traffic by which the link's rate is reduced when the window advertised to the
+/// Fraction of the measured share of cross traffic that the link's rate is reduced by when the window advertised to the
 /// server is computed. It is below 1, because senders of cross traffic react to drops and then send less than on
 /// average.
 constexpr double kept_beside_cross_traffic = 0.8;
@@ -165,7 +168,9 @@ ReceiveWindowControl::Loop* ReceiveWindowControl::make_loop(Flow& flow, const Be
   return &loop;
 }
 
-/// Returns the window to advertise to the server, computed by the balance controller, which is the default one.
+/// Returns the window to advertise to the server, computed by the balance controller (control::ReceiveWindowLoop),
+/// which is the default one. Its inputs are the unsent data for the UE, the bytes advertised, and the error and rate of
+/// the radio queue.
 Bytes ReceiveWindowControl::balance_window(const Flow& flow, const Bearer& bearer,
                                            control::ReceiveWindowLoop& loop) const {
   const tcp::Endpoint& server = flow.leg(Side::core).endpoint;

@@ -26,16 +26,17 @@ class ReceiveWindowControl {
         loops_(max_flows),
         sliding_(max_flows) {}
 
-  /// Returns the first window that a new connection advertises to the host behind `from`.
+  /// Returns the window that a new connection advertises to the host behind `from` at first.
   [[nodiscard]] Bytes first(const Bearer& bearer, Side from) const;
-  /// Updates the window advertised to the UE.
+  /// Updates the window advertised to the UE, which the buffer quota limits.
   void update_of_ue(Flow& flow, const Bearer& bearer, Instant now);
-  /// Updates the window advertised to the server.
+  /// Updates the window advertised to the server. The second controller computes it if a rate controller limits the
+  /// bearer, else the buffer quota limits it.
   void update_of_server(Flow& flow, Bearer& bearer, Instant now);
-  /// True if data from the server may change the window that the proxy advertises to it. Under the ACK-based controller
-  /// this is so only in three cases. Other connections of the UE have data too, no data is in flight to the UE (no ACK
-  /// follows), or the window is closed. Otherwise the window depends only on the sum of advertised, held and in-flight
-  /// bytes, which arriving data does not change.
+  /// True if data from the server may change the window that the proxy advertises to it. Without the ACK-based
+  /// controller it always may. With that controller, data changes the window in only three cases. Other connections of
+  /// the UE have data too, no data is in flight to the UE (no ACK follows), or the window is closed. Otherwise the
+  /// window depends only on the sum of advertised, held and in-flight bytes, which arriving data does not change.
   [[nodiscard]] static bool data_opens(const Flow& flow, const Bearer& bearer) {
     return !bearer.rate_control().is_ack_based() || data_opens_if_ack_based(flow, bearer);
   }
@@ -44,19 +45,20 @@ class ReceiveWindowControl {
   [[nodiscard]] static bool data_opens_if_ack_based(const Flow& flow, const Bearer& bearer) {
     return flow.share.window_closed || !flow.share.transferring || bearer.load.transferring_flows != 1;
   }
-  /// True if less than two segments of the window advertised to the server are left, and the proxy may sometimes open
-  /// it to two. Without that, the server would be idle for longer than its retransmission timeout. It would restart
-  /// with ten segments (RFC 5681 section 4.1), and the link would idle meanwhile.
+  /// True if the proxy may open the window advertised to the server to two segments, although the controller has
+  /// computed less. Less than two segments of it must be left. Otherwise the server would be idle for longer than its
+  /// retransmission timeout, and then restart with ten segments (RFC 5681 section 4.1). The link would idle meanwhile.
   [[nodiscard]] static bool gets_min_window(const Flow& flow, const Bearer& bearer, Instant now) {
     return window_nearly_closed(flow) && bearer.rate_control().is_ack_based() &&
            relay::stall_time(flow, Side::radio, now) <= min_window_granted_for;
   }
-  /// True if a controller determines the window advertised to the server, and less than two segments of it are left.
+  /// True if a controller determines the window advertised to the server, and less than two segments of that window are
+  /// left.
   [[nodiscard]] static bool window_nearly_closed(const Flow& flow) {
     return flow.window_loop != no_id && advertised_to_server(flow) < few_segments(flow);
   }
-  /// Interval at which the timer checks the window advertised to the server, while gets_min_window() is true for the
-  /// flow.
+  /// Interval at which the timer checks whether the window advertised to the server must be opened to two segments.
+  /// Used while gets_min_window() is true for the flow.
   static constexpr Duration min_window_check = std::chrono::milliseconds(50);
   /// Destroys the controller of the window advertised to the server, because the flow ends.
   void forget(Flow& flow, const Bearer& bearer);
@@ -85,7 +87,7 @@ class ReceiveWindowControl {
   /// timer may be late.
   static constexpr Duration closed_for = std::chrono::milliseconds(100);
   /// Time without an ACK of new data from the UE after which the proxy no longer opens a closed window to two segments.
-  /// A restart of the server then costs little compared with the silence of the UE.
+  /// After such a silence of the UE, a slow restart of the server makes little difference.
   static constexpr Duration min_window_granted_for = std::chrono::seconds(5);
   /// Returns how many bytes of the window advertised to the server are still unused.
   [[nodiscard]] static Bytes advertised_to_server(const Flow& flow) {
@@ -98,8 +100,9 @@ class ReceiveWindowControl {
   [[nodiscard]] static Bytes window_unit(const Flow& flow, Side in) {
     return Bytes(std::int64_t{1} << flow.leg(opposite(in)).endpoint.snd_shift());
   }
-  /// Returns the window of `room` bytes for the host behind `in`, rounded up to one unit (window_unit()) if nothing is
-  /// `held` of that host. A closed window would then never open again, because no delivery would update it.
+  /// Returns the window of `room` bytes for the host behind `in`. Rounds it up to one unit (window_unit()) if `held`,
+  /// the bytes of that host which the proxy holds, is zero. A window of zero would then never open again, because no
+  /// delivery would update it.
   [[nodiscard]] static Bytes without_closing(const Flow& flow, Side in, Bytes room, Bytes held) {
     return held <= Bytes{} && room > Bytes{} ? greater(room, window_unit(flow, in)) : room;
   }
@@ -116,9 +119,9 @@ class ReceiveWindowControl {
   /// Opens the window advertised to the host behind `in` as far as memory allows. Called if no controller limits this
   /// window. `held` is the number of bytes from that host that the proxy holds; `limit` is the quota of these bytes.
   void open_uncontrolled_window(Flow& flow, Side in, Bytes limit, Bytes held) const;
-  /// Returns the connection's second control loop, which computes the window advertised to the server. Creates it once
-  /// the server's data has reached half of the first window; returns null before. `held` is the number of bytes for the
-  /// UE that the proxy holds.
+  /// Returns the connection's second control loop, the controller that computes the window advertised to the server.
+  /// Creates it once the server's data has reached half of the first window; returns null before. `held` is the number
+  /// of bytes for the UE that the proxy holds.
   [[nodiscard]] Loop* loop_of(Flow& flow, const Bearer& bearer, Bytes held) {
     return flow.window_loop != no_id ? &loops_[flow.window_loop] : make_loop(flow, bearer, held);
   }
@@ -128,7 +131,7 @@ class ReceiveWindowControl {
   [[nodiscard, gnu::noinline]] Loop* make_loop(Flow& flow, const Bearer& bearer, Bytes held);
   /// Returns the window to advertise to the server, computed by the sliding-mode controller.
   [[nodiscard, gnu::noinline]] Bytes slide(const Flow& flow, const Bearer& bearer, Sliding& sliding, Instant now) const;
-  /// Returns the window to advertise to the server, computed by control::ReceiveWindowLoop, the balance controller.
+  /// Returns the window to advertise to the server, computed by the balance controller (control::ReceiveWindowLoop).
   [[nodiscard]] Bytes balance_window(const Flow& flow, const Bearer& bearer, control::ReceiveWindowLoop& loop) const;
   /// Runs one step of control::ReceiveWindowLoop with the observed values `seen`, and records inputs and result in the
   /// decision log. Returns by how many bytes the window may grow.

@@ -5,7 +5,7 @@
 #include "proxy/engine/relay/leg_output.hpp"
 
 namespace sluice::proxy {
-/// Returns the flow's controller. Creates it on first use.
+/// Returns the flow's controller. Creates it on first use. Returns null if the maximum number is reached.
 ControlledFlow* SplitFlowControllers::controller_of(Flow& flow, Bearer& bearer) {
   if (flow.controller == no_id) {
     const Leg& radio = flow.leg(Side::radio);

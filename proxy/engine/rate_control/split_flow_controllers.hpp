@@ -8,14 +8,16 @@
 namespace sluice::proxy {
 
 /// Per-flow window controllers of split connections. The controller's window limits the bytes in flight to the UE in
-/// addition to the congestion window. The published algorithms use the receive window for this. Thread: the shard's.
+/// addition to the congestion window. The papers that describe these controllers rewrite the receive window instead.
+/// Thread: the shard's.
 class SplitFlowControllers {
  public:
   /// Reserves address space for `max_flows` controllers. `registry` must outlive the object.
   SplitFlowControllers(const Registry& registry, std::uint32_t max_flows)
       : registry_(registry), controllers_(max_flows) {}
 
-  /// Passes to the flow's controller the events since the last call: acknowledgements of the UE, and Node-B reports.
+  /// Passes the events since the last call to the flow's controller: acknowledgements of the UE, and the last Node-B
+  /// report.
   [[gnu::noinline]] void follow(Flow& flow, Bearer& bearer, Instant now);
   /// Returns how many IP bytes the controller's window allows the flow to send now.
   [[nodiscard, gnu::noinline]] Bytes send_budget(Flow& flow, Bearer& bearer, Instant now);
@@ -24,8 +26,8 @@ class SplitFlowControllers {
     if (flow.controller != no_id) [[unlikely]]
       record_sent(flow, bearer, bytes);
   }
-  /// Starts the controller of a flow that already carries data. Its first window is the flow's share of the bytes that
-  /// fit on the path without queueing.
+  /// Starts the controller of a flow that already carries data. The first window is the last measured rate times the
+  /// minimum RTT, divided by the number of the bearer's flows with unsent data.
   void begin(Flow& flow, Bearer& bearer, Instant now);
   /// Destroys the flow's controller, because the flow ends or moves to another bearer.
   void forget(Flow& flow, Bearer& bearer);
