@@ -10,21 +10,21 @@
 
 namespace sluice::proxy {
 
-/// Returns source and destination address of packets sent on `side`. On the radio side the server is the source, on the
-/// core side the UE is. The result must not outlive `key`.
+/// Returns source and destination address of packets that the proxy sends on `side`. On the radio side the server is
+/// the source, on the core side the UE is. The result must not outlive `key`.
 [[nodiscard]] inline packet::AddressesView addresses_towards(Side side, const flow::FlowKey& key) {
   if (side == Side::radio) return {key.server, key.ue, key.server_port, key.ue_port};
   return {key.ue, key.server, key.ue_port, key.server_port};
 }
-/// Returns source and destination address of packets sent on `side`. `key` is the connection's key in the form of the
-/// lookup table.
+/// Returns source and destination address of packets that the proxy sends on `side`. `key` is the connection's key in
+/// the form of the lookup table.
 [[nodiscard]] inline packet::AddressesView addresses_towards(Side side, const flow::KeyView& key) {
   if (side == Side::radio) return {key.server_end, key.ue_end, key.server_port, key.ue_port};
   return {key.ue_end, key.server_end, key.ue_port, key.server_port};
 }
 
-/// Output of the TCP endpoint of one leg. Writes packet headers in the name of the other host, and queues the frames on
-/// the port. The object exists only while the leg sends.
+/// Output of the TCP endpoint of one leg (the proxy's connection to one host). Writes packet headers in the name of the
+/// other host, and queues the frames on the port. The object exists only while the leg sends.
 class LegOutput final : public tcp::Output {
  public:
   /// Creates the output for the flow's leg on `side`. `bearer` counts the bytes sent to the UE; null if no bearer of
@@ -42,8 +42,8 @@ class LegOutput final : public tcp::Output {
                    Instant now);
   /// Returns how many IP bytes cut_through() has queued in the frames in which they were received.
   [[nodiscard]] Bytes cut_through_bytes() const { return cut_through_bytes_; }
-  /// Writes and queues a segment. `payload` is null if the segment has none. Returns the IP bytes. Returns 0 if no
-  /// buffer is free, if the device still uses `payload`, or if the segment is too long for the port.
+  /// Writes and queues a segment. `payload` is null if the segment has no payload. Returns the segment's IP bytes.
+  /// Returns 0 if no buffer is free, if the device still uses `payload`, or if the segment is too long for the port.
   [[gnu::flatten, gnu::noinline]] std::uint32_t transmit(const tcp::Segment& segment, packet::Packet* payload,
                                                          Instant now) override;
   /// Writes and queues a segment without payload that only acknowledges. Returns its IP bytes, or 0 if no buffer is
@@ -51,8 +51,9 @@ class LegOutput final : public tcp::Output {
   std::uint32_t acknowledge(const tcp::Acknowledgement& ack, Instant now) override;
   /// Returns the IP bytes of a data segment that carries `payload_len` bytes.
   [[nodiscard]] std::uint32_t wire_size(std::uint32_t payload_len) const override;
-  /// True if a new buffer may be used to split a queued segment into two. `only` is true if the connection has no byte
-  /// in flight. Half of the buffer reserve may then be used, because the connection would stall otherwise.
+  /// True if a new buffer may be used to split a queued segment into two. Normally the buffer must come from the packet
+  /// buffers for payload. If `only` is true, the connection has no byte in flight and would stall. Half of the buffers
+  /// that are reserved for receiving and forwarding may then be used too.
   [[nodiscard]] bool grant_cut(bool only) override {
     if (shard_.budget.is_exhausted() && (!only || shard_.budget.reserve_touched())) return false;
     shard_.budget.on_taken();
@@ -60,7 +61,8 @@ class LegOutput final : public tcp::Output {
   }
 
  private:
-  /// Returns a new frame. If the pool is exhausted, counts the failure and returns an empty handle.
+  /// Allocates the packet buffer of a new frame. If the pool is exhausted, counts the failure and returns an empty
+  /// handle.
   [[nodiscard]] packet::Packet allocate();
   /// Returns the identification for the next IPv4 packet. Packets without DF use a counter that all connections of the
   /// UE share. Therefore the values of packets between two hosts differ for as long as possible (RFC 6864 section 4.3).

@@ -26,14 +26,15 @@ void move_payload(Leg& from, Leg& to) {
   }
 }
 
-/// Returns the sequence number up to which the host's data counts as acknowledged, so that the proxy must deliver it.
-/// If the proxy withholds no ACKs, that is all data received in order.
+/// Returns the sequence number before which the proxy must deliver all data of the endpoint's host, because the host
+/// counts it as acknowledged. If the proxy withholds no ACKs, that is all data received in order.
 tcp::SeqNum answered_for(const tcp::Endpoint& endpoint) {
   return endpoint.defers_acks() ? endpoint.acknowledged() : endpoint.rcv_nxt();
 }
 
-/// Forwards a reset that leg `from` has received to the host of leg `to`, after the bytes that the proxy has
-/// acknowledged. Bytes that it has not acknowledged are dropped, as they would be without the proxy.
+/// Forwards a reset that leg `from` has received to the host of leg `to`. First that host must acknowledge the bytes
+/// that the proxy has acknowledged to the other host. Bytes that the proxy has not acknowledged are dropped, as they
+/// would be without the proxy.
 void pass_reset(const Leg& from, Leg& to) {
   if (!to.reset_pending && broken(from.endpoint) && !is_closed(to.endpoint)) to.reset_pending = true;
   if (!to.reset_pending) return;

@@ -8,12 +8,12 @@
 
 namespace sluice::proxy {
 
-/// Functions that move payload between the two legs of a split connection, together with FIN, RST, urgent pointer and
-/// newest timestamp. Other functions here advertise windows.
+/// Functions that relay between the two legs of a split connection: payload, FIN, RST, urgent pointer, newest timestamp
+/// and keep-alives. Other functions return the state of the relay, or advertise windows.
 namespace relay {
 
-/// Smallest window that counts as open: two segments of 1460 bytes, plus 256 bytes that are lost when the window field
-/// is rounded down to a window scale of 256.
+/// Smallest window that counts as open: two segments of 1460 bytes plus 256 bytes. Up to 256 bytes are lost when the
+/// window field is rounded down to a unit of 256 (window scale 8).
 inline constexpr Bytes min_window{2 * 1460 + 256};
 
 /// Returns the bytes that the proxy has received for the host behind `out` and that this host has not acknowledged yet.
@@ -38,7 +38,7 @@ inline void record_progress(Flow& flow, Side out, Instant now) {
 /// resolution is 0.27 s. The maximum is 4.9 hours, which exceeds every configurable limit.
 [[nodiscard]] Duration stall_time(const Flow& flow, Side out, Instant now);
 
-/// True if a host has got an ACK, or gets one with the next segment, for data that the other host has not acknowledged.
+/// True if a host has got an ACK for data that the other host has not acknowledged, or gets one with the next segment.
 [[nodiscard]] inline bool exposing(const Flow& flow) {
   const tcp::Endpoint& radio = flow.leg(Side::radio).endpoint;
   const tcp::Endpoint& core = flow.leg(Side::core).endpoint;
@@ -47,15 +47,16 @@ inline void record_progress(Flow& flow, Side out, Instant now) {
   return next(radio) != core.snd_una() || next(core) != radio.snd_una();
 }
 
-/// True if the proxy has acknowledged bytes or a FIN of one host that the other host has not acknowledged. Also true if
-/// the proxy must still send a reset, or if one leg ended abnormally while the other one is open.
+/// True if the connection would break without the proxy. That is so if the proxy has acknowledged bytes or a FIN of one
+/// host that the other host has not acknowledged. It is also so if a reset is still to be sent, or if one leg ended
+/// abnormally while the other one is open.
 [[nodiscard]] bool owes(const Flow& flow);
 
-/// Moves all received payload and the newest timestamps of each leg to the other leg. Takes little time if there is
-/// nothing to move.
+/// Moves all received payload, the newest timestamps and the urgent pointers of each leg to the other leg. Takes little
+/// time if there is nothing to move.
 void pump(Flow& flow);
 
-/// Moves received payload for the host behind `out`. Requires the fast path: both legs open, without loss or
+/// Moves received payload to the leg of the host behind `out`. Requires the fast path: both legs open, without loss or
 /// reordering. Timestamps are not moved, because they are copied when segments arrive.
 void pump_fast_path(Flow& flow, Side out);
 
@@ -76,11 +77,12 @@ void pass_keepalives(Flow& flow);
 /// fast path (open, no loss or reordering), because no FIN or RST waits then.
 void pass_ends(Flow& flow);
 
-/// True if one leg has ended abnormally and the other leg has not been reset yet. pass_ends() then resets it.
+/// True if one leg has ended abnormally (by a reset, a timeout or an abort) and the other leg has not been reset yet.
+/// pass_ends() then resets it.
 [[nodiscard]] bool has_unrelayed_end(const Flow& flow);
 
 /// Advertises a window of `room` bytes after RCV.NXT to the host behind `in`. Never moves the right edge to the left.
-/// `updates` selects how large a change must be to be sent in a separate ACK.
+/// `updates` selects by how much the right edge must move so that a separate ACK advertises it.
 inline void open_window(Flow& flow, Side in, Bytes room, tcp::WindowUpdates updates = tcp::WindowUpdates::sparing) {
   tcp::Endpoint& endpoint = flow.leg(in).endpoint;
   room = greater(room, Bytes{});
@@ -91,8 +93,8 @@ inline void open_window(Flow& flow, Side in, Bytes room, tcp::WindowUpdates upda
 /// sends a RST.
 void abandon(Flow& flow, ResetReason reason);
 
-/// Returns the reason why the proxy resets a host of the connection, or would have to. Returns `none` if the connection
-/// has not ended abnormally.
+/// Returns the reason why the proxy has reset the connection's hosts, or has forwarded the abnormal end of one leg.
+/// Returns `none` if the connection has not ended abnormally.
 [[nodiscard]] ResetReason reset_reason(const Flow& flow);
 
 /// True if both legs are closed, so that the flow can be removed.
@@ -101,7 +103,8 @@ void abandon(Flow& flow, ResetReason reason);
 /// True if both legs are closed or in TIME-WAIT, so that a new connection may use the same addresses and ports.
 [[nodiscard]] bool both_legs_closed(const Flow& flow);
 
-/// True if both legs are established and hold no data. The hosts could then continue without the proxy.
+/// True if both legs are established and hold no data, not even out of order. The hosts could then continue without the
+/// proxy.
 [[nodiscard]] bool empty(const Flow& flow);
 
 }  // namespace relay

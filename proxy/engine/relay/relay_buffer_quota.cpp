@@ -25,8 +25,8 @@ bool RelayBufferQuota::look(Instant now) {
 }
 
 /// Returns the quota of the direction whose data arrives on `in`: the maximum bytes that it may hold and have
-/// advertised. The direction holds `held` bytes now. While memory is plentiful, every direction gets the largest
-/// default quota.
+/// advertised. The direction holds `held` bytes now. While memory is plentiful, the quota is at least `quota_cap_`, the
+/// largest default quota.
 Bytes RelayBufferQuota::limit(Flow& flow, const Bearer& bearer, Side in, Bytes held, Instant now) {
   const Bytes shown = need_of(flow, bearer, in, now);
   if (shown <= quota_cap_ && budget_.is_ample(quota_cap_, bearer.load.reserved)) return quota_cap_;
@@ -41,9 +41,9 @@ Bytes RelayBufferQuota::need(Flow& flow, const Bearer& bearer, Side in, Bytes he
   return bounded_need(own, need_of(flow, bearer, in, now), budget_.max_without_demand(own));
 }
 
-/// Returns the larger of the measured demand `shown` and an initial burst, limited by the buffer budget. `own` is what
-/// the direction holds and has advertised now. `without_demand` is the most that it may hold and advertise without a
-/// measured demand; this limits the burst.
+/// Returns the larger one of two numbers of bytes, limited by the buffer budget: the measured demand `shown`, and 64
+/// KiB for an initial burst. `own` is what the direction holds and has advertised now. `without_demand` limits the
+/// burst: it is the most that the direction may hold and advertise without a measured demand.
 inline Bytes RelayBufferQuota::bounded_need(Bytes own, Bytes shown, Bytes without_demand) const {
   const Bytes burst = lesser(ReceiveBufferDemand::first, without_demand);
   return lesser(lesser(greater(shown, burst), config_.limits.relay_buffer), budget_.max_quota(own));
@@ -53,8 +53,8 @@ Bytes RelayBufferQuota::first_limit(const Bearer& bearer) const {
   return std::clamp(budget_.max_quota_of_ue(bearer.load.reserved, Bytes{}), relay::min_window, default_quota_);
 }
 
-/// Updates and returns the receive-buffer demand in bytes of the direction whose data arrives on `in`. Until the
-/// direction has delivered ReceiveBufferDemand::first bytes, this constant is the demand.
+/// Updates and returns the receive-buffer demand in bytes of the direction whose data arrives on `in`. It is
+/// ReceiveBufferDemand::first until the direction has delivered that many bytes.
 Bytes RelayBufferQuota::need_of(Flow& flow, const Bearer& bearer, Side in, Instant now) {
   const Leg& to = flow.leg(opposite(in));
   const tcp::SeqNum delivered = to.endpoint.snd_una();
@@ -77,9 +77,9 @@ Bytes RelayBufferQuota::need_of(Flow& flow, const Bearer& bearer, Side in, Insta
   return demand.bytes();
 }
 
-/// Returns the bytes that the direction whose data arrives on `in` holds and has advertised. `fed` is true if data has
-/// arrived or was acknowledged. In that case also records the advertised window in the buffer budget, provided that the
-/// sending host has sent data.
+/// Returns the bytes that the direction whose data arrives on `in` holds and has advertised. `fed` is true if data of
+/// this direction has arrived or was acknowledged since the last call. The advertised window is then also recorded in
+/// the buffer budget, provided that the sending host has sent data.
 template <Side in>
 inline std::uint32_t RelayBufferQuota::record_direction(Flow& flow, bool fed) {
   Leg& leg = flow.leg(in);

@@ -17,7 +17,8 @@ class RelayBufferQuota {
   /// Stores references to `config` and `budget`, which must outlive the object.
   RelayBufferQuota(const ShardConfig& config, BufferPoolBudget& budget);
 
-  /// Reads the number of free buffers in the pool if that is due. Returns true if it was read.
+  /// Reads the number of free packet buffers, and computes the default quota from it. Does nothing and returns false if
+  /// the last reading is too recent (BufferPoolBudget::look()).
   bool look(Instant now);
   /// True if so few packet buffers are free that new connections are not split (limits.refuse_flows_at).
   [[nodiscard]] bool refuses_flows() const { return refuses_flows_; }
@@ -29,8 +30,8 @@ class RelayBufferQuota {
   /// `in`, and it holds `held` bytes now. The quota follows the measured demand within the budget, and is larger while
   /// memory is plentiful. It is never less than two segments, because the direction would stall otherwise.
   [[nodiscard]] Bytes limit(Flow& flow, const Bearer& bearer, Side in, Bytes held, Instant now);
-  /// True if the measured demand of the direction whose data arrives on `in` exceeds the default quota (bytes that it
-  /// may hold and advertise). Its quota then follows the demand.
+  /// True if the measured demand of the direction whose data arrives on `in` exceeds the largest default quota (bytes
+  /// that it may hold and advertise). Its quota then follows the demand.
   [[nodiscard]] bool follows_demand(const Flow& flow, Side in) const {
     return flow.demands != no_id && demand_of(flow, in).bytes() > quota_cap_;
   }
@@ -39,15 +40,15 @@ class RelayBufferQuota {
   [[nodiscard]] bool limit_is_fresh(const Flow& flow, Side in, Instant now) const {
     return flow.demands != no_id && demand_of(flow, in).is_fresh(now);
   }
-  /// True if need() may increase although nothing has arrived, because delivered bytes are not measured yet. The data
-  /// of the direction arrives on `in`.
+  /// True if need() may return more although nothing has arrived, because delivered bytes were not measured yet. The
+  /// data of the direction arrives on `in`.
   [[nodiscard]] bool demand_may_rise(const Flow& flow, Side in, Instant now) const {
     const tcp::SeqNum delivered = flow.leg(opposite(in)).endpoint.snd_una();
     return flow.demands != no_id ? demand_of(flow, in).may_rise(delivered, now)
                                  : flow.sent_from(in, delivered) >= ReceiveBufferDemand::first;
   }
-  /// Returns the measured demand of the direction whose data arrives on `in`, limited by the buffer budget. The
-  /// direction holds `held` bytes now.
+  /// Returns the measured demand of the direction whose data arrives on `in`, in bytes, limited by the buffer budget.
+  /// The direction holds `held` bytes now.
   [[nodiscard]] Bytes need(Flow& flow, const Bearer& bearer, Side in, Bytes held, Instant now);
   /// Returns how many bytes one direction of a new connection may hold and advertise while its demand is not measured.
   [[nodiscard]] Bytes first_limit(const Bearer& bearer) const;
@@ -55,8 +56,8 @@ class RelayBufferQuota {
   /// Records the flow's advertised windows in the buffer budget. `events` are the events on its two streams since the
   /// last call. Returns the bytes that the flow holds and has advertised in both directions.
   [[nodiscard]] std::uint32_t record(Flow& flow, StreamEvents events);
-  /// Records the window just advertised to the leg's host in the buffer budget. Requires that nothing else of the flow
-  /// has changed.
+  /// Records the window that was just advertised to the leg's host in the buffer budget. Requires that the flow's other
+  /// windows and held bytes have not changed.
   void record_advertised(Leg& leg) {
     budget_.reserve(leg.reservation, static_cast<std::uint32_t>(leg.endpoint.advertised().count()));
   }
@@ -76,24 +77,24 @@ class RelayBufferQuota {
   /// smaller.
   static constexpr Bytes max_default_quota{1024 * 1024};
 
-  /// Returns the measured demand of the direction whose data arrives on `in`. Requires that the flow has measured
-  /// demands.
+  /// Returns the measured demand of the direction whose data arrives on `in`. Requires that flow.demands is set.
   [[nodiscard]] const ReceiveBufferDemand& demand_of(const Flow& flow, Side in) const {
     return demands_[flow.demands][static_cast<std::size_t>(opposite(in))];
   }
-  /// Returns the larger of the measured demand `shown` and an initial burst, limited by the buffer budget. `own` is
-  /// what the direction holds and has advertised now. `without_demand` is the most that it may hold and advertise
-  /// without a measured demand; this limits the burst.
+  /// Returns the larger one of two numbers of bytes, limited by the buffer budget: the measured demand `shown`, and 64
+  /// KiB for an initial burst. `own` is what the direction holds and has advertised now. `without_demand` limits the
+  /// burst: it is the most that the direction may hold and advertise without a measured demand.
   [[nodiscard]] Bytes bounded_need(Bytes own, Bytes shown, Bytes without_demand) const;
   /// Updates and returns the receive-buffer demand in bytes of the direction whose data arrives on `in`. The update
   /// measures how fast the receiving host acknowledges this data.
   [[nodiscard]] Bytes need_of(Flow& flow, const Bearer& bearer, Side in, Instant now);
-  /// Returns the bytes that the direction whose data arrives on `in` holds and has advertised. `fed` is true if data
-  /// has arrived or was acknowledged. In that case also records the advertised window in the buffer budget, provided
-  /// that the sending host has sent data.
+  /// Returns the bytes that the direction whose data arrives on `in` holds and has advertised. `fed` is true if data of
+  /// this direction has arrived or was acknowledged since the last call. The advertised window is then also recorded in
+  /// the buffer budget, provided that the sending host has sent data.
   template <Side in>
   [[nodiscard]] std::uint32_t record_direction(Flow& flow, bool fed);
-  /// True if received payload may be kept while packet buffers are scarce; accepts_payload() states the rules.
+  /// True if received payload may be kept while packet buffers are scarce. The payload must be in order. If the packet
+  /// buffers for payload are used up, the connection must hold less than two segments.
   [[nodiscard, gnu::cold, gnu::noinline]] bool accepts_payload_though_low(const Flow& flow, Side in,
                                                                           const tcp::Segment& segment) const;
 

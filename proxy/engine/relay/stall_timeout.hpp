@@ -11,19 +11,20 @@ class StallTimeout {
  public:
   explicit StallTimeout(const ShardContext& shard) : shard_(shard) {}
 
-  /// Resets the flow if one of its hosts has acknowledged nothing for timeouts.stalled. If a reset is pending,
-  /// timeouts.orphaned applies instead. Drops out-of-order data older than timeouts.out_of_order. Called when the
-  /// flow's timer expires. A leg whose host sends no segments at all ends earlier, after tcp.max_retransmissions
-  /// retransmissions.
+  /// Resets the flow if the proxy holds data for one of its hosts that has acknowledged nothing for timeouts.stalled.
+  /// The limit is timeouts.orphaned if a reset from the other host waits behind this data. Drops out-of-order data
+  /// older than timeouts.out_of_order. Called when the flow's timer expires. A leg whose host sends no segments at all
+  /// ends earlier, after tcp.max_retransmissions retransmissions.
   void end(Flow& flow, Instant now);
-  /// Sets the flow's timer for dropping its out-of-order data, because a TCP endpoint sets no timer for a gap alone.
+  /// Sets the flow's timer to the time at which its out-of-order data must be dropped. A TCP endpoint sets no timer for
+  /// a gap alone.
   void watch_holes(Flow& flow, FlowId id);
 
  private:
   /// Drops out-of-order data whose gap was not filled within timeouts.out_of_order.
   void forget_overdue(Flow& flow, Instant now);
-  /// True if the host behind `out` has acknowledged nothing for the configured time, although the proxy holds data for
-  /// it.
+  /// True if the host behind `out` has acknowledged nothing for timeouts.stalled, although the proxy holds data for it.
+  /// If a reset from the other host waits behind this data, the limit is timeouts.orphaned.
   [[nodiscard]] bool has_stalled(const Flow& flow, Side out, Instant now) const;
 
   const ShardContext& shard_;

@@ -11,15 +11,15 @@ namespace sluice::proxy {
 
 /// Queue of split connections in TIME-WAIT (RFC 9293 section 3.6.1), ordered by age. In this state only a retransmitted
 /// FIN is answered. The queue has space for a quarter of limits.max_flows connections, but at least for 16. The oldest
-/// is removed when a new connection needs its place. Later segments of a removed connection are forwarded unchanged,
-/// which is correct because the proxy uses the hosts' own sequence numbers. Thread: the shard's.
+/// connection is removed when another one needs its place. Later segments of a removed connection are forwarded
+/// unchanged, which is correct because the proxy uses the hosts' own sequence numbers. Thread: the shard's.
 class TimeWaitQueue {
  public:
   /// Reserves places for a quarter of `max_flows` connections, but at least 16.
   explicit TimeWaitQueue(std::uint32_t max_flows) : ages_(std::max<std::uint32_t>(max_flows / 4, 16)) {}
 
-  /// Adds a connection that both hosts have closed. Called once for each connection. If the queue was full, returns the
-  /// oldest flow, which the caller must close; else no_id.
+  /// Adds a connection that both hosts have closed, once for each connection. If the queue was full, returns the oldest
+  /// flow, which the caller must close; else no_id.
   FlowId enter(Flow& flow, FlowId id, Registry& registry) {
     flow.in_time_wait = true;
     flow.handshake.ticket = ++last_ticket_;
@@ -37,7 +37,8 @@ class TimeWaitQueue {
   }
 
  private:
-  /// Returns the flow of a queue entry if the flow is still the same connection and in TIME-WAIT; else no_id.
+  /// Returns the id of a queue entry if its flow is still the same connection and in TIME-WAIT; else no_id, because ids
+  /// are reused.
   static FlowId still_in_time_wait(const EvictionQueue::Entry& entry, Registry& registry) {
     if (entry.id == no_id || !registry.flows().contains(entry.id)) return no_id;
     const Flow& flow = registry.flow(entry.id);

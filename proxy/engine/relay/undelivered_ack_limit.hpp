@@ -20,29 +20,31 @@ class UndeliveredAckLimit {
   explicit UndeliveredAckLimit(const ShardLimits& limits) : limits_(limits) {}
 
   /// True if ACKs of the flow must be withheld until allow() releases them. One reason is a configured limit of the ACK
-  /// exposure (bytes acknowledged to one host and not by the other). The other is a drain that hands the flow back. In
-  /// a drain the ACK exposure of a flow never grows. A stop of the proxy that would lose no data now thus loses none
-  /// later.
+  /// exposure (bytes acknowledged to one host and not by the other). The other reason is a drain, in which the flow is
+  /// handed back to its hosts. Its ACK exposure then never grows, so that a stop of the proxy which would lose no data
+  /// now loses none later.
   [[nodiscard]] bool caps(const Flow& flow) const {
     return configured() || flow.release_reason == ReleaseReason::released_drain;
   }
   /// Withholds ACKs on both legs from now on if caps() is true; otherwise stops withholding them.
   void hold(Flow& flow) const;
-  /// Advertises a window of `room` bytes to the host behind `in`. If a limit of the ACK exposure is configured, the
-  /// window is at most what the proxy may acknowledge. `updates` selects how large a change must be to be sent in a
-  /// separate ACK.
+  /// Advertises a window of `room` bytes to the host behind `in`. If a limit of the ACK exposure (bytes acknowledged to
+  /// one host and not by the other) is configured, the limit also bounds the window. `updates` selects by how much the
+  /// right edge must move so that a separate ACK advertises it.
   void open_window(Flow& flow, Side in, Bytes room, tcp::WindowUpdates updates = tcp::WindowUpdates::sparing) const {
     relay::open_window(flow, in, configured() ? lesser(room, capped_room(flow, in)) : room, updates);
   }
-  /// True if ACKs of the flow are withheld now. Can be true although caps() has become false, because the flow's
-  /// release reason may have changed since.
+  /// True if ACKs of the flow are withheld now. May be true although caps() is false, because the flow's release reason
+  /// may have changed since ACKs were last withheld.
   [[nodiscard]] static bool waits(const Flow& flow) { return flow.legs[0].endpoint.defers_acks(); }
-  /// Releases withheld ACKs as far as the limits for the flow and for its UE allow. Requires waits().
+  /// Releases withheld ACKs as far as the limits of the ACK exposure (bytes acknowledged to one host and not by the
+  /// other) allow. One limit is for the flow, another one for its UE. Requires waits().
   void allow(Flow& flow, Bearer& bearer) const;
 
  private:
   /// Returns the largest window that may be advertised to the host behind `in`: the window that the other host has
-  /// advertised. If only exposure_per_flow is configured, that limit is added. Requires that a limit is configured.
+  /// advertised. If exposure_per_flow is configured alone, that limit is added. Requires that a limit of the ACK
+  /// exposure is configured.
   [[nodiscard, gnu::cold, gnu::noinline]] Bytes capped_room(const Flow& flow, Side in) const;
   /// True if a limit on acknowledged but undelivered bytes is configured.
   [[nodiscard]] bool configured() const {
