@@ -10,8 +10,8 @@
 namespace sluice::proxy {
 namespace {
 
-/// True if one more segment of the GRO run (consecutive segments of a flow) that begins with `first` can be forwarded
-/// too. The segment must be complete, and have a correct checksum and the same link headers as `first`.
+/// True if the segment `parsed` can be forwarded together with `first`, the first segment of its GRO run (consecutive
+/// segments of a flow). The segment must be complete, and have a correct checksum and the same link headers as `first`.
 bool can_forward_with(const Leg& to, const packet::Parsed& first, const packet::Packet& packet,
                       const packet::Parsed& parsed) {
   const bool can_cut_through =
@@ -24,9 +24,9 @@ bool can_forward_with(const Leg& to, const packet::Parsed& first, const packet::
 
 }  // namespace
 
-/// Returns how many segments of a GRO run (consecutive segments of a flow), the first one included, can be forwarded
-/// together. The first one is known to fit. `room` limits the payload of all, and `most` their IP bytes. Subtracts the
-/// buffers of the other segments from the buffer budget.
+/// Returns how many segments of a GRO run (consecutive segments of a flow) can be forwarded together, including the
+/// first one. The first one must be within both limits: `room` limits the payload bytes of all segments, and `most`
+/// their IP bytes. Subtracts the buffers of the other segments from the buffer budget.
 inline std::size_t SplitFlows::coalesce(const Leg& to, std::span<const packet::Packet> packets,
                                         std::span<const packet::Parsed> parsed, Bytes room, Bytes most) {
   std::size_t count = 1;
@@ -42,9 +42,9 @@ inline std::size_t SplitFlows::coalesce(const Leg& to, std::span<const packet::P
 }
 
 /// Updates the state after data was forwarded to a UE whose ACKs are the controller's input. Returns true if serve()
-/// need not process the flow. The UE must then have no other flow, and the flow's timer must be set. The window
-/// advertised to the server and the bearer's sums must be unchanged. If an ACK to the server is due, only this ACK is
-/// scheduled.
+/// need not process the flow. For that, the UE must have no other flow, and the flow's timer must be set. The window
+/// advertised to the server and the bearer's sums must be unchanged. If an ACK to the server is due, schedules only
+/// this ACK.
 inline bool SplitFlows::is_idle_after_cut_through(const ServedFlow& served) {
   const auto& [flow, id, bearer, now] = served;
   budget_sharing_.record_passed(flow, id, bearer);
@@ -69,8 +69,8 @@ inline bool SplitFlows::is_idle_after_cut_through(const ServedFlow& served) {
 
 /// Does what serve() would do after the first data to a UE that had acknowledged everything. Updates the window
 /// advertised to the server and the timer, and counts the flow in BearerLoad::transferring_flows. Changes nothing and
-/// returns false if the caller must schedule the flow for serve() instead. That is so if another flow of the bearer is
-/// counted there, if the window has no controller, or if it is closed.
+/// returns false if the caller must schedule the flow for serve() instead. That is so if any flow of the bearer is
+/// already counted there, or if the window has no controller or is closed.
 bool SplitFlows::begin_transfer(Flow& flow, FlowId id, Bearer& bearer, Instant now) {
   const bool alone = !flow.share.transferring && bearer.load.transferring_flows == 0;
   if (!alone || flow.share.window_closed || flow.window_loop == no_id) return false;
@@ -81,10 +81,10 @@ bool SplitFlows::begin_transfer(Flow& flow, FlowId id, Bearer& bearer, Instant n
 }
 
 /// Completes a cut-through, in which data was forwarded in the frames in which it was received. Schedules the flow if
-/// an ACK to the sender is due or a rate controller runs, else only updates the timer. `first_waited` is true if the
-/// first of several segments alone would have caused no ACK yet. Processed one by one, that segment would set the timer
-/// for a delayed ACK. The timer is set here too, so that timers with equal times expire in the same order in both
-/// cases.
+/// an ACK to the sender is due, if a rate controller runs, or if ACKs are withheld. Else only updates the timer.
+/// `first_waited` is true if the first one of several segments would have caused only a delayed ACK by itself. The
+/// timer is then set as for that segment alone. Timers with equal times thus expire in the same order as if segments
+/// arrived one by one.
 template <Side in>
 void SplitFlows::finish_cut_through(const ServedFlow& served, bool first_waited) {
   const auto& [flow, id, bearer, now] = served;

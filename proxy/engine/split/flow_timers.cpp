@@ -11,8 +11,8 @@ Instant FlowTimers::when(const Flow& flow, Instant due, Instant now) const {
   return lesser(due, idle);
 }
 
-/// Returns when the proxy may open the window advertised to the server, which is nearly closed, to two segments.
-/// Returns `never` if it must not.
+/// Returns when the timer must check again whether the window advertised to the server, which is nearly closed, must be
+/// opened to two segments. Returns `never` if the proxy must not open it.
 Instant FlowTimers::min_window_at(const Flow& flow, Instant now) const {
   const bool keeps = ReceiveWindowControl::gets_min_window(flow, registry_.bearer(flow.bearer), now);
   return keeps ? now + ReceiveWindowControl::min_window_check : never;
@@ -26,10 +26,10 @@ bool FlowTimers::can_be_postponed(const Flow& flow, Instant now) const {
          !depends_on_time(flow, registry_.bearer(flow.bearer), now);
 }
 
-/// True if elapsed time alone may open a window. Under Node-B reports, elapsed time changes the window advertised to
-/// the server and the number of bytes that the flow may send. Under the ACK-based controller this is so in three cases.
-/// A flow of the UE waits for the controller's window, or the window advertised to the server is (nearly) closed. In
-/// the third case the link's rate is unknown, so that this window follows a demand that may have increased.
+/// True if elapsed time alone may open a window. Under Node-B reports, time changes the window advertised to the server
+/// and the number of bytes that the flow may send. Under the ACK-based controller this is so in three cases. A flow of
+/// the UE waits for the controller's window, or the window advertised to the server is (nearly) closed. In the third
+/// case the link's rate is unknown, so that the window follows a demand that may have increased.
 bool FlowTimers::depends_on_time(const Flow& flow, const Bearer& bearer, Instant now) const {
   if (!bearer.rate_control().is_rate_controlled()) return false;
   return !bearer.rate_control().is_ack_based() || bearer.has_waiting_flows() || flow.share.window_closed ||

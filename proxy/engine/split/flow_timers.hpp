@@ -22,9 +22,9 @@ class FlowTimers {
   [[nodiscard]] static bool is_armed_before(const Flow& flow, Instant due) {
     return flow.deadline < due || (flow.deadline == due && due != never);
   }
-  /// Sets the timer to the earlier one of the TCP timers of both legs, unless it already expires before. If the window
-  /// advertised to the server is nearly closed, the timer expires earlier, to check that window. Must be called after
-  /// the flow's pending events were processed.
+  /// Sets the flow's timer to the earlier deadline of its legs' TCP timers, unless the timer already expires before.
+  /// Sets an earlier time if the window advertised to the server is nearly closed, because that window must then be
+  /// checked. Must be called after the flow's pending events were processed.
   void update(Flow& flow, FlowId id, Instant now) {
     Instant due = next_deadline(flow);
     if (ReceiveWindowControl::window_nearly_closed(flow)) [[unlikely]]
@@ -49,10 +49,11 @@ class FlowTimers {
   /// Returns when a timer for the deadline `due` must expire: at `due`, or at the idle timeout if that is earlier. An
   /// idle timeout less than one second from now counts as one second from now.
   [[nodiscard]] Instant when(const Flow& flow, Instant due, Instant now) const;
-  /// Returns when the proxy may open the window advertised to the server, which is nearly closed, to two segments.
-  /// Returns `never` if it must not.
+  /// Returns when the timer must check again whether the window advertised to the server, which is nearly closed, must
+  /// be opened to two segments. Returns `never` if the proxy must not open it.
   [[nodiscard, gnu::noinline]] Instant min_window_at(const Flow& flow, Instant now) const;
-  /// True if the windows of the flow may change although nothing arrives, because time has passed.
+  /// True if the windows of the flow, or the bytes that it may send, may change by elapsed time alone, although nothing
+  /// arrives.
   [[nodiscard]] bool depends_on_time(const Flow& flow, const Bearer& bearer, Instant now) const;
 
   Registry& registry_;

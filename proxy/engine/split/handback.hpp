@@ -10,10 +10,10 @@
 
 namespace sluice::proxy {
 
-/// Hands split connections back to their hosts, which then continue without the proxy. A handback is requested first.
-/// Whenever the flow's events are processed, the owner calls advance(). The handback is complete when the proxy holds
-/// no bytes. The connection is tracked afterwards. handback_point.hpp describes handbacks during a transfer. Thread:
-/// the shard's.
+/// Hands split connections back to their hosts, which then continue without the proxy. A handback begins with
+/// request_release(). Afterwards the owner calls advance() whenever it processes the flow's events. The handback is
+/// complete when the proxy holds no bytes of the connection. The connection is then tracked, so that it can be split
+/// again. handback_point.hpp describes handbacks during a transfer. Thread: the shard's.
 class Handback {
  public:
   /// Stores references to its arguments, which must outlive the object.
@@ -25,9 +25,10 @@ class Handback {
         ack_limit_(ack_limit),
         released_(shard.config.limits.max_flows, secret) {}
 
-  /// Requests the release of the flow, that is, its handback to the hosts as soon as they cannot notice it. `reason` is
-  /// the reason; ReleaseReason::none cancels the request. Returns false if `reason` is scarce memory, but the flow
-  /// holds bytes or is not split. Otherwise the caller must schedule the flow, so that its legs are processed.
+  /// Requests the release of the flow for `reason`: its handback to the hosts as soon as they cannot notice it.
+  /// ReleaseReason::none cancels a request, unless the handback has begun or a policy requires it. Returns false if
+  /// `reason` is scarce memory, but the flow holds bytes or is not split. Otherwise the caller must schedule the flow,
+  /// so that its legs are processed.
   [[nodiscard]] bool request_release(Flow& flow, ReleaseReason reason) const;
   /// Continues the handback of a flow to its hosts while the flow's pending events are processed. Starts the handback
   /// if nothing prevents it. Otherwise lowers the advertised windows, so that it can start later.
@@ -36,7 +37,8 @@ class Handback {
   /// the proxy.
   [[nodiscard]] static bool is_complete(const Flow& flow);
   /// Ends the proxy's part of a flow that is about to be removed, so that its hosts continue the connection. Adds the
-  /// connection to released(), where it is tracked, unless it is closed or has a successor.
+  /// connection to released(), where it is tracked, unless it is closed or continues as an end-to-end connection
+  /// (Flow::successor).
   void release(const Flow& flow, Instant now);
 
   /// Returns the table of released connections, that is, of connections that were handed back to their hosts.

@@ -33,15 +33,15 @@ bool finished_receiving(const Leg& leg) {
   }
 }
 
-/// Returns the maximum number of bytes by which the window field of the host behind `side` is rounded down (RFC 7323
-/// section 2.4).
+/// Returns the maximum number of bytes that a window of the host behind `side` loses by rounding. Hosts round down to
+/// the unit of the window field (RFC 7323 section 2.4).
 std::uint32_t rounding(const Flow& flow, Side side) {
   return (1U << flow.leg(side).endpoint.snd_shift()) - 1;
 }
 
 /// True if no host has got a larger window from the proxy than the other host has advertised. An excess below one unit
-/// of the other host's window scale is tolerated, because that host's window field was rounded down. The window towards
-/// a host that has sent its FIN does not matter, because this host sends no more data.
+/// of the other host's window field is tolerated, because that host has rounded its window down. The window towards a
+/// host that has sent its FIN does not matter, because this host sends no more data.
 bool windows_hold(const Flow& flow) {
   return std::all_of(both_sides.begin(), both_sides.end(), [&](Side side) {
     const Side other = opposite(side);
@@ -65,8 +65,8 @@ tcp::Segment acknowledgement_of(const tcp::Segment& segment, const tcp::Endpoint
 }
 
 /// Sets the handback point in the stream from the host behind `side`: the sequence number up to which the proxy still
-/// delivers data. From now on this host is advertised the other host's window, because all later data passes to the
-/// other host.
+/// delivers data. From now on the proxy advertises the other host's window to this host, because that host receives all
+/// later data itself.
 void set_seam(Flow& flow, Side side) {
   tcp::Endpoint& endpoint = flow.leg(side).endpoint;
   flow.set_end_of_sent(side, endpoint.rcv_nxt());

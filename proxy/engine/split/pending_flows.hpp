@@ -11,7 +11,7 @@ namespace sluice::proxy {
 /// Thread: the shard's.
 class PendingFlows {
  public:
-  /// Reserves entries for `max_flows` flows, and for some that are closed and replaced within one burst.
+  /// Reserves entries for `max_flows` flows, and for the flows that are closed and replaced by others within one burst.
   explicit PendingFlows(std::uint32_t max_flows) { flows_.reserve(max_flows + max_closed_per_burst); }
 
   /// True if any flow has events that must be processed before the burst ends.
@@ -24,7 +24,7 @@ class PendingFlows {
     if (flow.events == StreamEvents::none) flows_.push_back(id);
     flow.events = flow.events | events;
   }
-  /// Must be called before a flow is closed that may be scheduled. Its entry remains in the list and is skipped.
+  /// Records that a flow, which may be scheduled, is about to be closed. Its entry remains in the list and is skipped.
   void record_closed(const Flow& flow) { closed_ = closed_ || flow.events != StreamEvents::none; }
 
   /// Calls serve(flow, id) at once if the flow is scheduled. serve() must clear the events of the flow.

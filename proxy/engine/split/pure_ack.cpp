@@ -7,8 +7,8 @@
 namespace sluice::proxy {
 
 /// Opens the window advertised to the server, as the ACK-based controller allows, if this is the UE's only connection.
-/// If the UE has acknowledged everything, removes the flow from BearerLoad::transferring_flows. Returns false if the
-/// caller must schedule the flow for serve() instead.
+/// If the UE has acknowledged everything, the flow no longer counts in BearerLoad::transferring_flows, the flows that
+/// share the link. Returns false if the caller must schedule the flow for serve() instead.
 bool SplitFlows::controller_has_opened_window(Flow& flow, Bearer& bearer, Instant now) {
   if (bearer.flow_count != 1 || &bearer.sibling() != &bearer || UndeliveredAckLimit::waits(flow)) return false;
   if (!flow.share.transferring) return false;
@@ -19,8 +19,8 @@ bool SplitFlows::controller_has_opened_window(Flow& flow, Bearer& bearer, Instan
 }
 
 /// Opens the window advertised to the sender of the data that an ACK on side `in` acknowledges, if the flow has no
-/// other work. Without a rate controller the window opens by the `acked` bytes, and the buffer quota is computed when a
-/// window is next advertised. Returns false if the caller must schedule the flow for serve() instead.
+/// other work. Without a rate controller the window opens by the `acked` bytes. The buffer quota is then computed only
+/// when a window is next advertised. Returns false if the caller must schedule the flow for serve() instead.
 template <Side in>
 inline bool SplitFlows::has_opened_window(const ServedFlow& served, std::uint32_t acked) {
   const auto& [flow, id, bearer, now] = served;

@@ -19,7 +19,7 @@ std::uint32_t capacity_for(std::uint32_t max_flows) {
   return std::max<std::uint32_t>(max_flows / 4, 16);
 }
 
-/// Assumed maximum time between the transmission of a segment by a host and its first retransmission.
+/// Assumed maximum time from the transmission of a segment by a host to its first retransmission.
 constexpr Duration first_repetition = std::chrono::seconds(10);
 
 /// Returns how long a connection is not split again after its handback to the hosts. `seen` is how often it was handed
@@ -107,8 +107,8 @@ std::uint32_t Released::add(const flow::FlowKey& key, const Flow& flow, Instant 
   return forgotten;
 }
 
-/// Evicts the connection that the FIFO entry `oldest` identifies, which was handed back to its hosts first. Returns
-/// false if that connection has ended or was split again.
+/// Evicts the connection that the FIFO entry `oldest` identifies. Returns false if that connection has ended or was
+/// split again, because its entry may then belong to another connection.
 bool Released::forget(const EvictionQueue::Entry& oldest) {
   if (oldest.id == no_id || !flows_.contains(oldest.id) || flows_[oldest.id].ticket != oldest.ticket) return false;
   forget(oldest.id);

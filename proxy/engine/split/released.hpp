@@ -31,13 +31,14 @@ struct ReleasedFlow {
 static_assert(sizeof(ReleasedFlow) <= 192 + 2 * sizeof(packet::HeaderTemplate));
 
 /// Table of released connections, that is, of connections that were split and then handed back to their hosts. They are
-/// tracked while they are forwarded, so that they can be split again. Connections older than the proxy are not in the
-/// table, because the options in their SYNs are unknown. If the table is full, the oldest entries are evicted. All
-/// memory is allocated at construction. Thread: the shard's.
+/// tracked while they are forwarded, so that they can be split again. Connections whose handshake the proxy has not
+/// seen are not in the table, because the options in their SYNs are unknown. If the table is full, the oldest entries
+/// are evicted. All memory is allocated at construction. Thread: the shard's.
 class Released {
  public:
   static constexpr std::uint32_t none = no_id;
-  /// Maximum value of unsplittable_seen. The delay before the next split does not increase any more beyond it.
+  /// Maximum value of ReleasedFlow::unsplittable_seen, at which the delay before the next split is longest (17
+  /// minutes).
   static constexpr std::uint8_t max_unsplittable = 11;
 
   /// Reserves entries for a quarter of `max_flows` connections, but at least 16.
@@ -57,8 +58,8 @@ class Released {
   /// follows after at most twice the time since the first transmission (RFC 6298 section 5.5). If no data passes for
   /// that time, nothing was lost.
   void record_data(std::uint32_t id, Instant now);
-  /// Handles a segment that a split does not support. If its numbers are plausible for a connection in the table, the
-  /// delay before that connection is split again restarts.
+  /// Handles a segment that a split does not support. If its numbers are plausible for a connection in the table,
+  /// restarts the delay before that connection is split again.
   void record_unsplittable(const flow::FlowKey& key, Side in, const tcp::Segment& segment, Instant now);
   /// Returns the index of the table's connection with this key, or `none`.
   [[nodiscard]] std::uint32_t find(const flow::FlowKey& key) const { return size() == 0 ? none : table_.find(key); }

@@ -33,8 +33,8 @@ inline Bearer* SplitFlows::ack_controlled_bearer(const Flow& flow) const {
 }
 
 /// Slow path: passes one segment to the TCP endpoint that faces its sender, and schedules the flow. Returns true if the
-/// endpoint accepts the segment's sequence and ACK numbers (RFC 9293 section 3.10.7.4). Only then may the segment
-/// change other state.
+/// endpoint accepts the segment's sequence and ACK numbers (RFC 9293 section 3.10.7.4). Only an accepted segment may
+/// change the flow's other state, such as its header template.
 template <Side in>
 inline bool SplitFlows::deliver_segment(packet::Packet& packet, const packet::Parsed& parsed, Flow& flow, FlowId id,
                                         Instant now) {
@@ -92,8 +92,8 @@ inline bool SplitFlows::deliver_segment(packet::Packet& packet, const packet::Pa
   return accepted;
 }
 
-/// Processes a segment whose headers differ from the leg's header template. The template is updated only if the
-/// segment's numbers are valid.
+/// Processes a segment whose headers differ from the leg's header template, for example after a route change. The
+/// template is updated only if the segment's sequence and ACK numbers are valid.
 template <Side in>
 void SplitFlows::deliver_rerouted(packet::Packet& packet, const packet::Parsed& parsed, Flow& flow, FlowId id,
                                   Instant now) {
@@ -111,8 +111,8 @@ void SplitFlows::deliver_rerouted(packet::Packet& packet, const packet::Parsed& 
 
 /// Passes consecutive segments to the endpoint together. They continue an earlier segment of the burst, for which
 /// deliver_segment() has scheduled the flow. Only their checksums, link headers and the window are checked. Returns how
-/// many were processed. Returns zero if the earlier segment brought no new data in order. The next segment must then be
-/// processed by itself, because it may be forwarded in its received frame (cut-through).
+/// many were processed. Returns zero if the earlier segment brought no new data in order. The caller must then process
+/// the next segment separately, because it may be forwarded in its received frame (cut-through).
 template <Side in>
 inline std::size_t SplitFlows::deliver_train(std::span<packet::Packet> packets, std::span<const packet::Parsed> parsed,
                                              Flow& flow, FlowId id, Instant now) {

@@ -8,7 +8,8 @@
 namespace sluice::proxy {
 namespace {
 
-/// Returns the reason that the record of a split connection contains when it ends.
+/// Returns the reason for the end of a split connection, as its connection record states it: a release reason, a reset
+/// reason, or "closed".
 const char* reason_of_end(const Flow& flow) {
   if (flow.release_reason != ReleaseReason::none && !relay::both_legs_closed(flow))
     return to_string(flow.release_reason).data();
@@ -18,8 +19,8 @@ const char* reason_of_end(const Flow& flow) {
 
 }  // namespace
 
-/// Handles the timer of a flow in TIME-WAIT. Closes the flow if the time is over. Returns false if something must be
-/// sent; the caller must then make the legs send.
+/// Handles the timer of a flow in TIME-WAIT. Closes the flow if TIME-WAIT is over. Returns false if the flow must be
+/// served instead, because a leg has something to send or a release is requested.
 bool SplitFlows::on_time_wait_timer(Flow& flow, FlowId id, Instant now) {
   if (flow.release_reason != ReleaseReason::none) return false;
   for (Leg& leg : flow.legs) {

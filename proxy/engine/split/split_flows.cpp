@@ -97,8 +97,9 @@ void SplitFlows::serve_one(FlowId id, Instant now) {
   pending_.serve_one(shard_.registry, id, [&](Flow& flow, FlowId of) { serve(flow, of, now); });
 }
 
-/// True if the buffer quota must be computed again before a window is sent to the host behind `in`: acknowledged bytes
-/// have opened the window since the quota was computed, and the demand was not measured recently.
+/// True if the buffer quota must be computed again before a segment to the host behind `in` advertises a window. That
+/// is so if acknowledged bytes have opened the window since the quota was computed, and the demand was not measured
+/// recently.
 template <Side in>
 inline bool SplitFlows::window_is_due(const Flow& flow, Instant now) const {
   const Leg& leg = flow.leg(in);
@@ -175,7 +176,8 @@ void SplitFlows::serve_slow_path(Flow& flow, FlowId id, Instant now) {
   if (bearer.has_waiting_flows()) distribute_budget(bearer, now);
 }
 
-/// Processes the pending events of a flow with a leg in recovery or closing. Returns false if the flow was closed.
+/// Processes the pending events of a flow of which a leg is in recovery, reordering or closing, and which is not being
+/// released. Returns false if the flow was closed.
 bool SplitFlows::serve_repairing(const ServedFlow& served) {
   const auto& [flow, id, bearer, now] = served;
   if (is_fully_closed(flow, bearer, now)) {
@@ -209,7 +211,7 @@ inline bool SplitFlows::is_fully_closed(const Flow& flow, const Bearer& bearer, 
   return !flow.share.window_closed && !UndeliveredAckLimit::waits(flow) && !bearer.rate_control().limits_inflight();
 }
 
-/// Relays payload, FINs and windows, then makes both legs send.
+/// Relays payload, FIN, RST, keep-alives and windows, then makes both legs send.
 void SplitFlows::relay_ends(const ServedFlow& served) {
   const auto& [flow, id, bearer, now] = served;
   relay::pump(flow);

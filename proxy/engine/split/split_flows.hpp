@@ -29,7 +29,7 @@
 
 namespace sluice::proxy {
 
-/// A split flow whose events are being processed or that has just received a segment, with its id, its bearer and the
+/// Split flow whose events are being processed or that has just received a segment, with its id, its bearer and the
 /// time.
 struct ServedFlow {
   Flow& flow;
@@ -43,8 +43,8 @@ struct AccurateLeg {
   tcp::EndpointConfig config;
   tcp::AccurateEcn counters;
 
-  /// Copies the configuration `common` into `config`, with a pointer to these counters. Returns it for opening the
-  /// endpoint of a new connection.
+  /// Copies the configuration `common` into `config`, and adds a pointer to `counters`. Returns `config`, with which
+  /// the endpoint of a new connection is opened.
   const tcp::EndpointConfig& begin(const tcp::EndpointConfig& common) {
     config = common;
     config.accurate_ecn = &counters;
@@ -77,12 +77,13 @@ class SplitFlows {
 
   /// Returns the endpoint configurations of the active policies for a new connection, indexed by Side. The
   /// configurations outlive the connection. With pacing or accurate ECN, the connection gets its own copy, because each
-  /// leg needs own state for that. The handshake of the flow must be known.
+  /// leg needs state of its own for that. The options of both SYNs must be known.
   [[nodiscard]] handshake::LegConfigs endpoint_configs(const Flow& flow, FlowId id);
   /// Returns the receive window that the proxy first advertises to the host behind `from`. The flow is about to be
   /// split.
   [[nodiscard]] Bytes first_window(const Flow& flow, Side from) const;
-  /// Sets the maximum frame length of the port on `side`, and adapts the segment size of all flows to it.
+  /// Adapts the shard to a new maximum frame length of the port on `side`, and changes the segment size of all flows
+  /// accordingly.
   void set_port(Side side, const packet::LinkLimit& limit, Instant now);
   /// Sets up the journal, the records and the ACK limits of a flow after its endpoints were created, and marks its
   /// bearer as used.
@@ -109,17 +110,18 @@ class SplitFlows {
   void send_to_radio(Flow& flow, Bearer& bearer, Bytes most, Instant now) {
     emit(flow, bearer, Side::radio, most, Budget::all, now);
   }
-  /// Makes the UE's flows send bytes that the ACK-based controller allows and that are unused. Called when the
+  /// Makes the UE's flows send bytes that the ACK-based controller allows but no flow has used. Called when the
   /// controller allows more bytes although no flow had an event.
   void use_budget(Bearer& bearer, Instant now);
   /// Requests the release of the flow (its handback to the hosts) for `reason`. With ReleaseReason::none, cancels the
-  /// request. See Handback::request_release().
+  /// request if the handback has not begun. See Handback::request_release().
   void request_release(Flow& flow, FlowId id, ReleaseReason reason) {
     if (handback_.request_release(flow, reason)) schedule(flow, id, StreamEvents::all);
   }
   /// Handles the expiry of a flow's timer.
   void on_due(FlowId id, Instant now);
-  /// Closes the oldest flow in TIME-WAIT, if there is one, so that a new connection can use its entry.
+  /// Closes the oldest flow in TIME-WAIT, if there is one, so that a new connection can use its place in the flow
+  /// table.
   [[gnu::cold, gnu::noinline]] void make_room(Instant now);
   /// Ends the flow at once, because the proxy stops. If each host has received all data that was acknowledged to the
   /// other one, the hosts continue without the proxy. Otherwise both hosts get a RST. Returns false if no buffer was
@@ -180,9 +182,9 @@ class SplitFlows {
   // --- cut-through (cut_through.cpp): data of a connection on the fast path is forwarded at once in the frame in which
   // it arrived. Sequence numbers are the hosts' own, so only acknowledgement number, window and TSecr are rewritten.
 
-  /// Forwards as many segments as possible of a GRO run that arrived on `in`. Returns how many; the others are
-  /// unchanged. Requires that the first segment has a correct checksum and the link headers of its leg. Checks the
-  /// other segments itself.
+  /// Forwards as many segments as possible of a GRO run (consecutive segments of a flow) that arrived on `in`. Returns
+  /// how many; the others are unchanged. Requires that the first segment has a correct checksum and the link headers of
+  /// its leg. Checks the other segments itself.
   template <Side in>
   std::size_t cut_through(Flow& flow, FlowId id, std::span<packet::Packet> packets,
                           std::span<const packet::Parsed> parsed, Instant now);
@@ -203,8 +205,9 @@ class SplitFlows {
   void emit(Flow& flow, Bearer& bearer, Side side, Bytes most, Budget budget, Instant now);
   /// Adds `sent` IP bytes, which were just sent to the UE, to the counts of bearer, flow and controllers.
   void count_to_radio(Flow& flow, Bearer& bearer, Bytes sent, Instant now);
-  /// Makes a few flows of the UE send bytes that the ACK-based controller allows and that are unused, in round-robin
-  /// order. The number is limited, because the data that they send, or ACKs, cause the next call.
+  /// Makes a few flows of the UE send bytes that the ACK-based controller allows but no flow has used, in round-robin
+  /// order. The number of flows is limited, because the next call follows soon: after the data that they send, or after
+  /// ACKs.
   [[gnu::noinline]] void distribute_budget(Bearer& bearer, Instant now);
   void emit_round_robin(Bearer& bearer, std::uint32_t count, bool short_flow, Instant now);
 
@@ -228,7 +231,8 @@ class SplitFlows {
     for (const packet::Parsed& each : parsed) bytes += each.segment.payload_len != 0 ? Bytes(each.ip_length) : Bytes{};
     if (bytes > Bytes{}) bearer.count_uploaded(bytes, now);
   }
-  /// Counts the bytes of received segments of a split connection, and the segments for its record.
+  /// Adds received segments of a split connection to the shard's byte counters and to the connection's record. Adds
+  /// data from the UE to the uplink bytes that its controller counts.
   void count_received(const Flow& flow, FlowId id, Side in, std::span<const packet::Parsed> parsed, Instant now) {
     std::uint64_t bytes = 0;
     for (const packet::Parsed& each : parsed) bytes += each.ip_length;
@@ -238,8 +242,9 @@ class SplitFlows {
     shard_.counters.add_controlled_bytes(controlled, bytes + parsed.size() * parsed.front().ip_offset);
     shard_.records.count(ConnectionRecords::Table::split, id, in, bytes, parsed.size());
   }
-  /// Passes an ACK of the UE to the ACK-based controller of the bearer. Waiting packets of no split connection may then
-  /// be sent before the burst ends. Requires that the bearer's controller gets ACKs as input.
+  /// Passes an ACK of the UE to the ACK-based controller of the bearer. Schedules waiting packets of no split
+  /// connection, because the ACK may have opened the window for them. Requires that the bearer's controller gets ACKs
+  /// as input.
   void feed_controller(Flow& flow, FlowId id, Bearer& bearer, const tcp::AckSample& ack_sample, Instant now) {
     budget_sharing_.on_ack(flow, id, bearer, ack_sample, now);
     if (bearer.has_cross_traffic_queue()) [[unlikely]]
@@ -255,21 +260,23 @@ class SplitFlows {
   /// Sends the ACK or window update that is due to the host behind `in`. Called if the flow has no other work.
   template <Side in>
   void send_due(Flow& flow, FlowId id, Instant now);
-  /// True if the buffer quota must be computed again before a window is sent to the host behind `in`. That is so if
-  /// acknowledged bytes have opened the window since the quota was computed.
+  /// True if the buffer quota must be computed again before a segment to the host behind `in` advertises a window. That
+  /// is so if acknowledged bytes have opened the window since the quota was computed, and the demand was not measured
+  /// recently.
   template <Side in>
   [[nodiscard]] bool window_is_due(const Flow& flow, Instant now) const;
   /// Processes the pending events of a flow on the slow path, because one of its legs is not established, in recovery,
   /// reordering or closing.
   [[gnu::flatten, gnu::noinline]] void serve_slow_path(Flow& flow, FlowId id, Instant now);
-  /// Processes the pending events of a flow with a leg in recovery or closing. Returns false if the flow was closed.
+  /// Processes the pending events of a flow of which a leg is in recovery, reordering or closing, and which is not
+  /// being released. Returns false if the flow was closed.
   bool serve_repairing(const ServedFlow& served);
   /// Processes the pending events of a flow whose handback to its hosts is requested, and advances the handback.
   /// Returns false if the flow was closed.
   [[gnu::cold, gnu::noinline]] bool serve_releasing(const ServedFlow& served);
   /// Relays payload, FIN, RST, keep-alives and windows, then sends on both legs.
   void relay_ends(const ServedFlow& served);
-  /// True if both FINs are acknowledged and nothing is pending on either leg.
+  /// True if both FINs are acknowledged, and neither leg has data, ACK, window update or RST to send.
   [[nodiscard]] static bool is_fully_closed(const Flow& flow, const Bearer& bearer, Instant now);
   /// Sends on both legs. If a leg has then ended abnormally (by a reset, a timeout or an abort), resets the other leg.
   void emit_with_ends(const ServedFlow& served);
@@ -281,8 +288,8 @@ class SplitFlows {
   /// Releases an idle flow of which the proxy holds no bytes: at once, or when each host has counted as many ECN marks
   /// as the proxy has reported to the other host in its name.
   [[gnu::cold, gnu::noinline]] void release_idle(Flow& flow, FlowId id, Instant now);
-  /// Handles the timer of a flow in TIME-WAIT. Returns false if something must be sent; the caller must then make the
-  /// legs send.
+  /// Handles the timer of a flow in TIME-WAIT. Returns false if the flow must be served instead, because a leg has
+  /// something to send or a release is requested.
   bool on_time_wait_timer(Flow& flow, FlowId id, Instant now);
   /// Puts the flow into TIME-WAIT. If the queue of flows in TIME-WAIT was full, closes the oldest one.
   void enter_time_wait(Flow& flow, FlowId id, Instant now);
@@ -291,8 +298,8 @@ class SplitFlows {
   /// Closes the flow `id` in TIME-WAIT, because its entry is needed for a new connection. Does nothing if `id` is
   /// no_id.
   void displace(FlowId id, Instant now);
-  /// Passes the record of the connection to the receiver of records. The connection ends or is handed back to its
-  /// hosts.
+  /// Passes the record of the connection to the receiver of records. Called because the connection ends or is handed
+  /// back to its hosts.
   [[gnu::cold, gnu::noinline]] void record_end(const Flow& flow, FlowId id) const;
   /// Counts how the flow ended. If both hosts have closed it, also records its completion time.
   [[gnu::noinline]] void count_end(const Flow& flow, FlowId id);

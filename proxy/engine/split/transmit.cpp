@@ -74,8 +74,8 @@ void SplitFlows::count_to_radio(Flow& flow, Bearer& bearer, Bytes sent, Instant 
   flow_controllers_.sent(flow, bearer, sent);
 }
 
-/// Makes a few flows of the bearer send bytes that the ACK-based controller allows and that are unused. If no bytes are
-/// in flight but a flow waits, lets all flows send, because no ACK would cause another call.
+/// Makes a few flows of the bearer send bytes that the ACK-based controller allows but no flow has used. If no bytes
+/// are in flight but a flow waits, lets all flows send, because no ACK would cause another call.
 void SplitFlows::distribute_budget(Bearer& bearer, Instant now) {
   constexpr std::uint32_t max_flows_at_once = 4;
   constexpr std::uint32_t max_looked_at = 32;  // when searching for a short flow
