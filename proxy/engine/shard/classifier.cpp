@@ -13,8 +13,8 @@
 namespace sluice::proxy {
 namespace {
 
-/// Parses a frame that is not of the most common form. The proxy must not evaluate a segment with a signature (TCP MD5
-/// or TCP-AO), so it gets the result of a SYN with unknown options. See RxPacket::is_signed().
+/// Parses a frame that is not of the most common form. A segment with a signature (TCP MD5 or TCP-AO) gets the result
+/// of a SYN with unknown options, because the proxy must not evaluate it. See RxPacket::is_signed().
 packet::ParseResult parse_uncommon(std::span<const std::uint8_t> frame, packet::Parsed& parsed) {
   constexpr std::uint8_t signatures = packet::UnknownOptions::md5 | packet::UnknownOptions::authentication;
   const packet::ParseResult result = packet::parse_any(frame, parsed);
@@ -90,7 +90,7 @@ inline void Classifier::find_one(const Key& key) {
   known_.ids[0] = shard_.registry.connections().find(key, tag);
 }
 
-/// Handles a burst of one packet, which is the most frequent kind at low load. No earlier packet of the burst can
+/// Handles a burst of one packet, which is the most frequent size at low load. No earlier packet of the burst can
 /// change the connection after the lookup.
 inline void Classifier::receive_one(Side in, packet::Packet& packet, Instant now) {
   look_up_one(in, packet);
@@ -104,8 +104,8 @@ inline void Classifier::receive_one(Side in, packet::Packet& packet, Instant now
   serve_pending(now);
 }
 
-/// Handles at most ParsedBurst::most packets, whose connections are looked up together at first. If a packet causes a
-/// connection to be added or removed, the connections of later packets are looked up again where needed.
+/// Handles at most ParsedBurst::most packets. Looks up all their connections first. If a packet causes a connection to
+/// be added or removed, the connections of later packets are looked up again where needed.
 void Classifier::receive_chunk(Side in, std::span<packet::Packet> burst, Instant now) {
   look_up(in, burst);
   Registry& registry = shard_.registry;
@@ -129,8 +129,8 @@ void Classifier::receive_chunk(Side in, std::span<packet::Packet> burst, Instant
   serve_pending(now);
 }
 
-/// Returns how cross traffic (packets of no split connection) that arrived on `in` limits the grouping of a burst's
-/// segments by flow.
+/// Returns whether grouping a burst's segments by flow may move segments before cross traffic (packets of no split
+/// connection) that arrived on `in`. It must not if a rate controller may limit that traffic.
 inline BurstGrouping::CrossTrafficHandling Classifier::cross_traffic(Side in) const {
   return in == Side::core && parts_.forwarder.counts_radio() ? BurstGrouping::CrossTrafficHandling::limited
                                                              : BurstGrouping::CrossTrafficHandling::passed;
@@ -167,7 +167,7 @@ void Classifier::receive_chunk_observed(Side in, std::span<packet::Packet> burst
   serve_pending(now);
 }
 
-/// Looks up again the connection of the packet at index `at` of the burst, and returns its id.
+/// Repeats the lookup of the connection of the packet at index `at` of the burst, and returns the connection's id.
 ConnectionId Classifier::find(std::size_t at) const {
   return shard_.registry.connections().find(known_.keys.key(known_.places[at]), known_.tag(at));
 }
@@ -188,8 +188,9 @@ inline void Classifier::handle(RxPacket& rx, ConnectionId id) {
   }
 }
 
-/// Returns the connection of a SYN, if connection `id` had its addresses when the burst began. If the sender of the SYN
-/// has reset that connection earlier in the burst, the reset is first passed on. The SYN then begins a new connection.
+/// Returns the connection of a SYN, after handling an end of connection `id`, which had the SYN's addresses when the
+/// burst began. If the sender of the SYN has reset that connection earlier in the burst, the reset is first forwarded.
+/// The SYN then begins a new connection.
 ConnectionId Classifier::find_after_reset(const RxPacket& rx, ConnectionId id) {
   Registry& registry = shard_.registry;
   if (!registry.connections().is_flow(id)) return id;

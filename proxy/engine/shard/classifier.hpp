@@ -14,8 +14,8 @@
 
 namespace sluice::proxy {
 
-/// Parses received frames, finds their connections, and passes each frame to the component that handles it. Frames
-/// without a connection are forwarded unchanged. Thread: the shard's.
+/// Parses received frames, finds their connections, and passes each frame to the component that handles it. Frames of
+/// no connection that the proxy processes are forwarded unchanged. Thread: the shard's.
 class Classifier {
  public:
   /// Components that handle frames. They must outlive the classifier.
@@ -48,8 +48,8 @@ class Classifier {
   [[nodiscard]] BurstGrouping::CrossTrafficHandling cross_traffic(Side in) const;
   void prefetch_end_to_end() const;
   /// Sends cross traffic (packets of no split connection) for which an ACK has opened the window. Then processes the
-  /// events of the flows that got events from the burst. Cross traffic is first, because its packets need no further
-  /// processing.
+  /// pending events of all flows that the burst has scheduled. Cross traffic is first, because its packets need no
+  /// further processing.
   void serve_pending(Instant now) {
     if (parts_.cross_traffic.any_woken()) [[unlikely]]
       parts_.cross_traffic.serve_woken(now);
@@ -75,7 +75,7 @@ class Classifier {
   BurstGrouping grouping_;
 
   /// Value of ConnectionTable::removals() when the connections of the burst were looked up. If the value has changed
-  /// since, an id may belong to another connection.
+  /// since, a stored id may now belong to another connection.
   std::uint32_t removals_ = 0;
 };
 

@@ -13,14 +13,14 @@ namespace sluice::proxy {
 namespace {
 
 /// Pause after the first probe of each host. The next `doublings` pauses are each twice as long as the one before, and
-/// later ones stay at 16 s. Probing does not end before the time is over, because the link may be down until then.
+/// later ones stay at 16 s. Probing continues until the connections are removed, because the link may be down for long.
 constexpr Duration first_pause = std::chrono::seconds(1);
 constexpr std::uint32_t doublings = 4;
-/// Number of crashed connections that one call of advance() scans, so that packets are processed in between.
+/// Maximum number of crashed connections that one call of advance() probes, so that packets are processed in between.
 constexpr std::uint32_t crashed_at_once = 64;
 
-/// Sends a segment without payload to that host of a crashed connection that is behind `out`. Sends nothing if the
-/// packet pool is exhausted.
+/// Sends a segment without payload to the host behind `out` of a crashed connection. Sends nothing if the packet pool
+/// is exhausted.
 void send(const CrashedConnection& crashed, Side out, const tcp::Segment& segment, Instant now,
           const ShardContext& shard) {
   packet::Packet frame = shard.pool.allocate();
@@ -34,9 +34,9 @@ void send(const CrashedConnection& crashed, Side out, const tcp::Segment& segmen
   shard.queue.push(out, std::move(frame), now);
 }
 
-/// Returns a probe that the host behind `side` must answer, because its sequence number is old. If the numbers have
-/// wrapped around, an old number may look new. Every second probe is therefore sent with `from_the_other_half`, and
-/// then has a number from the opposite half of the sequence space.
+/// Returns a probe that the host behind `side` must answer, because the probe's sequence number is old. After a
+/// wraparound of the host's numbers, an old number may look new. Every second probe is therefore sent with
+/// `from_the_other_half`, and then has a number from the opposite half of the sequence space.
 tcp::Segment challenge(const CrashedConnection& crashed, Side side, bool from_the_other_half) {
   constexpr std::uint32_t half = 1U << 31U;
   tcp::Segment segment;

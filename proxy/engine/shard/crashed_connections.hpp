@@ -13,23 +13,24 @@
 
 namespace sluice::proxy {
 
-/// Resets the hosts of crashed connections. An earlier run of the program had split them, and bytes that it had
-/// acknowledged are lost. A host accepts a RST only with exactly the sequence number that it expects (RFC 5961 section
-/// 3.2). The proxy learns this number from an ACK of the host. To get one, it sends a segment with an unacceptable
-/// number, which the host must answer (RFC 9293 section 3.10.7.4). A host is probed until it answers with a RST,
-/// because an earlier RST of the proxy may have been lost. Memory is allocated at construction. Thread: the shard's.
+/// Resets the hosts of crashed connections. An earlier run of the program had split these connections, and bytes that
+/// it had acknowledged are lost. A host accepts a RST only with exactly the sequence number that it expects (RFC 5961
+/// section 3.2). The proxy learns this number from an ACK of the host. To get one, it sends a segment with an
+/// unacceptable number, which the host must answer (RFC 9293 section 3.10.7.4). A host is probed until it answers with
+/// a RST, because an earlier RST of the proxy may have been lost. Memory is allocated at construction. Thread: the
+/// shard's.
 class CrashedConnections {
  public:
   static constexpr std::uint32_t none = flow::no_flow;
 
   /// Stores the connections whose hosts must be reset. `entries` are their journal entries in the same order, or empty.
-  /// Segments of the hosts are answered for the time `keep` after the first advance(). Silent hosts are probed during
-  /// that time, at most 16 s apart.
+  /// For the time `keep` after the first advance(), segments of the hosts are answered and silent hosts are probed, at
+  /// most 16 s apart.
   CrashedConnections(std::vector<CrashedConnection> crashed_connections, std::span<JournalEntry> entries,
                      const flow::HashKey& secret, Duration keep);
 
-  /// Probes the hosts of the next crashed connections. Removes all connections when the time for which they are kept is
-  /// over.
+  /// Probes the hosts of some crashed connections if next_deadline() has passed. Each call continues where the last one
+  /// stopped. Removes all connections when the time for which they are kept is over.
   void advance(Instant now, const ShardContext& shard);
   /// Returns when advance() must be called next; `never` if there are no more connections.
   [[nodiscard]] Instant next_deadline() const { return size() == 0 ? never : next_; }
@@ -43,19 +44,19 @@ class CrashedConnections {
   /// Answers a segment of a host of a crashed connection with a RST. The segment is not forwarded. Returns true if both
   /// hosts have now been reset.
   bool answer(std::uint32_t id, Side in, const tcp::Segment& segment, Instant now, const ShardContext& shard);
-  /// Removes the crashed connection, and sets its journal entry to state `unused`.
+  /// Removes the crashed connection, and sets its journal entry to `unused`, so that later runs ignore it.
   void forget(std::uint32_t id);
 
  private:
   /// One crashed connection, and which of its hosts were reset.
   struct Kept {
     CrashedConnection crashed;
-    std::uint8_t reset_sides = 0;  ///< bit set of the Sides whose host was reset or has sent a RST itself
-    /// bit set of the Sides whose host has answered with a RST, because it has closed the connection
+    std::uint8_t reset_sides = 0;  ///< bit set of Sides; a bit is set if the host there was sent a RST or has sent one
+    /// bit set of Sides; a bit is set if the host there has sent a RST, so that it has certainly closed the connection
     std::uint8_t gone = 0;
   };
 
-  /// Sends a probe to both hosts of a crashed connection. Skips a host that has closed the connection.
+  /// Sends a probe to both hosts of a crashed connection. Skips a host that has answered with a RST.
   void ask(const Kept& kept, Instant now, const ShardContext& shard) const;
   /// Ends a round, in which each crashed connection was probed once, and sets the start time of the next round.
   void end_round(Instant now);

@@ -28,8 +28,8 @@ const char* name_of(FlowPhase phase) {
   return "?";
 }
 
-/// Sums over the split connections of a bearer (all connections of a UE under one policy) from which BearerInfo::window
-/// is computed.
+/// Sums over the split connections of a bearer (all connections of a UE under one policy). BearerInfo::window is
+/// computed from them.
 struct SplitTotals {
   std::uint32_t connections = 0;
   /// bytes that the congestion windows allow in addition to those in flight, in the unit of BearerInfo::in_flight
@@ -69,8 +69,8 @@ void describe_reports(const ReportState& report_state, BearerInfo& info) {
   info.falls = report_state.fallback.falls();
 }
 
-/// Writes the window and the delay that the ACK-based controller computes in mode observe, in which it limits nothing,
-/// to `info`.
+/// Writes to `info` which window and which queueing delay the ACK-based controller computes in mode observe, in which
+/// it limits nothing.
 void describe_observed(const control::DelayBasedController& law, BearerInfo& info) {
   info.observed_window = law.window();
   if (law.rate() > Rate()) info.observed_delay = law.rate().time_for(law.reference());

@@ -12,8 +12,8 @@ namespace sluice::proxy {
 void describe_flows(Registry& registry, std::vector<FlowInfo>& out, std::size_t limit);
 void describe_bearers(Registry& registry, std::vector<BearerInfo>& out, std::size_t limit);
 
-/// Counts split connections by what prevents their handback to the hosts, and those that a stop of the proxy would
-/// break. Visits every flow.
+/// Counts split connections by what prevents their handback to the hosts. Also counts those that would break if the
+/// proxy stopped now. Visits every flow.
 [[nodiscard]] StayingFlows count_staying(Registry& registry);
 
 }  // namespace sluice::proxy

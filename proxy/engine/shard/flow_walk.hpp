@@ -22,7 +22,7 @@ class FlowWalk {
   void begin_end_all() { begin(ReleaseReason::released_drain, true); }
   /// True while a scan is in progress.
   [[nodiscard]] bool active() const { return active_; }
-  /// Visits the next flows of the scan.
+  /// Visits the next 128 flows of the scan.
   void step(Instant now);
 
  private:
@@ -40,7 +40,7 @@ class FlowWalk {
   ReleaseReason reason_ = ReleaseReason::none;
   bool active_ = false;
   bool ends_ = false;  ///< true if the scan ends flows instead of requesting their release
-  /// true if the scan must be repeated, because no packet buffer was free for the RST of some flow
+  /// true if the scan must be repeated, because the RST of some flow could not be sent without a free packet buffer
   bool again_ = false;
 };
 

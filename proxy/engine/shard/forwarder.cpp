@@ -11,10 +11,10 @@ namespace sluice::proxy {
 namespace {
 
 /// True if a packet of this kind may wait until the UE's window opens. `reason` is the counter that states why the
-/// packet is forwarded. It may not if the order of packets matters to a split connection, a handshake, or a handback of
-/// a connection to its hosts. ICMP messages do not wait either, because they report about other packets. Fragments of
-/// TCP segments do not, because no ACK of their data opens the window: the proxy does not track them. A drop of one
-/// also loses the whole segment.
+/// packet is forwarded. A packet must not wait if its order matters to a split connection, a handshake, or a handback
+/// of a connection to its hosts. ICMP messages do not wait either, because they report about other packets. Fragments
+/// of TCP segments do not wait, because the proxy does not track them, so no ACK of their data opens the window. A drop
+/// of one would also lose the whole segment.
 bool may_wait_by_kind(const RxPacket& rx, Counter reason) {
   switch (rx.result) {
     case packet::ParseResult::udp:
@@ -61,9 +61,9 @@ void Forwarder::forward(RxPacket& rx, Counter reason, Checksum checksum) {
   shard_.queue.push(out, std::move(rx.packet), rx.now);
 }
 
-/// Forwards a packet that forward() does not handle itself. It is too long, may have an unfinished checksum, is counted
-/// by a bearer, or is the frame that PassingTraffic samples next. `reason` is the counter of the packet. This is a
-/// separate function, because these calls would slow forward() down.
+/// Forwards a packet that forward() does not handle itself. It is too long, may have an unfinished checksum, may be
+/// counted by a bearer, or is a frame of which PassingTraffic takes a sample. `reason` is the counter of the packet.
+/// This is a separate function, because these calls would slow forward() down.
 void Forwarder::forward_unusual(RxPacket& rx, Counter reason, Checksum checksum) {
   if (is_too_long(rx)) [[unlikely]]
     return;
@@ -89,9 +89,10 @@ bool Forwarder::may_wait(const RxPacket& rx, Counter reason) {
                                           cross_traffic_policies_.may_wait(policies, rx.tag, rx.key(), view_of(rx)));
 }
 
-/// Returns true if the packet was queued by the UE's bearer, because its controller limits cross traffic (packets that
-/// belong to no split connection). Otherwise counts the packet in the bearer, because it occupies the radio queue too.
-/// `reason` is the counter that counts the packet when it is sent.
+/// Returns true if the packet now waits in the queue of the UE's bearer, or was sent or dropped from there. That is so
+/// if the bearer's controller limits cross traffic (packets that belong to no split connection). Otherwise only counts
+/// the packet in the bearer, because it occupies the radio queue too. `reason` is the counter that counts the packet
+/// when it is sent.
 bool Forwarder::pass_to_ue(RxPacket& rx, Counter reason) {
   BearerId id = shard_.registry.find_bearer(rx.parsed.dst);
   const bool waits = may_wait(rx, reason);

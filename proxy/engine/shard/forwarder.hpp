@@ -27,8 +27,8 @@ class Forwarder {
 
   /// Makes forward() count the packets to each UE from now on, because some policy uses a rate controller.
   void count_radio() { radio_counted_ = true; }
-  /// True if forward() counts the packets to each UE. Cross traffic (packets of no split connection) may then wait for
-  /// the UE's window.
+  /// True if forward() counts the packets to each UE. A packet of no split connection may then wait for the UE's
+  /// window.
   [[nodiscard]] bool counts_radio() const { return radio_counted_; }
   /// Selects what forward() does with a checksum that the sender's kernel may have left unfinished.
   enum class Checksum : std::uint8_t {
@@ -43,8 +43,8 @@ class Forwarder {
   /// proxy), the port's setting decides whether checksums are completed. On a veth or TAP, a host with offloads leaves
   /// every checksum unfinished. On a physical interface no checksum is unfinished, so damaged frames stay damaged.
   [[gnu::noinline]] void forward(RxPacket& rx, Counter reason, Checksum checksum = Checksum::finish);
-  /// Forwards a segment of an end-to-end connection, at once or later, with the window that the connection's rate
-  /// controller allows.
+  /// Forwards a segment of an end-to-end connection, at once or later. Rewrites its window to the one that the
+  /// connection's rate controller allows.
   void pass_end_to_end(RxPacket& rx, EndToEndId id);
 
  private:
@@ -53,7 +53,8 @@ class Forwarder {
   [[gnu::cold, gnu::noinline]] void drop_too_long(RxPacket& rx);
   [[nodiscard, gnu::noinline]] bool pass_to_ue(RxPacket& rx, Counter reason);
   [[nodiscard]] bool may_wait(const RxPacket& rx, Counter reason);
-  /// True if forward() handles packets to UEs one by one, because they are counted or may be SCONE packets.
+  /// True if forward() must examine each packet to a UE, because bearers count packets, or because policies advise
+  /// rates to SCONE senders.
   [[nodiscard]] bool examines_radio() const { return radio_counted_ || shard_.registry.policies().advises_rates(); }
 
   const ShardContext shard_;

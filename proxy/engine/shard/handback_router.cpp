@@ -53,8 +53,8 @@ void HandbackRouter::pass_during_handback(RxPacket& rx, FlowId id) {
   }
 }
 
-/// Records what a segment that is forwarded during a handback acknowledges and advertises to the other host. The
-/// proxy's own segments to that host must not fall behind these numbers. The segment must be valid.
+/// Records the ACK number, window and data of a segment that is forwarded during a handback. The proxy's own segments
+/// to the same host must not contain older numbers. The segment must be valid.
 void HandbackRouter::record_passed(Flow& flow, Side in, const tcp::Segment& segment) const {
   tcp::Endpoint& other = flow.leg(opposite(in)).endpoint;
   if (flow.successor != no_id) {
@@ -67,8 +67,8 @@ void HandbackRouter::record_passed(Flow& flow, Side in, const tcp::Segment& segm
   if (segment.payload_len != 0) flow.leg(in).passed_by = true;
 }
 
-/// Records a segment that is forwarded without evaluation during a handback. It may contain data behind the handback
-/// point.
+/// Records a segment of a kind that a split does not support, and that is forwarded during a handback. Its data may lie
+/// behind the handback point, the sequence number up to which the proxy delivers data.
 void HandbackRouter::record_unread(Flow& flow, Side in, const tcp::Segment& segment, Instant now) {
   if (!handback::judge(flow, in, segment, advertised_to(flow, in)).is_valid) return;
   if (flow.successor != no_id) end_to_end_.record_unsplittable(flow.successor, in, segment, now);
@@ -81,7 +81,8 @@ void HandbackRouter::record_unread(Flow& flow, Side in, const tcp::Segment& segm
   flow.leg(in).passed_by = true;
 }
 
-/// Returns the rightmost window edge that was advertised to the host behind `host` before or during a handback.
+/// Returns the rightmost window edge that was advertised to the host behind `host`, by the proxy or by the other host
+/// during a handback.
 tcp::SeqNum HandbackRouter::advertised_to(const Flow& flow, Side host) const {
   const tcp::SeqNum edge = flow.leg(host).endpoint.rcv_adv();
   if (flow.successor == no_id) return edge;
@@ -91,8 +92,8 @@ tcp::SeqNum HandbackRouter::advertised_to(const Flow& flow, Side host) const {
 /// Continues the counts of ECN marks (RFC 9768) across the handback of a connection to its hosts. In the name of a
 /// host, the proxy may have reported more marks than that host has counted. Until the host has counted as many, the ACE
 /// field of its forwarded segments is rewritten to the value that the proxy sent before. If the receiver of this
-/// segment is such a host, marks the segment's payload CE, so that its count rises. A FIN or RST ends both, because the
-/// hosts do not use the counts any more.
+/// segment is such a host, the segment is marked CE, so that the host's count rises. A FIN or RST ends both, because
+/// the hosts do not use the counts any more.
 void HandbackRouter::join_marks(RxPacket& rx, const Flow& flow, const handback::Verdict& verdict, SegmentContext how) {
   tcp::AccurateEcn* const from = flow.leg(rx.in).endpoint.accurate_ecn();
   tcp::AccurateEcn* const to = flow.leg(opposite(rx.in)).endpoint.accurate_ecn();
@@ -142,9 +143,9 @@ bool HandbackRouter::track_if_released(RxPacket& rx) {
   return true;
 }
 
-/// True if the segment's checksum is correct. An unfinished checksum counts as correct if the host's SYN had one too.
-/// The SYN of a connection that an earlier run had split is unknown. For such a connection an unfinished checksum is
-/// accepted and recorded until its sequence numbers are known.
+/// True if the segment's checksum is correct. An unfinished checksum (left to an offload) counts as correct if the
+/// host's SYN had one too. The SYN of a connection that an earlier run had split is unknown. For such a connection an
+/// unfinished checksum is accepted and recorded until its sequence numbers are known.
 bool HandbackRouter::is_sound(TrackedConnection& connection, const RxPacket& rx) const {
   Handshake& shown = connection.handshake;
   if (connection.numbers_unknown && shard_.config.accepts_partial_checksums(rx.in) &&
@@ -153,8 +154,8 @@ bool HandbackRouter::is_sound(TrackedConnection& connection, const RxPacket& rx)
   return !is_damaged(shard_.config, rx.in, rx.packet, rx.parsed, shown.leaves_unfinished(rx.in));
 }
 
-/// Creates a split flow for a connection that has passed end to end. The flow processes this segment as its first one.
-/// Returns false if the flow table is full.
+/// Creates a split flow for a connection that has passed end to end. The caller must then pass this segment to the flow
+/// as the first one. Returns false if the flow table is full.
 bool HandbackRouter::split_again(const TrackedConnection& connection, PolicyIndex policy, const RxPacket& rx) {
   const FlowId id = shard_.registry.open(rx.key(), policy, rx.now);
   if (id == no_id) return false;
@@ -165,8 +166,8 @@ bool HandbackRouter::split_again(const TrackedConnection& connection, PolicyInde
 }
 
 /// Splits a connection again that was handed back to its hosts before. `released` is its index in the table Released.
-/// The split begins with this segment. Returns false if the flow table is full, or if the policy does not split any
-/// more.
+/// The split begins with this segment. Returns false if the flow table is full, or if the policy no longer requires a
+/// split.
 bool HandbackRouter::split_released(std::uint32_t released, const RxPacket& rx) {
   const Policies& policies = shard_.registry.policies().current();
   const PolicyIndex policy = policies.choose(view_of(rx));

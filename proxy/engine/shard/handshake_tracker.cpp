@@ -20,7 +20,8 @@ Counter counter_of_options(const RxPacket& rx) {
   return multipath ? Counter::forward_multipath : proxy::counter_of(rx.result);
 }
 
-/// Returns the counter for the reason why this segment prevents that its connection is split.
+/// Returns the counter for the reason why this segment prevents a split of its connection. `step` is the step of the
+/// handshake that it causes.
 Counter reason_to_give_up(const RxPacket& rx, const Flow& flow, handshake::Step step) {
   if (step == handshake::Step::give_up_ecn) return Counter::forward_accurate_ecn;
   if (rx.result != packet::ParseResult::tcp) return counter_of_options(rx);
@@ -49,16 +50,16 @@ bool shows_unfinished(const RxPacket& rx, const ShardConfig& config) {
   return config.accepts_partial_checksums(rx.in) && is_unfinished(rx.packet, rx.parsed);
 }
 
-/// Records whether a segment of the handshake has an unfinished checksum. `unanswered` is true if no SYN-ACK was seen
-/// before the segment. The initiator's last ACK is recorded too, because a complete checksum shows that the host
-/// completes the checksums of all segments.
+/// Records whether a segment of the handshake has an unfinished checksum (left to an offload). `unanswered` is true if
+/// no SYN-ACK was seen before the segment. The initiator's last ACK is recorded too, because a complete checksum shows
+/// that the host completes the checksums of all segments.
 void record_checksum(const RxPacket& rx, Flow& flow, handshake::Step step, bool unanswered, const ShardConfig& config) {
   using enum handshake::Step;
   if (step != continues && step != answered && step != complete) return;
   flow.handshake.record_checksum(rx.in, shows_unfinished(rx, config), step == answered && unanswered);
 }
 
-/// Returns the entry for the SYN cache about a first SYN.
+/// Returns the SYN cache's entry for a first SYN.
 FirstSyn first_syn_of(const RxPacket& rx, const ShardConfig& config) {
   const tcp::Segment& segment = rx.segment();
   return {.key = rx.key(),
@@ -110,15 +111,16 @@ std::optional<Counter> HandshakeTracker::reason_not_to_note(const RxPacket& rx) 
   return std::nullopt;
 }
 
-/// Forwards a segment, and records why its connection is not split: `reason` is the counter of that reason. Later
-/// segments of the connection are counted under that reason.
+/// Forwards a segment whose connection is not split, and records `reason`, the counter of the reason. Later segments of
+/// the connection are then counted there too.
 void HandshakeTracker::forward_unsplit(RxPacket& rx, Counter reason) {
   unsplit_.record(rx.key(), rx.tag, reason, rx.now);
   forwarder_.forward(rx, reason);
 }
 
-/// Forwards a segment of a connection without state. The segment is no first SYN. It is counted under the reason why
-/// its connection is not split, which was recorded during the handshake.
+/// Forwards a segment of a connection without state, which is no first SYN. Counts it under the reason why its
+/// connection is not split, if that was recorded during the handshake. Otherwise counts it as a segment of a connection
+/// that is older than the proxy.
 void HandshakeTracker::forward_unknown(RxPacket& rx) {
   const std::optional<Counter> reason = unsplit_.find(rx.key(), rx.tag, rx.now);
   forwarder_.forward(rx, reason.value_or(Counter::forward_mid_flow));
@@ -161,8 +163,8 @@ void HandshakeTracker::record(const FirstSyn& first) {
   if (noted == SynCache::Result::evicted_oldest) shard_.counters.add(Counter::handshakes_displaced);
 }
 
-/// Processes a segment that may be the answer to a SYN in a cache. Returns true if it was such an answer and was
-/// forwarded.
+/// Processes a segment that may be the answer to a SYN in a cache: a SYN-ACK, a RST, or a segment that prevents the
+/// split. Returns true if it was such an answer and was forwarded.
 bool HandshakeTracker::on_answer_to_syn(RxPacket& rx) {
   if (first_syns_.empty() && conflicting_syns_.empty()) return false;
   const flow::FlowKey key = rx.key();
@@ -195,7 +197,8 @@ bool HandshakeTracker::on_answer_to_syn(RxPacket& rx) {
 }
 
 /// Creates the connection after its SYN-ACK, because both hosts have now agreed to connect. `first` is the SYN that the
-/// SYN-ACK answers.
+/// SYN-ACK answers. If the connection must not be split or controlled, records the reason instead. Forwards the SYN-ACK
+/// in each case.
 void HandshakeTracker::begin_answered(RxPacket& rx, const FirstSyn& first) {
   const flow::FlowKey& key = first.key;
   const Policies& policies = shard_.registry.policies().current();
@@ -224,8 +227,8 @@ void HandshakeTracker::begin_answered(RxPacket& rx, const FirstSyn& first) {
   forward_unsplit(rx, Counter::forward_flow_limit);
 }
 
-/// Returns the reason why the connection must not be created, or nothing if it may be created. The check is repeated
-/// here, because conditions may have changed since the SYN.
+/// Returns the reason why the connection must not be created, or nothing if it may be created. The SYN was checked
+/// already, but conditions may have changed since.
 std::optional<Counter> HandshakeTracker::reason_not_to_begin(const PolicySettings& settings) const {
   if (settings.mode == Mode::bypass) return Counter::forward_bypass_mode;
   if (draining_) return Counter::forward_draining;
@@ -268,8 +271,8 @@ bool HandshakeTracker::leave_to_hosts(RxPacket& rx, Counter reason) {
   return true;
 }
 
-/// Discards all state of a connection that is not split: a flow in its handshake, an end-to-end connection, or a
-/// connection that was handed back to its hosts.
+/// Discards all state of a connection: its flow, its end-to-end connection, or its entry in the table of connections
+/// that were handed back to their hosts.
 void HandshakeTracker::forget(const flow::FlowKey& key, Instant now) {
   const ConnectionId id = shard_.registry.connections().find(key);
   if (shard_.registry.connections().is_flow(id)) {
@@ -281,7 +284,8 @@ void HandshakeTracker::forget(const flow::FlowKey& key, Instant now) {
   if (const std::uint32_t found = released.find(key); found != Released::none) released.forget(found);
 }
 
-/// Allocates a flow for a handshake. Returns no_id if a table is full of established connections.
+/// Allocates a flow for a handshake. If needed, displaces connections in TIME-WAIT and the oldest handshakes. Returns
+/// no_id if no place becomes free.
 FlowId HandshakeTracker::open(const FirstSyn& first, PolicyIndex policy, Instant now) {
   const auto open_one = [&] {
     if (!shard_.registry.has_space()) flows_.make_room(now);
@@ -313,7 +317,8 @@ void HandshakeTracker::on_handshake_segment(RxPacket& rx, FlowId id) {
   follow(rx, id);
 }
 
-/// Updates the handshake of a flow with this segment. Requires that its checksum is correct.
+/// Updates the handshake of a flow with this segment, and splits the connection after the last ACK of the handshake.
+/// Forwards the segment, unless the split flow processes it. Requires that the segment's checksum is correct.
 void HandshakeTracker::follow(RxPacket& rx, FlowId id) {
   Flow& flow = shard_.registry.flow(id);
   const bool splittable = rx.result == packet::ParseResult::tcp;
@@ -354,7 +359,7 @@ void HandshakeTracker::follow(RxPacket& rx, FlowId id) {
   forwarder_.forward(rx, Counter::forward_handshake);
 }
 
-/// Splits the connection, because this segment is the last ACK of its handshake.
+/// Splits the connection, because this segment is the last ACK of its handshake. Forwards the ACK.
 void HandshakeTracker::split(RxPacket& rx, FlowId id) {
   Flow& flow = shard_.registry.flow(id);
   tcp::Segment ack = rx.segment();
@@ -376,8 +381,8 @@ void HandshakeTracker::split(RxPacket& rx, FlowId id) {
   flows_.receive(rx, id);
 }
 
-/// Tracks the connection end to end after its handshake, because the policies have changed since the SYN and no longer
-/// require a split.
+/// Tracks the connection end to end after its handshake. Called because the policies have changed since the SYN and no
+/// longer require a split.
 void HandshakeTracker::leave_end_to_end(RxPacket& rx, FlowId id) {
   Flow& flow = shard_.registry.flow(id);
   const EndToEndId successor =
@@ -392,7 +397,7 @@ void HandshakeTracker::leave_end_to_end(RxPacket& rx, FlowId id) {
 }
 
 /// Limits the window in the last ACK of the handshake to the bytes that the proxy may hold, because an advertised
-/// window cannot be withdrawn. Returns true if it has changed the window.
+/// window cannot be withdrawn. Returns true if this has changed the window.
 bool HandshakeTracker::clamp_window(tcp::Segment& ack, const Flow& flow, Side initiator) const {
   const Handshake& seen = flow.handshake;
   const bool scaling = seen.initiator_options.has_window_scale && seen.responder_options.has_window_scale;

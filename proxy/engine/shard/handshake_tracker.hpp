@@ -14,8 +14,8 @@
 namespace sluice::proxy {
 
 /// Tracks the handshakes of new connections. A SYN is stored in a cache, and its SYN-ACK creates the connection, which
-/// is split after the last ACK. All these segments are forwarded unchanged, so that the hosts themselves negotiate
-/// options, and detect refusals and timeouts. Thread: the shard's.
+/// is split after the last ACK. The segments of a handshake are forwarded, so that the hosts themselves negotiate
+/// options, and detect refusals and timeouts. Only the window of the last ACK may be lowered. Thread: the shard's.
 class HandshakeTracker {
  public:
   /// Stores references to its arguments, which must outlive the object.
@@ -37,13 +37,14 @@ class HandshakeTracker {
   /// stored in a cache, and the caller must forward it. A SYN-ACK that answers such a SYN replaces the old connection
   /// by a new one. Returns true if the segment was forwarded.
   [[nodiscard, gnu::cold, gnu::noinline]] bool on_conflicting_syn(RxPacket& rx);
-  /// Processes a repeated SYN or SYN-ACK that prevents the control of an end-to-end connection: forwards it, and
+  /// Processes a repeated SYN or SYN-ACK that prevents the control of an end-to-end connection. Forwards it, and
   /// discards the state of the connection. `reason` is the counter of the reason. Returns false without a change if the
-  /// segment is damaged.
+  /// segment's checksum is wrong.
   [[nodiscard, gnu::cold, gnu::noinline]] bool leave_to_hosts(RxPacket& rx, Counter reason);
   /// Processes a segment of a connection whose handshake is tracked.
   [[gnu::noinline]] void on_handshake_segment(RxPacket& rx, FlowId id);
-  /// Records why the connection with this key is not split. Its later segments are counted under `reason`.
+  /// Records why the connection with this key is not split. `reason` is the counter of the reason, which then also
+  /// counts later segments of the connection.
   void record_unsplit(const flow::FlowKey& key, Counter reason, Instant now) {
     unsplit_.record(key, shard_.registry.connections().tag_of(key), reason, now);
   }
@@ -53,34 +54,40 @@ class HandshakeTracker {
   [[nodiscard]] bool is_ue(const IpAddress& address) const;
   /// Returns the reason why the SYN cache must not store this segment, or nothing if it may be stored.
   [[nodiscard]] std::optional<Counter> reason_not_to_note(const RxPacket& rx) const;
-  /// Returns the reason why the answered SYN must not create a connection, or nothing if it may create one.
+  /// Returns the reason why the SYN that was answered must not create a connection, or nothing if it may create one.
   [[nodiscard]] std::optional<Counter> reason_not_to_begin(const PolicySettings& settings) const;
-  /// Forwards a segment and records why its connection is not split: `reason` is the counter of that reason.
+  /// Forwards a segment whose connection is not split, and records `reason`, the counter of the reason. Later segments
+  /// of the connection are then counted there too.
   void forward_unsplit(RxPacket& rx, Counter reason);
-  /// Forwards a segment of a connection without state. It is counted under the reason why its connection is not split,
-  /// as recorded during the handshake.
+  /// Forwards a segment of a connection without state. Counts it under the reason why its connection is not split, if
+  /// that was recorded during the handshake.
   void forward_unknown(RxPacket& rx);
   /// Records the first SYN of a connection.
   void record(const FirstSyn& first);
-  /// Starts the priority of short flows over downloads for the UE that has sent this SYN.
+  /// Starts the priority of short flows over downloads for the UE that has sent this SYN, because its SYN-ACK will pass
+  /// the radio queue.
   void expect(const RxPacket& rx);
-  /// Processes a segment that may be the answer to a SYN in a cache. Returns true if it was such an answer and was
-  /// forwarded.
+  /// Processes a segment that may be the answer to a SYN in a cache: a SYN-ACK, a RST, or a segment that prevents the
+  /// split. Returns true if it was such an answer and was forwarded.
   [[nodiscard]] bool on_answer_to_syn(RxPacket& rx);
-  /// Creates the connection after its SYN-ACK. `first` is the SYN that the SYN-ACK answers.
+  /// Creates the connection after its SYN-ACK. `first` is the SYN that the SYN-ACK answers. If the connection must not
+  /// be split or controlled, records the reason instead. Forwards the SYN-ACK in each case.
   void begin_answered(RxPacket& rx, const FirstSyn& first);
   /// Creates a flow in its handshake. Returns no_id if a limit is reached.
   [[nodiscard]] FlowId begin(const FirstSyn& first, PolicyIndex policy, Instant now);
-  /// Allocates a flow for a handshake. If needed, displaces the oldest handshakes.
+  /// Allocates a flow for a handshake. If needed, displaces connections in TIME-WAIT and the oldest handshakes. Returns
+  /// no_id if no place becomes free.
   [[nodiscard]] FlowId open(const FirstSyn& first, PolicyIndex policy, Instant now);
-  /// Removes the oldest handshake, unless it is complete or its id was reused.
+  /// Removes the flow of the oldest handshake. Does nothing if that handshake is complete, or if its id was reused for
+  /// another flow.
   void displace(const EvictionQueue::Entry& oldest, Instant now);
-  /// Discards all state of a connection that is not split: a flow in its handshake, an end-to-end connection, or a
-  /// connection that was handed back to its hosts.
+  /// Discards all state of a connection: its flow, its end-to-end connection, or its entry in the table of connections
+  /// that were handed back to their hosts.
   void forget(const flow::FlowKey& key, Instant now);
-  /// Updates the handshake of a flow with a segment whose checksum is correct.
+  /// Updates the handshake of a flow with this segment, and splits the connection after the last ACK of the handshake.
+  /// Forwards the segment, unless the split flow processes it. Requires that the segment's checksum is correct.
   void follow(RxPacket& rx, FlowId id);
-  /// Splits the connection, because this segment completes its handshake.
+  /// Splits the connection, because this segment is the last ACK of its handshake. Forwards the ACK.
   void split(RxPacket& rx, FlowId id);
   /// Tracks the connection end to end, because its policy no longer requires a split.
   void leave_end_to_end(RxPacket& rx, FlowId id);
@@ -97,7 +104,7 @@ class HandshakeTracker {
   /// SYNs that conflict with a known connection or with a SYN in first_syns_: same addresses and ports, other sequence
   /// number.
   SynCache conflicting_syns_;
-  UnsplitConnections unsplit_;  ///< reason why each connection is not split
+  UnsplitConnections unsplit_;  ///< reasons why connections are not split
   HalfOpen half_open_;          ///< limits the number of handshakes in progress
   bool draining_ = false;
 };

@@ -5,25 +5,26 @@
 
 namespace sluice::proxy {
 
-/// Frees packet buffers when few are free. Connections that hold no bytes are handed back to their hosts. Out-of-order
-/// data is dropped. Stalled connections (no ACK from a host for 5 s) are reset, beginning with those that hold the most
-/// bytes. Thread: the shard's.
+/// Frees packet buffers when few are free. Connections that hold no bytes are handed back to their hosts. If buffers
+/// become scarce, out-of-order data is dropped. Stalled connections (no ACK from a host for 5 s) are then reset,
+/// beginning with those that hold the most bytes. Thread: the shard's.
 class MemoryRelief {
  public:
   /// Stores references to its arguments, which must outlive the object.
   MemoryRelief(const ShardContext& shard, SplitFlows& flows, FlowWalk& flow_walk)
       : shard_(shard), flows_(flows), flow_walk_(flow_walk) {}
 
-  /// Reads the number of free packet buffers if that is due. If few are free, starts to free some: by a scan over all
-  /// flows, or by handing connections that hold no bytes back to their hosts.
+  /// Reads the number of free packet buffers if that is due. Above limits.release_flows_at, starts to hand connections
+  /// that hold no bytes back to their hosts. If few buffers are free, starts a scan over all flows, which drops
+  /// out-of-order data and resets stalled connections.
   void look(Instant now) {
     if (shard_.budget.is_due(now)) read_free_buffers(now);
   }
-  /// True while a scan over all flows is in progress.
+  /// True while a scan over all flows is in progress, which frees packet buffers.
   [[nodiscard]] bool active() const { return walk_.active; }
-  /// Visits the next flows of the scan. A scan resets stalled connections (no ACK for 5 s) that hold many bytes: at
-  /// least half of the largest number in the previous scan. Few scans therefore suffice, and connections that hold
-  /// little are not reset.
+  /// Visits the next 128 flows of the scan, and drops their out-of-order data. Resets stalled connections (no ACK for 5
+  /// s) that hold at least half of the largest number of bytes in the previous scan. Few scans therefore suffice, and
+  /// connections that hold little are not reset.
   void step(Instant now);
 
  private:
@@ -36,20 +37,22 @@ class MemoryRelief {
     bool active = false;
   };
 
-  /// Reads the number of free packet buffers. If few are free, starts a scan over all flows, or starts to hand
-  /// connections that hold no bytes back to their hosts.
+  /// Reads the number of free packet buffers. Above limits.release_flows_at, starts to hand connections that hold no
+  /// bytes back to their hosts. If few buffers are free, starts a scan over all flows, which drops out-of-order data
+  /// and resets stalled connections.
   [[gnu::noinline]] void read_free_buffers(Instant now);
-  /// Starts a scan over all flows. The largest number of bytes held in the previous scan determines how many held bytes
-  /// lead to a reset.
+  /// Starts a scan over all flows. The scan resets stalled connections that hold at least half of the largest number of
+  /// bytes in the previous scan. The first scan resets none.
   void begin();
-  /// Drops the flow's out-of-order data. Resets the flow if it is stalled and holds at least Walk::take_from bytes.
+  /// Drops the flow's out-of-order data. Resets the flow if it is stalled (no ACK for 5 s) and holds at least
+  /// Walk::take_from bytes.
   void reclaim_from(Flow& flow, FlowId id, Instant now);
 
   const ShardContext& shard_;
   SplitFlows& flows_;
   FlowWalk& flow_walk_;
   Walk walk_;
-  Instant last_relief_at_{};  ///< time at which an attempt to free packet buffers last started
+  Instant last_relief_at_{};  ///< time at which the last attempt to free packet buffers started
 };
 
 }  // namespace sluice::proxy

@@ -21,7 +21,8 @@ void PolicySwitch::apply(const Policies& policies, Instant now) {
 }
 
 /// Moves a flow to the bearer for its new policy. If that policy does not split, requests the handback of the
-/// connection to its hosts. For a connection in its handshake, only the policy at its last ACK matters.
+/// connection to its hosts; else cancels such a request. A connection in its handshake only moves, because the policy
+/// at its last ACK decides on the split.
 void PolicySwitch::rebind(Flow& flow, FlowId id, Instant now) {
   constexpr unsigned ecn_bits = 2;
   Registry& registry = shard_.registry;

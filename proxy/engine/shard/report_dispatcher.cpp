@@ -12,9 +12,9 @@
 namespace sluice::proxy {
 namespace {
 
-/// Returns the bearer's share (0 … 1) of the allowance that SMVS (the sliding-mode controller) computes for the UE's
-/// queue. The share is the number of the bearer's flows with unsent data, divided by that of all the UE's bearers under
-/// SMVS.
+/// Returns the bearer's share (0 … 1) of the allowance, the bytes that SMVS (the sliding-mode controller) permits to
+/// the UE. The share is the number of the bearer's flows with unsent data, divided by that of all the UE's bearers
+/// under SMVS.
 double share_of(const Bearer& bearer) {
   if (&bearer.sibling() == &bearer) return 1;
   std::uint32_t waiting = std::max(bearer.load.backlogged_flows, 1U);
@@ -25,8 +25,9 @@ double share_of(const Bearer& bearer) {
   return static_cast<double>(own) / waiting;
 }
 
-/// Time without waiting packets after which a bearer without any connection so far is removed. The time is short,
-/// because each Node-B report of a non-empty radio queue may create such a bearer.
+/// Time after which a bearer that has never had a connection is removed, if no packet waited and no Node-B report
+/// showed a queue meanwhile. The time is short, because each Node-B report of a non-empty radio queue may create such a
+/// bearer.
 constexpr Duration max_unused = std::chrono::seconds(10);
 
 /// True if Node-B reports limit the cross traffic (packets of no split connection) of UEs under this policy, even of
@@ -41,8 +42,8 @@ bool takes_steps(const Bearer& bearer) {
   return bearer.rate_control().window_source() == tcp::WindowSource::allowance && !bearer.rate_control().is_ack_based();
 }
 
-/// True if a Node-B report has just shown that the report period Ts is too long: the link empties the full radio buffer
-/// Bmax within one period at its mean rate b̄ (Ts ≥ Bmax/b̄). Returns true only once.
+/// True if a Node-B report has just shown that the report period Ts is too long: at its mean rate b̄, the link empties
+/// the full radio buffer Bmax within one period (Ts ≥ Bmax/b̄). Returns true only once.
 bool steps_became_too_long(Bearer& bearer) {
   const ReportArrival& last = bearer.reports().last();
   const Bytes configured = bearer.settings().smvs.parameters.buffer;
@@ -83,7 +84,7 @@ control::feedback::BearerStatus own_status_of(const Bearer& bearer) {
   return status;
 }
 
-/// Returns the common status of all bearers of a UE for a message to the Node-B. `bearer` is any of them.
+/// Returns the common status of all bearers of a UE for a message to the Node-B. `bearer` is any bearer of the UE.
 control::feedback::BearerStatus status_of(const Bearer& bearer) {
   control::feedback::BearerStatus status = own_status_of(bearer);
   bearer.for_each_sibling([&status](const Bearer& other) {
@@ -110,7 +111,7 @@ void ReportDispatcher::on_reports(std::span<const ReportArrival> reports, Instan
 }
 
 /// Processes Node-B reports with prefetching, because each report concerns a different UE, whose state is not cached.
-/// The bearer is prefetched before the flow that sends next, because the bearer contains the id of that flow.
+/// The bearer is prefetched before the flow that sends next, because the flow's id is read from the bearer.
 void ReportDispatcher::on_batch(std::span<const ReportArrival> reports, Instant now) {
   constexpr std::size_t bearers_ahead = 6;
   constexpr std::size_t flows_ahead = 2;
@@ -136,7 +137,7 @@ void ReportDispatcher::on_batch(std::span<const ReportArrival> reports, Instant 
   }
 }
 
-/// Prefetches the rate controller of a bearer, and the flow at which its next distribution of bytes starts.
+/// Prefetches the rate controller of a bearer, and the flow that sends first when bytes are next distributed.
 void ReportDispatcher::prefetch_flow(BearerId id) const {
   if (id == flow::no_flow || !shard_.registry.bearers().contains(id)) return;
   const Bearer& bearer = shard_.registry.bearer(id);
@@ -184,8 +185,9 @@ Instant ReportDispatcher::idle_deadline(const Bearer& bearer) const {
   return bearer.empty_since + (bearer.used() ? idle : std::min(idle, max_unused));
 }
 
-/// Handles the time between the last Node-B report of the UE and `report`, for all bearers of the UE; `first` is any of
-/// them. If the Node-B omitted the unchanged UE in that time, the controllers run once for that whole time.
+/// Handles the time since the last Node-B report of the UE for all bearers of the UE, before `report` is applied.
+/// `first` is any of these bearers. If the Node-B omitted the unchanged UE in that time, the controllers run once for
+/// that whole time.
 void ReportDispatcher::on_pause(Bearer& first, const ReportArrival& report) {
   if (!first.reports().any()) return;
   const SuppressingNodeB* const sender = senders_.find(first.reports().last().sender);
@@ -202,8 +204,8 @@ void ReportDispatcher::on_omissions(std::span<const OmissionNotice> omissions, I
   for (const OmissionNotice& notice : omissions) senders_.on_omission(notice, now);
 }
 
-/// Applies a Node-B report to one bearer of the UE. Returns false if the report is not newer than the last one; it is
-/// then not newer for the UE's other bearers either.
+/// Applies a Node-B report to one bearer of the UE. Returns false if the report is not newer than the last one. The
+/// report is then not newer for the UE's other bearers either.
 bool ReportDispatcher::take(Bearer& bearer, const ReportArrival& report, Instant now) {
   const bool before = bearer.rate_control().is_rate_controlled();
   const bool was_ack_based = bearer.rate_control().is_ack_based();
@@ -241,8 +243,8 @@ bool ReportDispatcher::take(Bearer& bearer, const ReportArrival& report, Instant
   return true;
 }
 
-/// Updates the window advertised to the server for some flows of the bearer. It does so for flows whose window is
-/// closed or changes only with Node-B reports.
+/// Updates the window advertised to the server for those flows of the bearer whose window is closed, or changes only
+/// with Node-B reports.
 void ReportDispatcher::serve_closed_windows(Bearer& bearer, Instant now) {
   for_each_flow(shard_.registry, bearer, [&](Flow& flow, FlowId id) {
     if (flow.share.window_closed) flows_.schedule(flow, id, StreamEvents::to_radio);

@@ -13,8 +13,8 @@
 
 namespace sluice::proxy {
 
-/// Processes Node-B reports and timers of bearers. Runs the bearer's rate controller, and makes its flows send the
-/// bytes that the controller grants. Thread: the shard's.
+/// Processes Node-B reports and timers of bearers (all connections of a UE under one policy). Runs the bearer's rate
+/// controller, and makes its flows send the bytes that the controller grants. Thread: the shard's.
 class ReportDispatcher {
  public:
   /// Stores references to its arguments, which must outlive the object.
@@ -28,8 +28,9 @@ class ReportDispatcher {
   void on_omissions(std::span<const OmissionNotice> omissions, Instant now);
   /// Handles the expiry of a bearer's timer.
   void on_due(BearerId id, Instant now);
-  /// Applies the bearer's rate control mode to the flow, so that allowance, flow window or congestion control limit the
-  /// flow's sending. Called after the flow has moved to the bearer, or after the bearer's mode has changed.
+  /// Applies the bearer's rate control mode to the flow. The mode selects whether the bearer's allowance, a per-flow
+  /// window or congestion control limits the flow's sending. Called after the flow has moved to the bearer, or after
+  /// the bearer's mode has changed.
   void apply_rate_control(Flow& flow, FlowId id, Bearer& bearer, Instant now);
   /// Sets the bearer's timer to its next deadline.
   void reschedule(BearerId id, Instant now);
@@ -43,38 +44,41 @@ class ReportDispatcher {
  private:
   /// Processes Node-B reports about different UEs, with prefetching.
   void on_batch(std::span<const ReportArrival> reports, Instant now);
-  /// Processes one Node-B report for all bearers of the UE. `id` is one of them; no_flow if the UE has none.
+  /// Processes one Node-B report for all bearers of the UE. `id` is any of these bearers, or no_flow if the UE has
+  /// none.
   void on_report(const ReportArrival& report, BearerId id, Instant now);
-  /// Creates the bearer of a UE without connections, so that the Node-B reports about it limit its cross traffic (QUIC,
-  /// other datagrams). Returns no_flow if the UE's radio queue is empty, the policy does not allow this, or few bearers
-  /// are left.
+  /// Creates the bearer of a UE without connections, so that the Node-B reports about the UE limit its cross traffic
+  /// (QUIC, other datagrams). Returns no_flow if the UE's radio queue is empty, the policy does not allow this, or too
+  /// few bearers are free.
   BearerId open_for_cross_traffic(const ReportArrival& report, Instant now);
-  /// Returns when the bearer ends if nothing uses it until then, or `never` while it has connections.
+  /// Returns the time at which the bearer is removed if nothing uses it until then, or `never` while it has
+  /// connections.
   [[nodiscard]] Instant idle_deadline(const Bearer& bearer) const;
-  /// Prefetches the rate controller of a bearer, and the flow at which its next distribution of bytes starts.
+  /// Prefetches the rate controller of a bearer, and the flow that sends first when bytes are next distributed.
   void prefetch_flow(BearerId id) const;
-  /// Handles the time between the last Node-B report of the UE and `report`, for all bearers of the UE; `first` is any
-  /// of them. If the Node-B omitted the unchanged UE in that time, the controllers run once for that whole time.
+  /// Handles the time since the last Node-B report of the UE for all bearers of the UE, before `report` is applied.
+  /// `first` is any of these bearers. If the Node-B omitted the unchanged UE in that time, the controllers run once for
+  /// that whole time.
   void on_pause(Bearer& first, const ReportArrival& report);
-  /// Applies a Node-B report to one bearer of the UE. Returns false if the report is not newer than the last one; it is
-  /// then not newer for the UE's other bearers either.
+  /// Applies a Node-B report to one bearer of the UE. Returns false if the report is not newer than the last one. The
+  /// report is then not newer for the UE's other bearers either.
   bool take(Bearer& bearer, const ReportArrival& report, Instant now);
   /// Adds a Node-B report, which arrived at `arrived`, to the totals of the UE's group: the control group, which rate
   /// controllers never limit, or all other UEs.
   void count_group(const Bearer& bearer, const ReportArrival& report, Instant arrived);
   /// Applies the bearer's rate control mode, which selects what limits sending, to all its flows.
   void apply_rate_control(Bearer& bearer, Instant now);
-  /// Makes the flows of the bearer send as many bytes as its controller allows them together.
+  /// Makes the flows of the bearer send as many bytes as its controller allows all of them together.
   void serve(BearerId id, Instant now);
   /// Makes the flows of the bearer send bytes that the controller allows them together, each at most two full packets
   /// (`turn`). A single flow may send all of them. With `short_flows_only`, only flows that have sent less than
   /// smvs.short_flow send. Returns true if a further call may send more.
   bool serve_round(Bearer& bearer, bool short_flows_only, Instant now);
-  /// Makes all flows of the bearer that have unsent data send what their own windows allow. The windows may have
-  /// opened.
+  /// Makes all flows of the bearer that have unsent data send what their own windows allow. Called because a Node-B
+  /// report may have opened the windows.
   void serve_flow_windows(Bearer& bearer, Instant now);
-  /// Updates the window advertised to the server for some flows of the bearer. It does so for flows whose window is
-  /// closed or changes only with Node-B reports.
+  /// Updates the window advertised to the server for those flows of the bearer whose window is closed, or changes only
+  /// with Node-B reports.
   void serve_closed_windows(Bearer& bearer, Instant now);
 
   const ShardContext shard_;

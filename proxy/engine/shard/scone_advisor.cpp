@@ -11,8 +11,8 @@
 
 namespace sluice::proxy {
 
-/// True if another datagram of the flow may be changed now. Counts the change. The changes are a token bucket of
-/// `max_changes` tokens. Advice at the start of a connection thus does not use up that of the next minute.
+/// True if one more datagram of the flow may be changed now; if so, counts the change. A token bucket of `max_changes`
+/// tokens limits the changes. Changes at the start of a connection thus do not prevent changes a minute later.
 bool SconeAdvisor::may_change(flow::KeyTag flow, Instant now) {
   Entry& entry = entries_[static_cast<std::uint32_t>(flow) % flows];
   const auto earned = (now - entry.since) / change_interval;

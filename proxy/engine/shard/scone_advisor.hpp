@@ -14,7 +14,7 @@ namespace sluice::proxy {
 
 /// Lowers the rate signal of SCONE packets to UEs to the configured rate (draft-ietf-scone-protocol-07). The receiver
 /// passes the signal to the sender, whose application then chooses a lower bit rate, for example of a video. The
-/// advisor changes only packets that exist, never raises a signal, and drops or delays nothing because of one.
+/// advisor changes only existing packets, never raises a signal, and neither drops nor delays a packet.
 ///
 /// A datagram of another protocol may look like a SCONE packet. At most `max_changes` datagrams of a flow are therefore
 /// changed in quick succession, and later one per `change_interval`. State and work are constant. Thread: the shard's.
@@ -25,30 +25,30 @@ class SconeAdvisor {
   /// Maximum number of datagrams of a flow that are changed in quick succession. A sender sends several SCONE packets
   /// shortly after its handshake.
   static constexpr std::uint8_t max_changes = 4;
-  /// Time after which one more datagram may be changed. A sender sends a SCONE packet every 20 to 30 s, and its advice
-  /// must be changed at least once per period.
+  /// Time after which one more datagram of a flow may be changed. A sender sends a SCONE packet every 20 to 30 s, and
+  /// at least one of them must be changed per `period`.
   static constexpr Duration change_interval = period / max_changes;
 
   explicit SconeAdvisor(const ShardContext& shard) : shard_(shard) {}
 
   /// Lowers the rate signal of the datagram if it begins with a SCONE packet, and if the policy of its flow sets
-  /// scone_rate. In mode observe the datagram is only counted. `rx` is a UDP datagram to a UE, whose checksum is
-  /// complete.
+  /// scone_rate. In mode observe only counts the datagram. `rx` is a UDP datagram to a UE, whose checksum is complete.
   [[gnu::noinline]] void advise(RxPacket& rx);
 
  private:
   static constexpr std::size_t flows = 1024;
   struct Entry {
     flow::KeyTag flow{};
-    std::uint8_t changes = 0;  ///< changes that still count; zero in an unused entry
-    Instant since{};           ///< time from which on the next `change_interval` makes one of them no longer count
+    /// number of tokens that the flow's recent changes have taken from its bucket; zero in an unused entry
+    std::uint8_t changes = 0;
+    Instant since{};  ///< time from which on tokens return to the bucket, one per `change_interval`
   };
   [[nodiscard]] bool is_ue(const IpAddress& address) const;
   [[nodiscard]] bool may_change(flow::KeyTag flow, Instant now);
 
   const ShardContext shard_;
-  /// numbers of changed datagrams of flows, indexed by the flows' hash tags; a flow replaces another one only when
-  /// no change of that one counts any more
+  /// token buckets of flows, indexed by the hash tag of the flow; a flow takes an entry of another one only if all
+  /// tokens of that one have returned
   std::array<Entry, flows> entries_{};
 };
 

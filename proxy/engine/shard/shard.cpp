@@ -48,8 +48,8 @@ struct Shard::Parts {
     if (policies.needs_feedback()) forwarder.count_radio();
   }
 
-  /// True if advance() has nothing to do, which is the usual case. Each kind of work that advance() does must be tested
-  /// here.
+  /// True if advance() has nothing to do, which is so for most calls. Each kind of work that advance() does must be
+  /// tested here.
   [[nodiscard]] bool is_at_rest(Instant now) const {
     return registry.is_at_rest(now) && end_to_end.is_at_rest(now) && !flows.has_pending() && !flow_walk.active() &&
            !relief.active() && queue.empty() && !crashed_connections;

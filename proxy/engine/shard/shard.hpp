@@ -32,21 +32,22 @@ namespace sluice::proxy {
 class PacketObserver;
 
 /// The part of the proxy that one poll thread runs, with its own flows, bearers and timers. A shard reads no clock and
-/// uses no device. The same class therefore runs with DPDK and in the simulated network with virtual time. Thread: one.
+/// uses no device. The same class therefore runs with DPDK, and in the simulated network with virtual time. Thread:
+/// one.
 class Shard {
  public:
-  /// Creates the shard. `secret` keys the hash tables, so that attackers cannot choose connections that collide.
-  /// `origin` is at or before every time that is passed in later. `journal` stores the connections, so that the next
-  /// run can handle them after a crash. Throws std::bad_alloc.
+  /// Creates the shard. `secret` is the key of the hash tables, so that attackers cannot choose connections that
+  /// collide. `origin` is not later than any time that is passed in later. `journal` stores the connections, so that
+  /// the next run can handle them after a crash. Throws std::bad_alloc.
   Shard(const ShardConfig& config, packet::PacketPool& pool, Transmitter& transmitter, const flow::HashKey& secret,
         Instant origin, FlowJournal journal = {});
   ~Shard();
   Shard(const Shard&) = delete;
   Shard& operator=(const Shard&) = delete;
 
-  /// Accepts connections of an earlier run, the hosts of which must be reset. `entries` are their journal entries in
-  /// the same order, or empty. Segments of these hosts are answered for the time `keep`. Must be called before other
-  /// functions. Throws std::bad_alloc.
+  /// Accepts crashed connections of an earlier run, whose hosts must be reset because acknowledged bytes are lost.
+  /// `entries` are their journal entries in the same order, or empty. Segments of these hosts are answered for the time
+  /// `keep`. Must be called before other functions. Throws std::bad_alloc.
   void inherit(std::span<const CrashedConnection> crashed_connections, std::span<JournalEntry> entries, Duration keep);
 
   /// Accepts connections of an earlier run that have lost no data. They are forwarded unchanged, and can be split again
@@ -62,9 +63,8 @@ class Shard {
   void receive(Side in, std::span<packet::Packet> burst, Instant now);
   /// Processes a burst like receive(), and notifies `observer` of each frame.
   void receive_observed(Side in, std::span<packet::Packet> burst, Instant now, PacketObserver& observer);
-  /// Handles expired timers, and sends what earlier Node-B reports allow. Takes little time if nothing is due. If more
-  /// timers have expired than one call handles, does a part of the work, and next_deadline() then returns a time in the
-  /// past.
+  /// Handles expired timers, and sends what earlier Node-B reports allow. Takes little time if nothing is due. One call
+  /// handles a limited number of timers. If more have expired, next_deadline() then returns a time in the past.
   void advance(Instant now);
   /// Returns the time by which advance() must be called; `never` if no work is pending.
   [[nodiscard]] Instant next_deadline() const;
@@ -81,9 +81,9 @@ class Shard {
   void collect_status(std::vector<control::feedback::BearerStatus>& out, bool all);
 
   /// Activates other policies, also for existing connections. Each connection continues under its new controller, which
-  /// starts from the values measured before. A split connection whose policy does not split is handed back to its
-  /// hosts. An end-to-end connection whose policy splits is split when it is idle. Endpoints of existing connections
-  /// keep their configuration. `policies` must outlive the shard.
+  /// starts from the values measured before. A split connection whose new policy does not split is handed back to its
+  /// hosts. An end-to-end connection whose new policy splits is split when it is idle. Endpoints of existing
+  /// connections keep their configuration. `policies` must outlive the shard.
   void apply(const Policies& policies, Instant now);
   /// Changes the maximum frame length of the port on `side`, because its MTU has changed. Existing connections adapt
   /// their segment size.
@@ -93,8 +93,8 @@ class Shard {
   /// which they never limit.
   [[nodiscard]] GroupStatistics groups() const;
   /// Hands the split connections of one UE, or of all UEs, back to their hosts. Each connection is released as soon as
-  /// its hosts cannot notice that. Returns false if the UE has no connection: neither one that the shard processes nor
-  /// a released one.
+  /// its hosts cannot notice the handback. Returns false if the UE has no connection: neither one that the shard
+  /// processes nor a released one.
   bool release(const std::optional<IpAddress>& ue, Instant now);
   /// Starts a drain, or ends it if `on` is false. In a drain, all split connections are handed back to their hosts, and
   /// no new ones are split.
@@ -114,7 +114,7 @@ class Shard {
   /// Counts the connections that are still split, by what prevents their handback to the hosts. Visits every flow.
   [[nodiscard]] StayingFlows staying() const;
 
-  /// Records the controllers' decisions for one UE, which `trace` selects. With null, ends the recording.
+  /// Records the controllers' inputs and decisions for the UE that `trace` selects. With null, ends the recording.
   void trace(control::DecisionLog* trace);
   /// Adds samples of the ACK exposure (bytes acknowledged to one host and not by the other) of the next `most` flows to
   /// exposure().
@@ -134,11 +134,10 @@ class Shard {
   /// Returns the number of connections that were handed back to their hosts and are still tracked while they are
   /// forwarded. The maximum is a quarter of limits.max_flows, but at least 16.
   [[nodiscard]] std::uint32_t released_count() const;
-  /// Appends snapshots of flows to `out`, until `out` has `limit` entries.
+  /// Appends snapshots of all flows to `out`, until `out` has `limit` entries.
   void describe_flows(std::vector<FlowInfo>& out, std::size_t limit) const;
   void describe_bearers(std::vector<BearerInfo>& out, std::size_t limit) const;
-  /// Appends the flows with the most bytes among those that are forwarded without control to `out`, at most
-  /// max_passing.
+  /// Appends those flows that are forwarded without control and have the most bytes to `out`, at most max_passing.
   void describe_passing(std::vector<PassingInfo>& out, Instant now) const;
 
  private:

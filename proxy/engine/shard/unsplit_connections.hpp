@@ -12,10 +12,10 @@
 
 namespace sluice::proxy {
 
-/// Stores the reason why each connection is not split although its handshake was seen. Later segments are counted under
-/// that reason. The key of a connection selects a set of four entries. If the set is full, the least recently used
-/// entry is replaced. An entry becomes invalid if it is not used for the time given to the constructor. All memory is
-/// allocated at construction. Thread: the shard's.
+/// Stores the reason why each connection is not split although its handshake was seen. Later segments of the connection
+/// are counted under that reason. The key of a connection selects a set of four entries. If the set is full, the least
+/// recently used entry is replaced. An entry that is not used for the time given to the constructor becomes invalid.
+/// All memory is allocated at construction. Thread: the shard's.
 class UnsplitConnections {
  public:
   /// Allocates at least `capacity` entries. An entry that is not used for the time `keep` becomes invalid.
@@ -23,7 +23,8 @@ class UnsplitConnections {
 
   /// Records the reason why the connection with this key is not split. `tag` is the hash tag of the key.
   void record(const flow::FlowKey& key, flow::KeyTag tag, Counter reason, Instant now);
-  /// Removes the entry of a connection, if there is one, because a new connection with the same addresses is split.
+  /// Removes the entry of a connection, if there is one, because a new connection with the same addresses and ports is
+  /// split or controlled.
   void forget(const flow::FlowKey& key, flow::KeyTag tag);
   /// Returns the reason why the connection is not split, and updates the time of the entry's last use. Returns nothing
   /// if no reason is recorded.
@@ -40,7 +41,8 @@ class UnsplitConnections {
   };
   using Set = std::array<Entry, 4>;
 
-  /// Looks up the reason for a connection in the set of four entries that its key selects.
+  /// Returns the reason from the set of four entries that the connection's key selects, and updates the time of the
+  /// entry's last use. Returns nothing if no valid entry exists.
   [[nodiscard, gnu::noinline]] std::optional<Counter> find_noted(const flow::FlowKey& key, flow::KeyTag tag,
                                                                  Instant now);
   /// Returns the set of four entries that the hash tag selects.

@@ -34,7 +34,7 @@ std::size_t extension_length(std::uint8_t type, std::uint8_t length_field) {
   }
 }
 
-/// True if the IPv6 fragment header belongs to a fragment that is not the first one (RFC 8200 section 4.5).
+/// True if the IPv6 fragment header belongs to a fragment other than the first one (RFC 8200 section 4.5).
 bool is_later_part(std::span<const std::uint8_t> header) {
   return (packet::load_be16(header.data() + 2) & 0xfff8U) != 0;
 }
@@ -55,8 +55,8 @@ std::optional<std::size_t> tcp_behind(std::span<const std::uint8_t> extensions, 
   return std::nullopt;
 }
 
-/// Returns the offset of the TCP header after a valid IPv4 header. Returns nothing for a fragment that is not the first
-/// one.
+/// Returns the offset of the TCP header after a valid IPv4 header. Returns nothing if the protocol is not TCP, or for a
+/// fragment other than the first one.
 std::optional<std::size_t> tcp_behind_ipv4(const std::uint8_t* ip, std::uint8_t protocol) {
   const bool later_part = (packet::load_be16(ip + 6) & 0x1fffU) != 0;
   if (later_part || protocol != packet::ip_protocol::tcp) return std::nullopt;

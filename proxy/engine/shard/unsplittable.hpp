@@ -9,7 +9,7 @@
 
 namespace sluice::proxy {
 
-/// Returns the counter for a packet that the proxy does not evaluate.
+/// Returns the counter for a packet that the proxy does not evaluate as TCP, from its parse result.
 [[nodiscard]] inline Counter counter_of_unread(const RxPacket& rx) {
   return rx.is_signed() ? Counter::forward_signed : counter_of(rx.result);
 }
