@@ -252,17 +252,17 @@ constexpr std::array fields{
     F{"top", "flows.[].retransmissions", "integer?", "segments retransmitted to the UE"},
 };
 
-/// Pairs of commands. The answer to the first one has the form of the answer to the second one, so its values are
-/// described only there.
+/// Pairs of commands whose answers have the same form. The values of the first command's answer are described only
+/// under the second one.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 4> same_answers{
     {{"release", "drain"}, {"split-again", "drain"}, {"reload", "mode"}, {"revert", "confirm"}}};
 
-/// Node in the tree of values that an answer can contain. The JSON schema is generated from the tree.
+/// Node in the tree of all values that an answer can contain. The JSON schema is generated from the tree.
 struct Node {
-  std::string_view type;  ///< type of the value at this node; empty if the node is no value
+  std::string_view type;  ///< JSON type of the value at this node; empty if the node is a list or an object
   std::string_view meaning;
   bool is_optional = false;
-  /// child nodes by key; `[]` stands for the elements of a list, `*` for any key
+  /// child nodes by key; the key `[]` stands for each element of a list, `*` for any key of an object
   std::deque<std::pair<std::string, Node>> below;
 
   Node& at(std::string_view key) {
@@ -285,7 +285,7 @@ Json scalar_schema(std::string_view type) {
 
 Json schema_of(const Node& node);
 
-/// Returns the JSON schema of a list or an object.
+/// Returns the JSON schema of a node that is a list or an object.
 Json compound_schema(const Node& node) {
   if (node.below.front().first == "[]") return {{"type", "array"}, {"items", schema_of(node.below.front().second)}};
   if (node.below.front().first == "*")

@@ -10,11 +10,11 @@ namespace sluice::admin {
 class ByteStream {
  public:
   virtual ~ByteStream() = default;
-  /// Appends about `most` available bytes to `out`. Units such as frames are appended whole, so `out` can get more.
-  /// Returns false if the stream has ended.
+  /// Appends about `most` available bytes to `out`, none if none are available. Units such as frames are appended
+  /// whole, so `out` may get more. Returns false if the stream has ended.
   virtual bool take(std::string& out, std::size_t most) = 0;
-  /// Called when the client has ended the stream. Afterwards the server calls take() until all bytes that are available
-  /// then are sent.
+  /// Called when the client has ended the stream. Afterwards the server calls take() until it returns false, to send
+  /// the remaining bytes.
   virtual void finish() = 0;
 };
 

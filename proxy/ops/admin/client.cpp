@@ -16,7 +16,7 @@ namespace {
 using boost::asio::local::stream_protocol;
 using boost::system::error_code;
 
-/// Maximum length in bytes of an answer that is read from a program.
+/// Maximum length in bytes of an answer that the client reads from a program.
 constexpr std::size_t longest_answer = std::size_t{64} << 20;
 
 }  // namespace

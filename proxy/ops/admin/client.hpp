@@ -11,11 +11,12 @@ namespace sluice::admin {
 /// if no answer arrives in time.
 [[nodiscard]] Answer ask(const std::string& socket, const std::string& line, std::chrono::milliseconds timeout);
 
-/// Returns what a user reads if connect(2) to an admin socket has failed with `error`, an errno: the cause and advice.
+/// Returns the error message for a user if connect(2) to an admin socket has failed with `error`, an errno: the cause
+/// and advice.
 [[nodiscard]] std::string unreachable(const std::string& socket, int error);
 
-/// Formats an answer as text: objects as aligned "key value" lines (nested ones as "outer.inner"), lists of objects
-/// as a table. Control characters are escaped as by printable(). Ends with a line end unless empty.
+/// Formats an answer as text: objects as aligned "key value" lines (nested ones as "outer.inner"), lists of objects as
+/// a table. Control characters are escaped as by printable(). The text ends with a line end, unless it is empty.
 [[nodiscard]] std::string to_table(const Json& value);
 
 }  // namespace sluice::admin

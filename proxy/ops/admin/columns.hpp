@@ -31,13 +31,13 @@ inline constexpr std::array bearer_columns{
     Column{"held_kB", "held_bytes", kilo},
     Column{"fallbacks", "fallbacks"},
 };
-/// Column that is added to the table of bearers if cross traffic (packets that no controlled connection sends) waits
-/// for a bearer's window.
+/// Column that is added to the table of bearers if cross traffic (packets of no split connection) waits for a bearer's
+/// window.
 inline constexpr std::array waiting_columns{
     Column{"waits_kB", "cross_traffic_waiting_bytes", kilo},
 };
-/// Columns that mode observe, in which no decision is applied, adds to the table of bearers. They have the window that
-/// the observed controller computes, and the queueing delay that it aims at.
+/// Columns that mode observe adds to the table of bearers. In this mode no decision is applied. The columns have the
+/// window that the observed controller computes, and the queueing delay that it aims at.
 inline constexpr std::array observed_columns{
     Column{"would_kB", "observed_window_bytes", kilo},
     Column{"would_ms", "observed_delay_ms", 1},
@@ -84,7 +84,7 @@ inline constexpr std::array top_flow_columns{
     Column{"rexmit", "retransmissions"},
 };
 
-/// Table that sluicectl prints as text, and where its rows are in the answer.
+/// Table that sluicectl prints as text, and the place of its rows in the answer.
 struct ColumnTable {
   std::string_view command;
   std::string_view rows;  ///< path of a row in the answer, as in AnswerField::path

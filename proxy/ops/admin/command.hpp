@@ -19,9 +19,9 @@ using Json = nlohmann::ordered_json;
 /// Result of a command: a JSON value, or an error message.
 struct Answer {
   bool ok = true;
-  Json value;  ///< result of the command; the error message if `ok` is false
+  Json value;  ///< result of the command, or the text of the error message if `ok` is false
 
-  /// stream of bytes that follows the answer and ends the connection; null if there is none
+  /// stream of bytes that is sent after the answer, and whose end closes the connection; null if there is none
   std::shared_ptr<ByteStream> stream{};
 
   [[nodiscard]] static Answer success(Json value) { return {true, std::move(value)}; }
@@ -29,7 +29,7 @@ struct Answer {
   /// Returns the answer as the line that is sent to the client: {"ok":true,"result":…} or {"ok":false,"error":"…"}.
   /// Bytes that are not UTF-8 are replaced.
   [[nodiscard]] std::string to_line() const;
-  /// Parses a line that to_line() has returned. Returns a failure if the line is malformed.
+  /// Parses a line that to_line() has returned. Returns an answer with `ok` false if the line is malformed.
   [[nodiscard]] static Answer from_line(std::string_view line);
 };
 
@@ -46,13 +46,13 @@ struct Command {
   std::function<void(const std::vector<std::string>& arguments, Reply reply)> run;
 };
 
-/// Commands of a program by name. The command `help`, which lists the others, is added.
+/// Commands of a program, found by name. The command `help`, which lists the others, is added.
 class CommandTable {
  public:
   explicit CommandTable(std::vector<Command> commands);
 
-  /// Runs the command that `line` contains: words separated by blanks. Replies with a failure for unknown commands, too
-  /// many arguments, and exceptions. The line is not trusted.
+  /// Runs the command in `line`, which consists of words separated by blanks. Replies with an error message for unknown
+  /// commands, too many arguments, and exceptions. The line is not trusted.
   void run(std::string_view line, const Reply& reply) const;
 
  private:
@@ -60,11 +60,13 @@ class CommandTable {
   std::vector<Command> commands_;
 };
 
-/// Returns "did you mean X?" with the known word that is most similar. Returns `otherwise` if none is similar.
+/// Returns "did you mean X?" with the known word X that is most similar to `word`. Returns `otherwise` if none is
+/// similar.
 [[nodiscard]] std::string suggestion(const std::string& word, const std::vector<std::string>& known,
                                      const std::string& otherwise);
 
-/// Returns the failure for an unknown word. Its text contains the new name of a renamed word, or else `advice`.
+/// Returns the error message for an unknown word. Its text contains the new name if the word was renamed, or else
+/// `advice`.
 [[nodiscard]] Answer unknown_word(const std::string& kind, const std::string& word, const std::string& advice);
 
 /// Parses a whole number between `min` and `max`. Returns nothing if the text is malformed or the number is out of

@@ -15,7 +15,8 @@ namespace sluice::admin {
 /// are made from these descriptions.
 struct Verb {
   std::string_view name;
-  std::string_view arguments;  ///< arguments as help texts show them; words in lower case are literal
+  /// arguments as help texts show them; words in lower case are literal, words in upper case are placeholders
+  std::string_view arguments;
   std::string_view help;
   std::size_t max_arguments = 0;
 };

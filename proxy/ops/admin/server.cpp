@@ -19,10 +19,11 @@ using boost::asio::local::stream_protocol;
 using boost::system::error_code;
 using Clock = std::chrono::steady_clock;
 
-/// Delay before accept() is called again after an error. A missing resource is rarely available at once.
+/// Delay before accept() is called again after an error, because a missing resource (such as a file descriptor) is
+/// rarely available at once.
 constexpr auto pause_after_error = std::chrono::milliseconds(100);
 
-/// Interval at which a byte stream without data is polled.
+/// Interval at which a byte stream is polled while it has no data.
 constexpr auto pause_of_stream = std::chrono::milliseconds(20);
 /// Maximum number of bytes requested from a byte stream at once.
 constexpr std::size_t stream_bytes = std::size_t{256} << 10U;
@@ -40,8 +41,8 @@ class Server::Connection : public std::enable_shared_from_this<Connection> {
 
   void start() { read(); }
 
-  /// Returns since when the server waits for the client. Returns nothing if the server does not wait, or if the
-  /// connection must not yet be closed to admit another client (ServerLimits::patience).
+  /// Returns the time since which the server waits for the client to send or read. Returns nothing if the server does
+  /// not wait, or if the connection must not yet be closed to admit another client (ServerLimits::patience).
   [[nodiscard]] std::optional<Clock::time_point> silent_since(Clock::time_point now) const {
     const bool is_silent = waits_ && (!asked_ || now - since_ >= server_->limits_.patience);
     return is_silent ? std::optional(since_) : std::nullopt;
@@ -68,7 +69,8 @@ class Server::Connection : public std::enable_shared_from_this<Connection> {
   }
 
  private:
-  /// Closes the connection when the idle timer expires. The timer may be restarted or cancelled before.
+  /// Starts the idle timer, at whose expiry the connection is closed. Each call restarts it, and stop_watching()
+  /// cancels it.
   void watch() {
     waits_ = true;
     since_ = Clock::now();
@@ -78,7 +80,7 @@ class Server::Connection : public std::enable_shared_from_this<Connection> {
     });
   }
 
-  /// Ends watch(), because the server has something to do for the client.
+  /// Cancels the idle timer, because the server has something to do for the client.
   void stop_watching() {
     waits_ = false;
     error_code ignored;
@@ -124,7 +126,7 @@ class Server::Connection : public std::enable_shared_from_this<Connection> {
     pass_on();
   }
 
-  /// Ends the byte stream when the client closes its sending direction or sends something.
+  /// Ends the byte stream as soon as the client closes its sending direction or sends something.
   void await_hang_up() {
     socket_.async_read_some(boost::asio::buffer(last_words_),
                             [self = shared_from_this()](const error_code&, std::size_t) {
@@ -132,7 +134,8 @@ class Server::Connection : public std::enable_shared_from_this<Connection> {
                             });
   }
 
-  /// Sends available bytes of the byte stream to the client. While the client does not read, they remain in the stream.
+  /// Sends available bytes of the byte stream to the client. While the client does not read, later bytes remain in the
+  /// stream.
   void pass_on() {
     output_.clear();
     const bool more = stream_->take(output_, stream_bytes);
@@ -160,8 +163,8 @@ class Server::Connection : public std::enable_shared_from_this<Connection> {
   Server* server_;  ///< server to which this connection belongs; null once the connection is closed
   stream_protocol::socket socket_;
   boost::asio::steady_timer timer_;
-  Clock::time_point since_;  ///< time at which the server began to wait for the client, valid if `waits_` is true
-  bool waits_ = false;       ///< true if the server waits for a request, or until the client reads the answer
+  Clock::time_point since_;  ///< time at which the server began to wait for the client; valid if `waits_` is true
+  bool waits_ = false;       ///< true while the server waits for the client to send a request or to read the answer
   bool asked_ = false;       ///< true once the client has sent a request
   std::string input_;
   std::string output_;
@@ -224,7 +227,8 @@ void Server::begin(stream_protocol::socket socket) {
   }
 }
 
-/// Closes the connection whose client has been silent for the longest time. Returns false if there is none.
+/// Closes the connection whose client has been silent for the longest time. Returns false if no client is silent
+/// (Connection::silent_since()).
 bool Server::displace_one() {
   const Clock::time_point now = Clock::now();
   std::shared_ptr<Connection> oldest;

@@ -23,7 +23,7 @@ struct ServerLimits {
   /// has been silent for the longest time. If no client is silent, the further client gets an error.
   std::size_t connections = 16;
   std::size_t line_bytes = 8192;
-  /// Time after which the connection of a client is closed if it sends no request or does not read the answer.
+  /// Time after which the connection of a client is closed if the client sends no request or does not read the answer.
   std::chrono::milliseconds idle{30'000};
   /// Time for which a client that has sent a request may be silent before its connection may be closed to admit another
   /// client. A client that has sent no request yet may be closed at once.
@@ -39,8 +39,8 @@ class Server {
   using Warn = std::function<void(const std::string&)>;
 
   /// Binds the socket at `place` and listens on it. Removes an existing socket file if no program listens on it; any
-  /// other existing file is an error. If accept() fails because file descriptors are missing, clients wait, one warning
-  /// is passed to `warn`, and accept() is repeated. Throws std::runtime_error with the reason and advice.
+  /// other existing file is an error. If accept() fails because file descriptors are missing, clients wait, `warn` is
+  /// called once, and accept() is repeated. Throws std::runtime_error with the reason and advice.
   Server(boost::asio::io_context& context, SocketPlace place, CommandTable commands, ServerLimits limits = {},
          Warn warn = {});
   /// Closes every connection and removes the socket file.
@@ -50,7 +50,7 @@ class Server {
 
   [[nodiscard]] const std::string& path() const { return file_.path(); }
   [[nodiscard]] std::size_t connections() const { return connections_.size(); }
-  /// Returns how many silent clients were closed because another client needed the place.
+  /// Returns how many connections of silent clients were closed to admit another client.
   [[nodiscard]] std::uint64_t displaced() const { return displaced_; }
 
  private:
@@ -66,7 +66,8 @@ class Server {
   boost::asio::local::stream_protocol::acceptor acceptor_;
   SocketFile file_;
   boost::asio::steady_timer pause_;
-  bool shut_out_ = false;  ///< true if the last accept() failed, so that the failure is not reported again
+  /// true if the last call of accept() has failed, so that a further failure causes no further warning
+  bool shut_out_ = false;
   std::set<std::shared_ptr<Connection>> connections_;
   std::uint64_t displaced_ = 0;
 };

@@ -125,7 +125,7 @@ void SocketFile::bind(stream_protocol::acceptor& acceptor) {
   }
 }
 
-/// Sets the owner and the mode of the socket file through a handle. The handle refers to the bound file, even if
+/// Sets the group and the mode of the socket file through a handle. The handle refers to the bound file, even if
 /// another file has replaced it at its path.
 void SocketFile::give_to_owners() {
   const Handle file(path());

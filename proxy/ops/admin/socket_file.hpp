@@ -23,11 +23,11 @@ struct SocketPlace {
 /// could replace the file is an error.
 class SocketFile {
  public:
-  /// Binds the acceptor to the socket file. Creates its folder if that is missing (mode 0755, the parent must exist),
-  /// and removes a socket without a listening program. Throws std::runtime_error with the reason and advice.
+  /// Binds the acceptor to the socket file. Creates its folder if that is missing (mode 0755, the parent must exist).
+  /// Removes an existing socket file if no program listens on it. Throws std::runtime_error with the reason and advice.
   SocketFile(boost::asio::io_context& context, SocketPlace place,
              boost::asio::local::stream_protocol::acceptor& acceptor);
-  /// Removes the socket file, unless another program has replaced it.
+  /// Removes the socket file, unless another program has replaced it by its own file.
   ~SocketFile();
   SocketFile(const SocketFile&) = delete;
   SocketFile& operator=(const SocketFile&) = delete;

@@ -31,9 +31,9 @@ Json narrowed(const Json& list, std::span<const Column> columns) {
   return rows;
 }
 
-/// Returns the rows of the table of bearers. The column of waiting cross traffic (packets that no controlled connection
-/// sends) is included if any bearer has such traffic. The columns of mode observe, with decisions that are not applied,
-/// are included if any bearer has a value for them.
+/// Returns the rows of the table of bearers. The column of waiting cross traffic (packets of no split connection) is
+/// included if any bearer has such traffic. The columns of mode observe, in which no decision is applied, are included
+/// if any bearer has a value for them.
 Json bearers(const Json& list) {
   std::vector<Column> columns(std::begin(bearer_columns), std::end(bearer_columns));
   const bool waiting = std::any_of(list.begin(), list.end(), [](const Json& item) {
@@ -47,9 +47,9 @@ Json bearers(const Json& list) {
   return narrowed(list, columns);
 }
 
-/// Returns the rows of the table of flows. A row shows either the TCP state or the reason of a release or reset,
-/// because there is space for one only. The prefix of a release reason is omitted, because the column of the phase
-/// shows it.
+/// Returns the rows of the table of flows. If a flow has a reason of a release or reset, the row shows it instead of
+/// the TCP state. There is space for one of them only. The prefix "released_" is omitted, because the column of the
+/// phase shows it.
 Json flows(const Json& list) {
   constexpr std::string_view released = "released_";
   Json rows = narrowed(list, flow_columns);
