@@ -14,17 +14,18 @@
 namespace sluice::capture {
 namespace {
 
-/// Maximum time to wait until a shard stops using the capture's tap, the ring to which it writes copies of frames. A
-/// shard that takes longer has stalled.
+/// Maximum time to wait at the end of a capture until no shard uses its taps (rings for copies of frames) any more. A
+/// shard that takes longer is considered stalled.
 constexpr Duration longest_farewell = std::chrono::seconds(1);
 
-/// Position of one frame in the bytes that were read from a tap, the ring with the frames of one shard.
+/// Header and bytes of one frame in the data that was read from a tap, the ring with the frames of one shard.
 struct Record {
   FrameHeader header;
   std::span<const std::uint8_t> bytes;
 };
 
-/// Appends the position of each complete frame in `bytes` to `out`. Returns the total length of these frames.
+/// Appends a record of each complete frame in `bytes` to `out`. Returns the total length of these frames with their
+/// headers.
 std::size_t read_records(std::span<const std::uint8_t> bytes, std::vector<Record>& out) {
   std::size_t at = 0;
   while (bytes.size() - at >= sizeof(FrameHeader)) {

@@ -21,8 +21,9 @@ struct Clock {
   std::function<std::uint64_t()> wall;  ///< returns the wall-clock time in nanoseconds since 1970
 };
 
-/// Byte stream of one capture in pcapng format. The frames of all shards' taps are merged by time. The stream ends
-/// after the requested duration or at the client's request, and then reports lost frames. Thread: the control thread.
+/// Byte stream of one capture in pcapng format. The frames of all shards' taps (rings with copies of frames) are merged
+/// by time. The stream ends after the requested duration or at the client's request, and then reports lost frames.
+/// Thread: the control thread.
 class CaptureStream final : public admin::ByteStream {
  public:
   struct Parts {
@@ -43,13 +44,13 @@ class CaptureStream final : public admin::ByteStream {
  private:
   struct Source {
     std::shared_ptr<FrameTap> tap;
-    /// Bytes that were read from the tap (ring with the frames of one shard) and are not written to the stream yet.
+    /// Bytes that were read from the tap (ring with the frames of one shard) and were not written to the stream yet.
     std::vector<std::uint8_t> bytes;
   };
-  /// Moves complete frames from the taps to `out`, sorted by time. Reads at most `most` bytes from the taps, so `out`
-  /// can get more, because the pcapng format adds bytes.
+  /// Moves all complete frames that are available from the taps to `out`, sorted by time. Reads at most `most` bytes
+  /// from the taps. `out` may get more, because the pcapng format adds bytes.
   void drain(std::string& out, std::size_t most);
-  /// Appends the statistics blocks that end the capture.
+  /// Appends the statistics blocks (numbers of frames received, captured and lost) that end the capture.
   void end(std::string& out);
   [[nodiscard]] bool drained() const;
   [[nodiscard]] std::uint64_t wall_time(std::int64_t at) const { return static_cast<std::uint64_t>(at + to_wall_); }

@@ -14,7 +14,7 @@ namespace sluice::capture {
 namespace {
 
 /// Maximum number of sets of taps (rings for frames) that may exist for one shard when a capture starts. A stalled
-/// shard keeps using an old set, whose rings then stay allocated.
+/// shard keeps using an old set, so that the rings of this and later sets stay allocated.
 constexpr std::size_t max_sets = 4 * max_captures;
 
 }  // namespace

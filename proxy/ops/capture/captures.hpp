@@ -13,7 +13,7 @@
 
 namespace sluice::capture {
 
-/// Manages up to max_captures concurrent captures. Each has a tap at every shard, that is, a ring to which the shard
+/// Manages up to `max_captures` concurrent captures. Each has a tap at every shard, that is, a ring to which the shard
 /// writes copies of frames. Thread: the control thread.
 class Captures {
  public:
@@ -23,9 +23,10 @@ class Captures {
   struct Program {
     std::string name;
     std::array<std::string, 2> devices;  ///< names of the ports' devices, indexed by Side
-    /// slot of each shard, by which it gets its current set of taps (rings for frames); outlives the captures
+    /// slot of each shard, through which the shard gets its current set of taps (rings for frames); outlives the
+    /// captures
     std::vector<TapSlot*> shards;
-    /// makes every shard check soon whether a capture has started or ended
+    /// makes every shard check soon whether it must use another set of taps (rings for frames)
     std::function<void()> wake;
     Clock clock;
   };
@@ -37,8 +38,8 @@ class Captures {
   /// Starts a capture with the options that `words` contains (see Request). Returns an answer with a pcapng stream, or
   /// an error.
   [[nodiscard]] admin::Answer begin(const std::vector<std::string>& words);
-  /// Makes the shards always pass their frames to `recorders`, whether or not a capture runs. A recorder stores the
-  /// last frames of one shard. Must be called only once.
+  /// Makes the shards pass their frames to `recorders` from now on, whether or not a capture runs. There is one
+  /// recorder for each shard, which stores the shard's last frames. Must be called only once.
   void record(std::vector<std::shared_ptr<FrameSink>> recorders);
   [[nodiscard]] const Clock& time_source() const { return program_.clock; }
   [[nodiscard]] std::size_t running() const { return running_.size(); }
@@ -62,9 +63,10 @@ class Captures {
   Program program_;
   std::vector<Running> running_;
 
-  /// recorder of the last frames of each shard, indexed by shard; empty if nothing is recorded
+  /// recorders of the last frames, indexed by shard; empty if last frames are not recorded
   std::vector<std::shared_ptr<FrameSink>> recorders_;
-  /// sets of taps (rings for frames) of each shard, indexed by shard; the last one of a shard was offered last
+  /// sets of taps (rings for frames) that still exist, indexed by shard; the last set of a shard is the one that was
+  /// offered last
   std::vector<std::vector<std::unique_ptr<ShardTaps>>> sets_;
   std::uint64_t generation_ = 0;
   std::uint64_t last_id_ = 0;

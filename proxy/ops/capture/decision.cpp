@@ -24,7 +24,7 @@ constexpr auto decisions = [] {
 }();
 
 struct Action {
-  std::string_view prefix;  ///< prefix that the names of all counters with this action have in common
+  std::string_view prefix;  ///< common prefix of the names of the counters for this action
   std::string_view name;
 };
 constexpr std::array actions{Action{"forward_", "forwarded"}, Action{"drop_", "dropped"}};

@@ -19,14 +19,14 @@ static_assert(proxy::counter_count + proxy::reset_reason_count <= sent_own);
 [[nodiscard]] constexpr Decision sent_reset(proxy::ResetReason reason) {
   return static_cast<Decision>(sent_own - static_cast<std::size_t>(reason));
 }
-/// Returns the reason of a RST that the proxy sent, from its Decision (outcome of a frame, as a number). Returns `none`
-/// for frames that are no such RST.
+/// Returns the reason of a RST that the proxy sent, from the RST's Decision (outcome of a frame, as a number). Returns
+/// `none` for all other frames.
 [[nodiscard]] constexpr proxy::ResetReason reset_reason(Decision decision) {
   const std::size_t reason = std::size_t{sent_own} - decision;
   return reason < proxy::reset_reason_count ? static_cast<proxy::ResetReason>(reason) : proxy::ResetReason::none;
 }
-/// True if the decision (outcome of a frame) stands for a frame that the proxy has generated, or had withheld and sends
-/// later. Every other decision is the index of the counter that counts the frame as received.
+/// True if the decision (outcome of a frame) stands for a frame that the proxy has generated, or had withheld and now
+/// sends. Every other decision is the index of the counter that counts the frame as received.
 [[nodiscard]] constexpr bool is_from_proxy(Decision decision) {
   return decision > sent_own - proxy::reset_reason_count;
 }
@@ -43,13 +43,12 @@ static_assert(proxy::counter_count + proxy::reset_reason_count <= sent_own);
   return decision < proxy::counter_count && proxy::counter_text(decision).name.starts_with("forward_");
 }
 
-/// Returns the decision (outcome) of a received frame, which is the index of the counter that has counted it: the one
-/// that exceeds its value in `before`. Returns nothing if no frame was counted.
+/// Returns the decision (outcome) of a received frame, which is the index of the counter that counts this outcome. It
+/// is the counter whose value differs between `before` and `now`. Returns nothing if no frame was counted.
 [[nodiscard]] std::optional<Decision> decision_between(const proxy::Counters& before, const proxy::Counters& now);
 
-/// Returns what the proxy did with a frame that has this decision (outcome), with the words of the metrics
-/// (metrics::metric_name()): "optimised", "forwarded" or "dropped". Returns "sent" for frames that the proxy has
-/// generated or had withheld.
+/// Returns what the proxy did with a frame that has this decision (outcome): "optimised", "forwarded" or "dropped", as
+/// in metrics::metric_name(). Returns "sent" for frames that the proxy has generated or had withheld.
 [[nodiscard]] std::string_view action_of(Decision decision);
 /// Returns why a frame has this decision (outcome), such as "split", "handshake" or "tcp_checksum". For frames that the
 /// proxy has generated or had withheld it is "own", or for a RST such as "reset_stalled".

@@ -25,9 +25,9 @@
 namespace sluice::capture {
 namespace {
 
-/// State of a mapping in the table in which the SIGBUS handler searches for it.
+/// State of a mapping of a file in the table that the SIGBUS handler searches.
 enum class State : std::uint8_t {
-  unused,  ///< the slot has no mapping
+  unused,  ///< no mapping uses the slot
   whole,   ///< the slot's memory is mapped from the file
   lost,    ///< a part of the mapped file is missing, and the kernel has not provided anonymous memory in its place yet
   replacing,  ///< a thread is replacing the mapping of the file by anonymous memory
@@ -44,10 +44,10 @@ class Slot {
 
   [[nodiscard]] static State state_of(Status status) { return static_cast<State>(status & state_mask); }
   [[nodiscard]] Status status() const { return status_; }
-  /// Changes the state from that in `seen` to `next`. Changes nothing and returns false if the status has changed since
-  /// `seen` was read.
+  /// Changes the state from that in `seen` to `next`, and keeps the generation number. Changes nothing and returns
+  /// false if the status has changed since `seen` was read.
   bool move(Status seen, State next) { return status_.compare_exchange_strong(seen, with(seen, next)); }
-  /// Sets the state with which the replacement of the mapping has ended, such as State::replaced.
+  /// Sets the final state after an attempt to replace the mapping, such as State::replaced.
   void set_result(State next) { status_ = with(status_, next); }
 
   void take(void* begin, std::size_t size) {
@@ -57,8 +57,8 @@ class Slot {
   }
   void free() { status_ = with(status_ + generation, State::unused); }
 
-  /// True if `address` is in the mapping whose status was `seen`. False if the slot contains another mapping by now,
-  /// which its generation number shows.
+  /// True if `address` is in the mapping whose status was `seen`. False if the slot has been freed or used for another
+  /// mapping since, which its generation number shows.
   [[nodiscard]] bool covers(std::uintptr_t address, Status seen) const {
     const std::uintptr_t begin = begin_;
     const std::size_t size = size_;
@@ -66,8 +66,8 @@ class Slot {
            status_ / generation == seen / generation;
   }
 
-  /// Replaces the mapping by anonymous memory. If the kernel provides none, returns false and leaves the mapping
-  /// unchanged.
+  /// Replaces the mapping of the file by anonymous memory at the same addresses. If the kernel provides none, returns
+  /// false and leaves the mapping unchanged.
   [[nodiscard]] bool replace() const {
     void* const memory = new_memory(nullptr, 0);
     if (memory == MAP_FAILED) return false;
@@ -75,8 +75,8 @@ class Slot {
     munmap(memory, size_);
     return false;
   }
-  /// Replaces the mapping in a single system call, which needs no additional address space. Returns false if it fails;
-  /// the mapping may then no longer exist.
+  /// Replaces the mapping of the file by anonymous memory in a single system call, which needs no additional address
+  /// space. Returns false if it fails; the mapping may then no longer exist.
   [[nodiscard]] bool replace_at_once() const { return new_memory(begin(), MAP_FIXED) != MAP_FAILED; }
 
  private:
@@ -100,8 +100,8 @@ std::mutex table_mutex;  ///< locked while a slot of the table is occupied or fr
 
 struct sigaction previous {};
 
-/// Writes the reason to standard error and aborts the program. If standard error is a pipe without a reader, writes
-/// nothing, because the write would block.
+/// Writes the reason to standard error and aborts the program. If standard error cannot be written at once, as for a
+/// full pipe, writes nothing, because the write would block.
 [[noreturn]] void end_program() {
   constexpr std::string_view word =
       "a mapped file (state.file, last_frames.file) was truncated or its file system failed, and the kernel grants no "
@@ -112,8 +112,8 @@ struct sigaction previous {};
   std::abort();
 }
 
-/// Replaces missing memory of a mapping, so that the store that failed can be repeated. Ends the program if the kernel
-/// provides no memory.
+/// Replaces missing memory of a mapping, so that the store that has failed can be repeated. Ends the program if the
+/// kernel provides no memory. If another thread is replacing the mapping, only waits for a millisecond.
 void replace_missing_memory(Slot& slot, Slot::Status seen) {
   constexpr int pause_ms = 1;
   switch (Slot::state_of(seen)) {
@@ -158,8 +158,8 @@ void handle(int number, siginfo_t* information, void* context) {
   pass_on(number, information, context);
 }
 
-/// Installs the SIGBUS handler once. SA_NODEFER is set, because a previous handler may exit by longjmp(), after which
-/// the signal would stay blocked.
+/// Installs the SIGBUS handler at the first call. SA_NODEFER is set, because a previous handler may exit by longjmp(),
+/// after which the signal would stay blocked.
 void install() {
   static std::once_flag once;
   std::call_once(once, [] {
@@ -193,8 +193,7 @@ FileMapping::FileMapping(int descriptor, std::size_t size, bool populate) : desc
 
 /// Frees the slot before the memory is unmapped. The kernel may reuse the addresses at once, and the handler must not
 /// replace the memory of a new mapping. No thread stores to this mapping any more, so no thread is in the handler
-/// because of this mapping. A thread that searches the table for another mapping sees that the generation number has
-/// changed.
+/// because of it. A thread that searches the table for another mapping sees that the generation number has changed.
 FileMapping::~FileMapping() {
   const std::lock_guard lock(table_mutex);
   table.at(slot_).free();

@@ -25,8 +25,8 @@ class FileMapping {
 
   [[nodiscard]] std::byte* data() const { return data_; }
   [[nodiscard]] std::size_t size() const { return size_; }
-  /// True if the file is shorter than the mapping, or if a store to the file has failed. The data is then lost when the
-  /// program ends. The result stays true from then on. If it becomes true, replaces the mapping by anonymous memory. If
+  /// True if the file is shorter than the mapping, or if a store to the file has failed. The data then ends with the
+  /// program. Once true, the result stays true. When it becomes true, the mapping is replaced by anonymous memory. If
   /// the kernel provides none, the next call or failing store tries again.
   [[nodiscard]] bool is_lost() const;
 
@@ -34,7 +34,7 @@ class FileMapping {
   int descriptor_;
   std::size_t size_;
   std::byte* data_ = nullptr;
-  std::size_t slot_ = most;  ///< index of the mapping in the table in which the SIGBUS handler searches
+  std::size_t slot_ = most;  ///< index of the mapping's slot in the table that the SIGBUS handler searches
 };
 
 /// Deletes the file at `path` if it is the file that `descriptor` has open. A file that another program has created

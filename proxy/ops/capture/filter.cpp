@@ -22,7 +22,7 @@ std::size_t headers_by_result(packet::ParseResult result, const packet::Parsed& 
   return link + (parsed.ip_version == 4 ? ipv4_header : ipv6_header);
 }
 
-/// True if parse() reads TCP or UDP ports from packets for which it returns this result.
+/// True if packet::parse() has read TCP or UDP ports, according to its result.
 bool has_ports(packet::ParseResult result) {
   using packet::ParseResult;
   return result == ParseResult::tcp || result == ParseResult::tcp_options_unknown || result == ParseResult::udp;

@@ -25,7 +25,7 @@ struct Wire {
   /// True if frames with this side and direction go to the UE, so that the UE's address is their destination.
   [[nodiscard]] constexpr bool towards_ue() const { return (side == proxy::Side::radio) == sent; }
 };
-/// Frame that may be captured, and the result of parse() for it.
+/// Frame that may be captured, and the result of packet::parse() for it.
 struct Frame {
   Wire wire;
   Instant at;
@@ -34,8 +34,8 @@ struct Frame {
   const packet::Parsed& parsed;
 };
 
-/// Returns the length of the frame's headers, which contain no user data. Headers are Ethernet, IP, TCP with options,
-/// UDP and ICMP, or a whole ARP message. The result is at most the length of the frame.
+/// Returns the number of bytes of the frame's headers, which contain no user data. Headers are Ethernet, IP, TCP with
+/// options, UDP and ICMP, or a whole ARP message. The result is at most the length of the frame.
 [[nodiscard]] std::size_t header_bytes(const Frame& frame);
 
 /// Filter of a capture. Selects which frames are captured, and how many bytes of each.

@@ -7,9 +7,9 @@
 
 namespace sluice::capture {
 
-/// Outcome of a frame for captures. For a received frame it is the index of the counter that counts the frame.
-/// `sent_own` stands for a frame that the proxy has generated or had withheld. A RST of the proxy has a value just
-/// below `sent_own` (see decision.hpp).
+/// Outcome of a frame, as captures state it. For a received frame it is the index of the counter that counts the frame.
+/// `sent_own` stands for a frame that the proxy has generated or had withheld. Each reason of a RST of the proxy has a
+/// value just below `sent_own` (see decision.hpp).
 using Decision = std::uint8_t;
 inline constexpr Decision sent_own = 255;
 
@@ -27,7 +27,8 @@ struct FrameHeader {
   Decision decision = sent_own;
 };
 
-/// Counts of frames with one side and direction during a capture.
+/// Counts of frames with one side and direction during a capture: all frames, those that the filter selects, and those
+/// lost.
 struct WireCounts {
   std::uint64_t seen = 0;
   std::uint64_t selected = 0;

@@ -9,9 +9,9 @@
 
 namespace sluice::capture {
 
-/// Ring of the last frames of one shard, in memory that remains after the program ends. Each frame occupies a slot, and
-/// a new frame replaces the oldest. While a slot is written it is marked empty, so that a frame which a crash has cut
-/// off is not read later. Thread: the shard's.
+/// Ring of the last frames of one shard, in memory whose contents remain after the program ends. Each frame occupies a
+/// slot, and a new frame replaces the oldest one. A slot is marked empty while it is written. If the program crashes
+/// meanwhile, the incomplete frame is not read later. Thread: the shard's.
 class FrameRing final : public FrameSink {
  public:
   /// Creates a ring in `memory`, which must be zeroed and outlive the ring. The memory must have space for at least one

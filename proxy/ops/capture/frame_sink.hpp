@@ -17,7 +17,7 @@ class FrameSink {
   /// True if the frame is selected by all criteria except those on its decision (outcome), which is known only after
   /// the frame was processed. Called once for each frame.
   [[nodiscard]] virtual bool takes(const Frame& frame) = 0;
-  /// Returns how many bytes of the frame are to be stored.
+  /// Returns how many bytes at the start of the frame are to be stored.
   [[nodiscard]] virtual std::size_t shown_bytes(const Frame& frame) const = 0;
   /// Stores `beginning`, the first bytes of a frame for which takes() has returned true. Called when the decision
   /// (outcome of the frame) is known. FrameHeader::captured is not set in `frame`; the stored header must contain the

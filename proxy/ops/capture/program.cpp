@@ -12,7 +12,7 @@
 namespace sluice::capture {
 namespace {
 
-/// Number of hexadecimal digits for one instruction.
+/// Number of hexadecimal digits that represent one instruction as text.
 constexpr std::size_t digits = 16;
 
 /// Instructions that a filter may contain. The check is needed, because bpf_validate() checks only classes of
@@ -84,7 +84,8 @@ bool only_jumps_forwards(std::span<const bpf_insn> instructions) {
   return true;
 }
 
-/// True if the instruction shifts by 32 bits or more. That is undefined behaviour in C, and libpcap does not check it.
+/// True if the instruction shifts by a constant of 32 or more. Such a shift is undefined behaviour in C, and libpcap
+/// does not check it.
 bool shifts_too_far(const bpf_insn& instruction) {
   constexpr bpf_u_int32 width = 32;
   const bool shifts =
@@ -92,8 +93,8 @@ bool shifts_too_far(const bpf_insn& instruction) {
   return shifts && instruction.k >= width;
 }
 
-/// Set of words in the BPF machine's memory that every path to an instruction has written before. The memory is not
-/// cleared at the start, so other words contain old data of the stack.
+/// Bit set of words in the BPF machine's memory. A bit is set if every path to an instruction has written the word
+/// before. The memory is not cleared at the start, so other words contain old data of the stack.
 using Written = std::uint32_t;
 static_assert(BPF_MEMWORDS <= 32);
 
@@ -101,9 +102,9 @@ constexpr Written word(bpf_u_int32 number) {
   return Written{1} << number;
 }
 
-/// Passes the set of words that are surely written after instruction `at` to the instructions that may follow it. The
-/// set of an instruction that several others can precede becomes the intersection of their sets. Following instructions
-/// have higher indices.
+/// Passes the set of words that are certainly written after instruction `at` to the instructions that may follow it. If
+/// several instructions can precede an instruction, its set becomes the intersection of their sets. Following
+/// instructions have higher indices.
 void propagate(std::span<const bpf_insn> instructions, std::size_t at, std::span<Written> written) {
   const bpf_insn& instruction = instructions[at];
   const auto next = [&](std::size_t jump) {

@@ -24,15 +24,15 @@
 namespace sluice::capture {
 namespace {
 
-/// Number of bytes that are read or written at once.
+/// Number of bytes of the file that are read at once, and of the capture from which on it is written.
 constexpr std::size_t part_bytes = std::size_t{1} << 20U;
 
 [[noreturn]] void fail_with_errno(const std::string& what) {
   throw std::runtime_error(what + ": " + std::generic_category().message(errno));
 }
 
-/// File of last frames that is being read. The file is locked, so that no program writes to it meanwhile. The file is
-/// read and not mapped, because access to a mapped file that is truncated raises SIGBUS.
+/// Opened file of last frames. The file is locked, so that no program writes to it meanwhile. The file is read and not
+/// mapped, because access to a mapped file that is truncated raises SIGBUS.
 class Source {
  public:
   explicit Source(const std::string& path) : path_(path), descriptor_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
@@ -49,7 +49,8 @@ class Source {
   Source& operator=(const Source&) = delete;
 
   [[nodiscard]] std::size_t size() const { return size_; }
-  /// Fills `out` with the bytes of the file from `offset` on. Throws if there are fewer bytes.
+  /// Fills `out` with the bytes of the file from `offset` on. Throws std::runtime_error if the file has fewer bytes or
+  /// cannot be read.
   void read(std::span<std::byte> out, std::size_t offset) const {
     while (!out.empty()) {
       const ssize_t count = pread(descriptor_, out.data(), out.size(), static_cast<off_t>(offset));
@@ -77,7 +78,7 @@ class Source {
   std::size_t size_ = 0;
 };
 
-/// True if the header is consistent, and the size of the file agrees with it.
+/// True if the header's values are plausible and agree with `size`, the size of the file.
 bool makes_sense(const RingHeader& header, std::size_t size) {
   constexpr std::uint32_t max_shards = 1024;
   return header.magic == RingHeader::own_magic && header.version == RingHeader::own_version &&
@@ -86,8 +87,8 @@ bool makes_sense(const RingHeader& header, std::size_t size) {
          size - sizeof header == std::uint64_t{header.shards} * header.slots * header.slot_bytes;
 }
 
-/// Returns the text up to the first zero byte. Control characters are replaced, so that a terminal does not execute
-/// them.
+/// Returns the text up to the first zero byte. Characters that are not printable ASCII are replaced, so that a terminal
+/// does not execute them.
 std::string text_of(std::span<const char> bytes) {
   std::string text(bytes.begin(), std::find(bytes.begin(), bytes.end(), '\0'));
   std::replace_if(
@@ -106,7 +107,7 @@ bool holds_frame(const SlotHeader& slot, const RingHeader& header) {
          slot.frame.wire < wire_count;
 }
 
-/// Position of a frame in the file, and the values by which frames are sorted.
+/// Place of a frame in the file, with the values by which frames are sorted.
 struct Place {
   std::int64_t at;
   std::uint64_t number;  ///< number of the frame within its shard; it determines the order of frames with equal times

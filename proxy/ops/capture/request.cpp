@@ -10,8 +10,8 @@
 namespace sluice::capture {
 namespace {
 
-/// Function that parses `word`, the value of an option, into `request`. Returns an error message, or an empty text on
-/// success.
+/// Function that parses `word`, the value of an option, and stores it in `request`. Returns an error message, or an
+/// empty text on success.
 using Take = std::string (*)(Request& request, const std::string& word);
 
 std::string take_ue(Request& request, const std::string& word) {

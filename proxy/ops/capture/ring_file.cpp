@@ -34,7 +34,8 @@ void set_text(std::array<char, Room>& out, std::string_view text) {
   std::copy_n(text.begin(), std::min(text.size(), Room - 1), out.begin());
 }
 
-/// Throws unless the file is a regular file that belongs to this user. Another user could otherwise have created it.
+/// Throws std::runtime_error unless the file is a regular file that belongs to this user, because another user may have
+/// put it there.
 void check_ours(int descriptor) {
   struct stat status {};
   if (fstat(descriptor, &status) != 0) fail_with("cannot be inspected", errno);
@@ -42,8 +43,8 @@ void check_ours(int descriptor) {
   if (status.st_uid != geteuid()) fail("belongs to another user");
 }
 
-/// True if the file of last frames has a complete header. False if the run that created it ended before it wrote the
-/// header. Throws if the file is of another kind.
+/// True if the file of last frames has a complete header. False if its run ended before it wrote the header. Throws
+/// std::runtime_error if the file is of another kind.
 bool is_begun(int descriptor) {
   std::array<char, sizeof RingHeader::own_magic> magic{};
   const ssize_t count = pread(descriptor, magic.data(), magic.size(), 0);

@@ -13,7 +13,7 @@
 
 namespace sluice::capture {
 
-/// Path, size and contents of the file of last frames.
+/// Path, size and contents of the file of last frames that RingFile creates.
 struct RingPlan {
   std::string path;
   std::uint64_t size = 0;         ///< maximum size of all slots together, in bytes
@@ -30,8 +30,8 @@ struct RingPlan {
 /// file, which is locked while in use. Thread: the control thread, but each shard writes its own ring.
 class RingFile {
  public:
-  /// Creates the file for this run. Renames the file of an earlier run; see left(). Throws std::runtime_error with the
-  /// reason; the earlier file then still exists.
+  /// Creates the file for this run. Renames the file of an earlier run that has crashed; see left(). Throws
+  /// std::runtime_error with the reason; the earlier file then still exists, perhaps under its new name.
   explicit RingFile(const RingPlan& plan);
   /// Closes the file, which remains in the file system.
   ~RingFile();
@@ -44,7 +44,8 @@ class RingFile {
   /// Returns the rings of all shards, indexed by shard. This object must outlive all users of the rings, because its
   /// destructor unmaps their memory.
   [[nodiscard]] const std::vector<std::shared_ptr<FrameSink>>& rings() const { return rings_; }
-  /// True if another program truncated the file or its file system failed. No more frames are then written to the file.
+  /// True if another program has truncated the file, or if its file system has failed. Later frames are then not
+  /// written to the file.
   [[nodiscard]] bool is_lost() const;
   /// Deletes the file after an orderly end of the run, unless another run has replaced it. The rings must no longer be
   /// in use.

@@ -13,8 +13,8 @@ namespace {
 
 /// Maximum length in bytes of a frame in a packet buffer.
 constexpr std::size_t longest_frame = 65535;
-/// Maximum number of packets in the burst of a port (shards.burst). Memory for a burst of forwarded frames is reserved
-/// at construction.
+/// Maximum number of packets in the burst of a port (shards.burst). Memory for the decisions on a burst of forwarded
+/// frames is reserved at construction.
 constexpr std::size_t largest_burst = 256;
 
 FrameHeader header_of(const Frame& frame, Decision decision) {
@@ -54,8 +54,8 @@ void ShardTaps::received(const proxy::RxPacket& rx, const proxy::Counters& count
   before_ = counters;
 }
 
-/// Writes the current frame to the taps (rings) of the captures that select it. Called after the frame was processed
-/// and its outcome was counted.
+/// Writes the current frame to the taps (rings) of the captures that select it, if the frame's outcome was counted
+/// already.
 void ShardTaps::write_decided() {
   if (!current_) return;
   const std::optional<Decision> decision = decision_between(before_, *current_->counters);
@@ -72,8 +72,8 @@ void ShardTaps::on_done() {
   current_.reset();
 }
 
-/// Returns the decision (outcome) of the received frame in `buffer`. Removes the frame from the list of frames that may
-/// still be sent, because the buffer may soon contain another frame.
+/// Returns the decision (outcome) of the received frame in `buffer`, or `sent_own` if no such frame was received.
+/// Removes the frame from the list of frames that may still be sent, because the buffer may soon contain another frame.
 Decision ShardTaps::take_decision(const rte_mbuf* buffer) {
   const auto at = std::find_if(pending_frames_.begin(), pending_frames_.end(),
                                [buffer](const PendingFrame& each) { return each.buffer == buffer; });

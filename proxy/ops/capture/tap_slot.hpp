@@ -7,20 +7,20 @@
 
 namespace sluice::capture {
 
-/// Passes sets of taps (rings for captured frames) from the control thread to a shard without locks. The shard
-/// acknowledges which set it uses. Neither thread waits for the other.
+/// Passes sets of taps (rings for captured frames) from the control thread to a shard without locks. The shard confirms
+/// which set it uses. Neither thread waits for the other.
 class TapSlot {
  public:
-  /// Called by the control thread. Makes the shard pass its frames to the set `taps` of rings instead of the earlier
-  /// one. The newest set must outlive the shard's thread. Earlier sets must exist until taken() returns a later
-  /// generation number.
+  /// Called by the control thread. Makes the shard pass its frames to the set of rings `taps`, instead of the set
+  /// offered before. The newest set must outlive the shard's thread. Earlier sets must exist until taken() returns a
+  /// later generation number.
   void offer(ShardTaps& taps) { offered_.store(&taps, std::memory_order_release); }
   /// Called by the control thread. Returns the generation number of the set of taps (rings for frames) that the shard
   /// uses; 0 if it uses none yet. The shard no longer accesses earlier sets.
   [[nodiscard]] std::uint64_t taken() const { return taken_.load(std::memory_order_acquire); }
 
-  /// Called by the shard between two bursts, when it uses no set of taps (rings for frames). Returns the set that it
-  /// must use from now on, or null if the offered set has no taps.
+  /// Called by the shard between two bursts, while it calls no function of a set of taps (rings for frames). Returns
+  /// the set that the shard must use from now on, or null if the offered set has no taps.
   [[nodiscard]] ShardTaps* current() {
     ShardTaps* const offered = offered_.load(std::memory_order_acquire);
     if (offered != in_use_) [[unlikely]] {
