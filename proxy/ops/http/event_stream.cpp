@@ -24,7 +24,7 @@ using boost::asio::ip::tcp;
 using boost::system::error_code;
 using Text = std::shared_ptr<const std::string>;
 
-/// Headers of the response that begins an event stream. There is no Content-Length, because the response ends when the
+/// Headers of the response that begins an event stream. The response has no Content-Length, because it ends when the
 /// connection is closed.
 constexpr const char* head =
     "HTTP/1.1 200 OK\r\n"
@@ -34,9 +34,9 @@ constexpr const char* head =
     "Cross-Origin-Resource-Policy: same-origin\r\n"
     "Connection: close\r\n\r\n";
 
-/// Returns the right edge of the window that the peer of a TCP connection advertises, counted from the start of the
-/// connection. The edge moves only if the client program reads, because its kernel acknowledges data until the receive
-/// buffer is full. Returns nothing if the kernel does not report the edge (Linux before 5.4).
+/// Returns the right edge of the window that the peer of a TCP connection advertises, in bytes from the start of the
+/// connection. The edge moves only if the client program reads, because the client's kernel acknowledges data until its
+/// receive buffer is full. Returns nothing if the kernel does not report the edge (Linux before 5.4).
 std::optional<std::uint64_t> window_edge_of(int socket) {
   // Offsets in struct tcp_info of linux/tcp.h, a stable ABI. The C library's struct ends before these fields.
   constexpr std::size_t bytes_acked_at = 120;
@@ -69,14 +69,14 @@ class EventStream::Client : public std::enable_shared_from_this<Client> {
   }
 
   [[nodiscard]] const boost::asio::ip::address& address() const { return address_; }
-  /// Returns how many consecutive events were written since the client last read something.
+  /// Returns how many consecutive events were written to the client since it last read something.
   [[nodiscard]] std::uint64_t unread() {
     look();
     return unread_;
   }
 
-  /// Writes an event to the client. If an earlier event is still being sent, the new one waits and replaces another
-  /// that already waits.
+  /// Writes an event to the client. If an earlier event is still being sent, stores the new one until that is complete.
+  /// The new event then replaces an event that was stored before.
   void write_event(Text text) {
     look();
     ++unread_;
@@ -110,7 +110,8 @@ class EventStream::Client : public std::enable_shared_from_this<Client> {
                              });
   }
 
-  /// Resets the number of unread events if the client has read something since the last call.
+  /// Resets the number of unread events to zero if the client has read something since the last call. Always resets it
+  /// if the kernel does not report what the client reads.
   void look() {
     const std::optional<std::uint64_t> edge = window_edge_of(socket_.native_handle());
     if (edge && *edge <= edge_) return;
@@ -133,11 +134,11 @@ class EventStream::Client : public std::enable_shared_from_this<Client> {
                             });
   }
 
-  EventStream* stream_;  ///< event stream that the client gets; null once the connection is closed
+  EventStream* stream_;  ///< event stream to which this client belongs; null once the connection is closed
   tcp::socket socket_;
   boost::asio::ip::address address_;
   boost::asio::steady_timer late_;
-  std::uint64_t edge_ = 0;    ///< right edge of the client's window at the last call of look(); see window_edge_of()
+  std::uint64_t edge_ = 0;    ///< right edge of the client's window (window_edge_of()) at the last call of look()
   std::uint64_t unread_ = 0;  ///< number of events written since the right edge of the client's window last moved
   Text writing_;
   Text next_;

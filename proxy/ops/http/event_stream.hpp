@@ -15,16 +15,17 @@ namespace sluice::http {
 /// Limits of the memory and time that clients of an event stream may use.
 struct EventLimits {
   std::size_t clients = 8;
-  std::chrono::milliseconds timeout{5'000};  ///< longest time that a client may take to receive an event
-  int send_buffer = 64 << 10;                ///< size in bytes of the kernel's send buffer for each client
+  /// maximum time for sending one event to a client, after which the client is disconnected
+  std::chrono::milliseconds timeout{5'000};
+  int send_buffer = 64 << 10;  ///< size in bytes of the kernel's send buffer for each client
 
-  /// number of consecutive unread events from which on a new client may replace this client
+  /// number of consecutive unread events of a client from which on a new client may replace it
   std::uint64_t unread = 4;
 };
 
 /// Sends server-sent events to several clients. An event is serialized only once. While an event is being sent to a
-/// client, only the newest later event waits. A slow client therefore costs two events and one kernel buffer. A client
-/// that needs longer than EventLimits::timeout for an event is disconnected.
+/// client, only the newest later event is stored for it. A slow client therefore costs the memory of two events and of
+/// one kernel send buffer. A client that needs longer than EventLimits::timeout for an event is disconnected.
 ///
 /// If the maximum number of clients is reached, a new client can replace one that has at least EventLimits::unread
 /// unread events. It can also replace a client of another address if that address has more than half of the maximum
@@ -45,7 +46,7 @@ class EventStream {
   [[nodiscard]] bool can_accept(const boost::asio::ip::address& address) const;
   /// Adds a connection whose response is the stream of events. Closes the connection if the client cannot be accepted.
   void add(boost::asio::ip::tcp::socket socket);
-  /// Sends an event with `data` to all clients. `data` must not contain line ends.
+  /// Sends an event that contains the text `data` to all clients. `data` must not contain line ends.
   void send(const std::string& data);
 
  private:

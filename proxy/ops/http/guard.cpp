@@ -33,8 +33,8 @@ std::string_view host_of(std::string_view origin) {
   return scheme == std::string_view::npos ? std::string_view() : origin.substr(scheme + 3);
 }
 
-/// True if no header shows that a page of another site has sent the request. Browsers always send such a header; other
-/// clients need not send one.
+/// True unless a header shows that a page of another site has sent the request. Browsers always send such a header;
+/// other clients need not send one.
 bool from_our_own_page(const http::Request& request) {
   const std::string& site = request.fetch_site;
   if (!site.empty() && site != "same-origin") return false;
@@ -68,8 +68,8 @@ std::optional<http::Response> Guard::refuse(const http::Request& request) const 
   return std::nullopt;
 }
 
-/// True if the host is an IP address, localhost or a configured name. IP addresses are allowed, because DNS rebinding
-/// needs a name.
+/// True if the name in the header Host is an IP address, localhost or a configured name. IP addresses are allowed,
+/// because DNS rebinding needs a name.
 bool Guard::is_allowed_host(std::string_view host) const {
   const std::optional<http::Authority> authority = http::read_authority(host);
   if (!authority) return false;
@@ -79,8 +79,8 @@ bool Guard::is_allowed_host(std::string_view host) const {
   return !no_address || name == "localhost" || std::find(names_.begin(), names_.end(), name) != names_.end();
 }
 
-/// True if the header Authorization contains the token. Digests are compared, so that the duration of the comparison
-/// reveals nothing about the token.
+/// True if the value of the header Authorization contains the token. Digests are compared, so that the duration of the
+/// comparison reveals nothing about the token.
 bool Guard::has_token(std::string_view authorization) const {
   constexpr std::string_view scheme = "Bearer ";
   if (!authorization.starts_with(scheme)) return false;

@@ -15,7 +15,8 @@ struct Access {
   std::string token;  ///< secret token that a client needs to see the data of the page and to use its controls
   bool beyond_loopback = false;  ///< true to accept clients on other machines too
 
-  /// host names of this machine that a request may contain; its addresses and localhost are always allowed
+  /// host names of this machine that the header Host of a request may contain; IP addresses and localhost are always
+  /// allowed
   std::vector<std::string> names{};
 };
 
@@ -25,11 +26,12 @@ class Guard {
   explicit Guard(Access access);
 
   /// Returns the response that rejects a request for the page, or nothing if the page may be sent. A request is
-  /// rejected if the client is not on this machine, or if Host is an unknown name, as with DNS rebinding.
+  /// rejected if the client is on another machine although only this machine is allowed. It is also rejected if Host is
+  /// an unknown name, as with DNS rebinding.
   [[nodiscard]] std::optional<http::Response> refuse_stranger(const http::Request& request) const;
   /// Returns the response that rejects a request of the page's script, or nothing if the request may be answered. A
-  /// request is rejected for the reasons of refuse_stranger(), or because a page of another site has sent it. A request
-  /// is also rejected if `Authorization: Bearer …` does not contain the token. The duration of the comparison does not
+  /// request is rejected for the reasons of refuse_stranger(), or because a page of another site has sent it. It is
+  /// also rejected if `Authorization: Bearer …` does not contain the token. The duration of the comparison does not
   /// depend on the token.
   [[nodiscard]] std::optional<http::Response> refuse(const http::Request& request) const;
 

@@ -12,7 +12,7 @@ namespace sluice::page {
 /// Thread: one.
 class History {
  public:
-  /// Number of rows for one hour.
+  /// Number of rows for one hour, at one row per second.
   static constexpr std::size_t one_hour = 3600;
 
   /// Creates an empty history of `capacity` rows. `columns` are the names of the values in a row.
@@ -23,7 +23,7 @@ class History {
   void add(double time_s, std::span<const float> values);
 
   [[nodiscard]] std::size_t size() const { return size_; }
-  /// Returns the number of bytes that all rows occupy. It never changes.
+  /// Returns the number of bytes of memory that the rows occupy. The number never changes.
   [[nodiscard]] std::size_t bytes() const;
   /// Returns all rows as JSON, the oldest first: {"columns": ["time_s", …], "rows": [[…], …]}. Unknown values are null.
   [[nodiscard]] std::string json() const;

@@ -25,7 +25,8 @@ using boost::system::error_code;
 using WireRequest = wire::request<wire::string_body>;
 using WireResponse = wire::response<wire::string_body>;
 
-/// Delay before accept() is called again after an error. A missing resource is rarely available at once.
+/// Delay before accept() is called again after an error, because a missing resource (such as a file descriptor) is
+/// rarely available at once.
 constexpr auto pause_after_error = std::chrono::milliseconds(100);
 
 std::string text_of(beast::string_view text) {
@@ -40,8 +41,8 @@ bool is_loopback(const boost::asio::ip::address& address) {
 
 constexpr unsigned bad_request = 400;
 
-/// Returns an error response for a request that is ambiguous about its host or the end of its body, although the parser
-/// accepts it. Returns nothing for a valid request.
+/// Returns an error response for a request that the parser accepts although its host, its target or the end of its body
+/// is ambiguous. Returns nothing for a valid request.
 std::optional<Response> refuse(const WireRequest& from) {
   constexpr unsigned not_implemented = 501;
   constexpr unsigned http_1_1 = 11;
@@ -58,8 +59,8 @@ std::optional<Response> refuse(const WireRequest& from) {
   return plain(not_implemented, "a Transfer-Encoding other than chunked\n");
 }
 
-/// Converts a request that refuse() has accepted. If the target is absolute, its authority replaces the header Host
-/// (RFC 9112 section 3.2.2).
+/// Converts a request for which refuse() has returned nothing. If the target is absolute, the target's authority
+/// replaces the header Host (RFC 9112 section 3.2.2).
 Request to_request(const WireRequest& from, const boost::asio::ip::address& client) {
   Target target = read_target(text_of(from.target())).value_or(Target{});
   const std::string host = text_of(from[wire::field::host]);
@@ -128,7 +129,7 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
     close();
   }
 
-  /// Number of empty lines that are ignored before a request line; RFC 9112 section 2.2 requires at least one.
+  /// Maximum number of empty lines that are ignored before a request line; RFC 9112 section 2.2 requires at least one.
   static constexpr int max_empty_lines = 4;
 
   /// Reads a request. Ignores up to `most` empty lines in front of the request line.
@@ -172,7 +173,8 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
     leave();
   }
 
-  /// Sends a response. If `headers_only` is true, sends its headers unchanged but no body (RFC 9110 section 9.3.2).
+  /// Sends a response. If `headers_only` is true, sends the headers, including Content-Length, but no body (RFC 9110
+  /// section 9.3.2).
   void write(Response response, bool keep_alive, bool headers_only) {
     response_ = to_wire(std::move(response));
     response_.keep_alive(keep_alive);
@@ -183,7 +185,8 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
     write_on(keep_alive);
   }
 
-  /// Writes the rest of the response in parts. Each written part counts as progress of the client.
+  /// Writes the rest of the response in parts. Each part that is written counts as progress of the client
+  /// (last_progress()).
   void write_on(bool keep_alive) {
     wire::async_write_some(stream_, *serializer_,
                            [self = shared_from_this(), keep_alive](const error_code& error, std::size_t) {
@@ -243,8 +246,8 @@ void HttpServer::accept() {
 }
 
 /// Closes one connection of the client address that has the most connections, so that no address can exclude others. Of
-/// these connections, closes the one whose last progress is oldest. A complete request is not lost, because it is
-/// answered before its connection can become the oldest.
+/// these connections, closes the one that has made no progress for the longest time. A complete request is not lost,
+/// because it is answered before its connection can become that one.
 void HttpServer::make_room() {
   std::map<boost::asio::ip::address, std::size_t> places;
   for (const auto& connection : connections_) ++places[connection->client()];

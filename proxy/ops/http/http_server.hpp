@@ -33,7 +33,7 @@ class HttpServer {
   /// Response of a handler: a complete response, or an event stream to which the connection is added. The stream must
   /// outlive the server.
   using Reply = std::variant<Response, EventStream*>;
-  /// Function that answers a request. The server itself omits the body of a response to HEAD.
+  /// Function that answers a request. The server itself omits the body of a response to HEAD, so the function need not.
   using Handler = std::function<Reply(const Request&)>;
 
   /// Binds the address `listen` and listens on it. Throws std::runtime_error if the address is not available; its text
@@ -59,7 +59,7 @@ class HttpServer {
   boost::asio::ip::tcp::acceptor acceptor_;
   boost::asio::steady_timer pause_;
   std::set<std::shared_ptr<Connection>> connections_;
-  /// Number of times that any connection has made progress; see Connection::last_progress().
+  /// Number of times that a connection has made progress, over all connections; see Connection::last_progress().
   std::uint64_t progress_count_ = 0;
 };
 

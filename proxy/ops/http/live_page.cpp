@@ -23,7 +23,7 @@ constexpr unsigned method_not_allowed = 405;
 constexpr unsigned unavailable = 503;
 constexpr auto look_period = std::chrono::milliseconds(500);
 
-/// Returns the part of page.html between the tags `begin` and `end`.
+/// Returns the part of page.html between the first tag `begin` and the next tag `end`.
 std::string_view between(std::string_view begin, std::string_view end) {
   const std::size_t first = page_text.find(begin) + begin.size();
   return page_text.substr(first, page_text.find(end, first) - first);
@@ -53,7 +53,8 @@ http::Response only(const std::string& method) {
   return refused;
 }
 
-/// True if `mode` could be the name of a mode: it consists of words in lower case.
+/// True if `mode` could be the name of a mode: it has 1 to 64 characters, all of which are lower-case letters, hyphens
+/// or blanks.
 bool is_plausible(const std::string& mode) {
   constexpr std::size_t longest = 64;
   return !mode.empty() && mode.size() <= longest &&

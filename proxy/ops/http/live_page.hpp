@@ -13,15 +13,15 @@
 
 namespace sluice::page {
 
-/// Functions by which the live page gets data from the program and controls it.
+/// Functions through which the live page gets data from the program and controls it.
 struct Program {
-  /// collects all data of the page and passes it to `take` as one line of JSON, at once or later; calls `take` at most
-  /// once
+  /// collects all data of the page and passes them to `take` as one line of JSON, at once or later; calls `take` at
+  /// most once
   std::function<void(std::function<void(const std::string&)> take)> look;
-  /// Activates a mode, which is written as in `sluicectl mode`. Returns an error message, or nothing on success. Not
-  /// set if the page must not change the mode.
+  /// Activates a mode, whose name is written as in `sluicectl mode`. Returns an error message, or nothing on success.
+  /// Not set if the page must not change the mode.
   std::function<std::optional<std::string>(const std::string& mode)> switch_mode;
-  /// returns the values of the last hour as History::json() does; not set if no history is kept
+  /// returns the values of the last hour in the format of History::json(); not set if no history is kept
   std::function<std::string()> history{};
 };
 
@@ -40,7 +40,8 @@ class LivePage {
   [[nodiscard]] http::HttpServer::Reply watch(const http::Request& request);
   [[nodiscard]] http::Response show_history(const http::Request& request) const;
   [[nodiscard]] http::Response switch_mode(const http::Request& request) const;
-  /// Sends the current state of the program to all clients. Repeats this while there are clients.
+  /// Sends the current state of the program to all clients of GET /events, and repeats this every 500 ms while there
+  /// are clients.
   void look();
   void schedule_look(std::chrono::milliseconds delay);
 
@@ -49,7 +50,7 @@ class LivePage {
   std::string policy_;  ///< value of the page's Content-Security-Policy header
   http::EventStream events_;
   boost::asio::steady_timer timer_;
-  /// true while the state of the program is being collected, or while the next collection is scheduled
+  /// true while the state of the program is being collected, or while a later collection is scheduled
   bool is_collecting_ = false;
 };
 

@@ -8,7 +8,7 @@
 
 namespace sluice::http {
 
-/// HTTP request that is passed to a handler. Its fields must not be trusted, because the client has written them.
+/// HTTP request that is passed to a handler. Its fields must not be trusted, because the client determines them.
 struct Request {
   std::string method;  ///< method of the request: "GET", "HEAD", "POST" …
   std::string path;    ///< path of the request's target, without the query

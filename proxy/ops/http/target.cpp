@@ -21,7 +21,7 @@ constexpr bool is_hex(char c) {
   return is_digit(c) || (lower(c) >= 'a' && lower(c) <= 'f');
 }
 
-/// True if `text` is a reg-name of RFC 3986. An IPv4 address is one, too.
+/// True if `text` is a registered name (reg-name, RFC 3986 section 3.2.2). Every IPv4 address is a reg-name, too.
 bool is_name(std::string_view text) {
   constexpr std::string_view marks = "-._~!$&'()*+,;=";
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -43,7 +43,7 @@ bool is_ipv6(std::string_view text) {
   return !no_address;
 }
 
-/// True if `text` is what may follow a host: nothing, or a colon and up to five digits of a port number.
+/// True if `text` is valid after a host: empty, or a colon and up to five digits of a port number.
 bool is_port_part(std::string_view text) {
   constexpr std::size_t max_digits = 5;
   if (text.empty()) return true;

@@ -13,7 +13,7 @@ struct Authority {
   std::string port;  ///< digits of the port number; may be empty
 };
 
-/// Parses a host and an optional port. Returns nothing for other text, such as one with a user name, a zone of an IPv6
+/// Parses a host and an optional port. Returns nothing for other texts, for example with a user name, a zone of an IPv6
 /// address, or a character that no name contains.
 [[nodiscard]] std::optional<Authority> read_authority(std::string_view text);
 
@@ -24,7 +24,7 @@ struct Target {
 };
 
 /// Parses a target in origin form, in asterisk form, or in absolute form with the scheme http. Returns nothing for
-/// other text, such as one with a fragment, or in absolute form without a host or with a user name.
+/// other texts, for example with a fragment, or in absolute form without a host or with a user name.
 [[nodiscard]] std::optional<Target> read_target(std::string_view text);
 
 }  // namespace sluice::http
