@@ -10,12 +10,13 @@ namespace {
 constexpr std::uint32_t interface_statistics = 5;
 constexpr std::uint32_t enhanced_packet = 6;
 
-/// Offset of the options in a statistics block. Before them are type, length, interface and time.
+/// Offset of the options in an Interface Statistics Block of pcapng. Before them are block type, block length,
+/// interface and timestamp.
 constexpr std::size_t statistics_options_at = 20;
 constexpr std::uint16_t isb_ifrecv = 4;
 constexpr std::uint16_t isb_ifdrop = 5;
 constexpr std::size_t shortest_block = 12;
-/// Maximum length of a pcapng block that is accepted. A frame with its options is always shorter.
+/// Maximum length in bytes of a pcapng block that is accepted. A block with a frame and its options is always shorter.
 constexpr std::size_t longest_block = 1U << 17U;
 
 /// Reads a number at offset `at`, which must be within `bytes`.

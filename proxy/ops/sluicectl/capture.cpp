@@ -24,14 +24,16 @@
 namespace sluice::sluicectl {
 namespace {
 
-/// Opens the output file for captured frames. Throws if the file is a terminal, because frames are binary data.
+/// Opens the output file for captured frames. Throws std::invalid_argument if the file is a terminal, because frames
+/// are binary data.
 int opened_for_frames(const std::string& file) {
   if (file == "-" && isatty(STDOUT_FILENO) != 0)
     throw std::invalid_argument("capture: standard output is a terminal; -w FILE, or | tshark -r -");
   return opened(file);
 }
 
-/// Prints the counts of frames in a capture. Throws std::runtime_error if the stream ended before the statistics.
+/// Prints the counts of the frames in a capture on standard error. Throws std::runtime_error if the stream ended before
+/// the statistics.
 void print_totals(const CaptureTotals& totals) {
   const std::string captured = std::to_string(totals.frames) + " frames captured";
   if (!totals.complete)

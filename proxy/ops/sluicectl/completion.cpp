@@ -10,14 +10,14 @@
 namespace sluice::manual {
 namespace {
 
-/// Placeholders in a completion script. When the user completes a word, the script asks the running program for the
-/// actual values.
+/// Placeholders in a completion script, `@ue` and `@counter`. When the user completes a word, the script replaces them
+/// by the UEs and counters that it requests from the running program.
 constexpr std::string_view ues = "@ue";
 constexpr std::string_view counters = "@counter";
 
-/// Words that can follow the command words typed so far.
+/// Options and words that can follow certain command words.
 struct Row {
-  std::string commands;              ///< command words typed so far, such as "nodeb trace"
+  std::string commands;              ///< command words that precede, such as "nodeb trace"
   std::vector<std::string> options;  ///< options that may follow
   std::vector<std::string> words;    ///< words that can follow, apart from options
 };
@@ -34,7 +34,7 @@ bool is_placeholder(const std::string& word) {
 }
 
 /// Returns the literal words of a usage text: "drain", "off" and "status" for "drain [off|status]". Words in upper case
-/// are placeholders. The running program knows the values of two of them, UE and NAME.
+/// are omitted, except UE and NAME, which become placeholders, because the running program knows their values.
 std::vector<std::string> typed_words(const std::string& usage) {
   std::vector<std::string> words(1);
   for (const char c : usage) {
@@ -83,7 +83,8 @@ std::string named(std::string script, const std::string& name) {
   return script;
 }
 
-/// Shell function for bash and zsh. It asks the running program for words and prints them, one per line.
+/// Shell function for bash and zsh. It requests the values of a placeholder from the running program and prints them,
+/// one per line.
 constexpr const char* ask_program = R"sh(_@@_ask() {
   case $1 in
     @ue) @@ "${@:2}" --timeout 1 bearers 1000 2>/dev/null | awk 'NR > 1 && !seen[$1]++ { print $1 }' ;;

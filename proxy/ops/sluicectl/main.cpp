@@ -35,7 +35,7 @@ namespace {
 constexpr int exit_refused = 1;
 constexpr int exit_usage = 2;
 
-/// Commands that sluicectl implements itself. `top` and `watch` send other commands to the running proxy, and `replay`
+/// Commands that sluicectl implements itself. `top` and `watch` repeat commands to the running proxy, and `replay`
 /// reads a file.
 constexpr std::array own_verbs{
     sluice::admin::Verb{
@@ -98,9 +98,9 @@ std::string joined(const std::vector<std::string>& words) {
 }
 
 enum class Form {
-  view,  ///< output as text with only the values that people need
-  wide,  ///< output as a table with all values
-  json   ///< output as JSON with all values
+  view,  ///< table with a selection of values, see admin::view_of()
+  wide,  ///< table with all values
+  json   ///< JSON with all values
 };
 
 std::string text_of(const std::string& command, const sluice::admin::Json& value, Form form) {

@@ -9,7 +9,7 @@
 
 namespace sluice::manual {
 
-/// Texts of a manual page that are written by hand, and not generated from declarations.
+/// Texts of a manual page that are written by hand. The other texts are generated from declarations.
 struct Words {
   std::vector<std::string> description;  ///< paragraphs of the section DESCRIPTION
   std::vector<std::string> see_also;     ///< manual pages of the section SEE ALSO, such as "sluicectl(1)"

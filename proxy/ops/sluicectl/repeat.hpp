@@ -11,7 +11,7 @@ namespace sluice::sluicectl {
 /// How often, and at which interval, the output of a command is repeated.
 struct Repetition {
   std::chrono::milliseconds interval{1000};
-  std::optional<unsigned> count{};  ///< number of outputs; if not set, endless on a terminal and one elsewhere
+  std::optional<unsigned> count{};  ///< number of outputs; if not set, unlimited on a terminal and one elsewhere
 
   /// Removes --interval SECONDS and --count N from the words of a command, and returns their values. Throws
   /// std::invalid_argument with the error.
@@ -22,16 +22,16 @@ struct Repetition {
 /// std::invalid_argument if the value is missing.
 [[nodiscard]] std::optional<std::string> take_option(std::vector<std::string>& words, const std::string& option);
 
-/// Returns the command line that is sent to the program: `verb` and `words`. Throws std::invalid_argument if a word
-/// cannot be an argument; the error ends with `advice`.
+/// Returns the command line that is sent to the program: `verb` and `words`, separated by blanks. Throws
+/// std::invalid_argument if a word is empty or contains white space; the error ends with `advice`.
 [[nodiscard]] std::string asked_line(const std::string& verb, const std::vector<std::string>& words,
                                      const std::string& advice = {});
 
 /// Returns the number of lines of the terminal, or nothing if standard output is not a terminal.
 [[nodiscard]] std::optional<std::size_t> terminal_lines();
 
-/// Prints the result of show() once per interval. If `clear` is true and standard output is a terminal, the terminal is
-/// cleared before each output.
+/// Prints the result of show() once per interval of `repetition`. If `clear` is true and standard output is a terminal,
+/// the terminal is cleared before each output.
 void repeat(const Repetition& repetition, bool clear, const std::function<std::string()>& show);
 
 }  // namespace sluice::sluicectl

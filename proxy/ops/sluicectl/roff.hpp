@@ -9,7 +9,7 @@ namespace sluice::manual {
 struct Title {
   std::string name;     ///< name of the page, such as "sluice.yaml"
   int section = 1;      ///< manual section: 1 for commands, 5 for files, 8 for administration
-  std::string summary;  ///< short phrase for apropos(1)
+  std::string summary;  ///< short phrase that describes the page, for apropos(1)
   std::string version;
 };
 

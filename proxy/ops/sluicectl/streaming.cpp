@@ -29,8 +29,8 @@ std::string reason() {
 
 volatile std::sig_atomic_t asked_socket = -1;
 
-/// Signal handler that requests the program to end the stream. It sends the request itself, because a signal may arrive
-/// just before a read that blocks.
+/// Signal handler that requests the program to end the stream, by closing the socket's sending direction. It does so
+/// itself, because a signal may arrive just before a read that blocks.
 void end_asking(int) {
   const int before = errno;
   shutdown(asked_socket, SHUT_WR);
@@ -62,8 +62,8 @@ int opened(const std::string& file) {
   return number;
 }
 
-/// Writes all bytes to the descriptor `number`, even if the first signal arrives meanwhile. Returns false if the reader
-/// of the output has closed it.
+/// Writes all bytes to the descriptor `number`, even if a signal interrupts a write. Returns false if the reader of the
+/// output has closed it.
 bool write_all(int number, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t written = write(number, bytes.data(), bytes.size());
@@ -96,7 +96,7 @@ void Connection::begin(const std::string& line, std::chrono::milliseconds timeou
   if (!answer.ok) throw std::runtime_error(admin::printable(answer.value.get<std::string>(), true));
 }
 
-/// Returns the first line of the answer. Bytes received after it are kept for the stream.
+/// Returns the first line of the answer. Bytes received after this line are kept for the stream.
 std::string Connection::first_line(std::chrono::milliseconds timeout) {
   const auto deadline = std::chrono::steady_clock::now() + timeout;
   std::size_t end = std::string::npos;

@@ -33,9 +33,9 @@ class Connection {
   /// Connects to the admin socket at `path`. Throws std::runtime_error if no program accepts the connection.
   explicit Connection(const std::string& path) : socket_(connected_to(path)) {}
 
-  /// Sends the command `line` and waits for the answer. Afterwards the first SIGINT or SIGTERM makes the program send
-  /// the rest and end the stream. A second signal ends sluicectl. Throws std::runtime_error with the reason if the
-  /// command fails or the program does not answer in time.
+  /// Sends the command `line` and waits for the answer, at most for `timeout`. Afterwards the first SIGINT or SIGTERM
+  /// makes the program send the rest and end the stream. A second signal ends sluicectl. Throws std::runtime_error with
+  /// the reason if the command fails or the program does not answer in time.
   void begin(const std::string& line, std::chrono::milliseconds timeout);
   /// Returns the next received bytes of the stream, or an empty text at its end.
   [[nodiscard]] std::string next();

@@ -29,7 +29,7 @@ std::string word(const Json& item, const char* key) {
   return at != item.end() && at->is_string() ? at->get<std::string>() : "";
 }
 
-/// Returns a text that identifies a bearer or flow, so that it is found again in the answers at the next interval.
+/// Returns a text that identifies a bearer or flow, by which it is found in the answers of the next interval.
 std::string name_of(const Json& item) {
   return word(item, "ue") + " " + word(item, "server") + " " + std::to_string(number(item, "policy"));
 }
@@ -102,8 +102,8 @@ Json rows_of(const Json& before, const Json& now, const char* counter, double se
   return rows;
 }
 
-/// Adds the missing rates of bearers to `rows`. A bearer without a rate controller has no byte count. Its rate is
-/// therefore the sum of the rates of its UE's split connections.
+/// Adds the missing rates of bearers to `rows`. A bearer without a rate controller has no byte count. The sum of the
+/// rates of its UE's split connections, from `flow_rows`, is used instead.
 void complete_rates(const Json& bearers, Json& rows, const Json& flow_rows) {
   std::map<std::string, double> by_ue;
   for (const Json& flow : flow_rows) {
@@ -125,14 +125,14 @@ void sort_by(Json& rows, Order order) {
   std::stable_sort(rows.begin(), rows.end(), [&](const Json& a, const Json& b) { return value(a) > value(b); });
 }
 
-/// Returns the sum of the values of `key` in all rows that contain it.
+/// Returns the sum of the values of `key` in those rows that contain it.
 double sum(const Json& rows, const char* key) {
   double total = 0;
   for (const Json& row : rows) total += number(row, key);
   return total;
 }
 
-/// Returns the first `most` rows as a table in readable units. Returns the text `nothing` if there are no rows.
+/// Returns the first `most` rows as a table in readable units. If there are no rows, returns the text `nothing`.
 std::string table(const Json& rows, std::span<const admin::Column> columns, std::size_t most, const char* nothing) {
   if (rows.empty()) return nothing;
   Json shown = Json::array();
@@ -162,8 +162,8 @@ namespace {
 
 constexpr std::array handlings{"controlled", "split", "passed"};  // as in the answer of `traffic`
 
-/// Returns how the bytes between two samples were processed: the share that rate controllers limited, that was only
-/// split, and that passed without control. Returns null if there were no bytes, or if the program does not count them.
+/// Returns how the bytes between two samples were processed, in percent: limited by a rate controller, only split, or
+/// passed without control. Returns null if there were no bytes, or if the program does not count them.
 Json shares(const Json& before, const Json& now) {
   if (!before.contains("traffic") || !now.contains("traffic")) return nullptr;
   Json object = Json::object();

@@ -23,7 +23,7 @@ std::string count_of(std::uint64_t number, std::string_view one) {
 }
 
 /// Splits the received stream of a decision log into lines, so that only complete lines are written to the output.
-/// Stores the newest line, because the log's last line contains how many lines the log has and how many were lost.
+/// Keeps the newest line, because the log's last line contains the numbers of written and lost lines.
 class Lines {
  public:
   /// Adds received bytes. Returns the lines that these bytes complete.
