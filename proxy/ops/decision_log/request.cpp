@@ -10,7 +10,8 @@ namespace {
 constexpr std::string_view whose =
     "trace: name a UE by its address as in `bearers`, or a connection by address:port as in `flows`";
 
-/// Parses "10.0.0.2", "10.0.0.2:4000", "2001:db8::2" or "[2001:db8::2]:4000". Returns nothing for other texts.
+/// Parses the address of a UE, optionally with a port: "10.0.0.2", "10.0.0.2:4000", "2001:db8::2" or
+/// "[2001:db8::2]:4000". Returns nothing for other texts.
 std::optional<control::DecisionLog::Selection> read_selection(std::string_view text) {
   if (const auto whole = IpAddress::parse(text)) return control::DecisionLog::Selection{*whole, {}};
   const std::size_t colon = text.rfind(':');

@@ -19,9 +19,10 @@ class TraceRing final : public control::LineSink {
 
   [[nodiscard]] bool put(std::string_view line) override;
 
-  /// Called by the reader. Appends available bytes to `out`, at most `most`. One line may be split between two calls.
+  /// Called by the reader. Moves available bytes, at most `most`, from the ring to the end of `out`. One line may be
+  /// split between two calls.
   void take(std::string& out, std::size_t most);
-  /// Called by the reader. True if no bytes are available.
+  /// True if the ring has no bytes to read. Called by the reader.
   [[nodiscard]] bool empty() const { return ring_.read_available() == 0; }
 
  private:

@@ -11,10 +11,11 @@
 namespace sluice::tracing {
 namespace {
 
-/// Maximum time to wait until a shard stops using the decision log. A shard that takes longer has stalled.
+/// Maximum time to wait at the end of a recording until all shards stop using the decision log. A shard that takes
+/// longer is considered stalled.
 constexpr Duration longest_farewell = std::chrono::seconds(1);
-/// Version of the line format of decision logs. control::Replay, which runs controllers again with a recorded log,
-/// checks it.
+/// Version of the line format of decision logs, which the first line of a log contains. control::Replay, which runs
+/// controllers again with a recorded log, checks it.
 constexpr int format = 1;
 
 std::int64_t nanoseconds_of(Instant instant) {
@@ -56,7 +57,7 @@ bool TraceStream::take(std::string& out, std::size_t most) {
   return false;
 }
 
-/// Appends lines to `out`, up to the requested total. Ends the recording when that number is reached.
+/// Appends lines to `out`, until the log has the requested number of lines. Ends the recording when it has them.
 void TraceStream::add_lines(std::string& out, std::string_view lines) {
   while (!lines.empty()) {
     if (request_.lines && lines_ >= *request_.lines) return finish();

@@ -15,9 +15,9 @@
 
 namespace sluice::tracing {
 
-/// Byte stream of one decision log as JSON lines: the inputs and decisions of one UE's controllers. Lines of one shard
-/// are in order of time. The stream ends after the requested duration or number of lines, or at the client's request.
-/// Thread: the control thread.
+/// Byte stream of one decision log as JSON lines: the inputs and decisions of one UE's controllers. Lines of the same
+/// shard are in order of time. The stream ends after the requested duration or number of lines, or at the client's
+/// request. Thread: the control thread.
 class TraceStream final : public admin::ByteStream {
  public:
   struct Parts {
@@ -38,7 +38,7 @@ class TraceStream final : public admin::ByteStream {
  private:
   struct Source {
     std::shared_ptr<ShardTrace> shard;
-    std::string text;  ///< first part of a line, read from the ring, whose end has not been read yet
+    std::string text;  ///< start of a line that was read from the ring, and whose end was not read yet
   };
   /// Appends the first line of the log: the program, the UE, the time on the shards' clock, and the wall-clock time
   /// since 1970.

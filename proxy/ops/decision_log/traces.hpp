@@ -21,7 +21,7 @@ class Traces {
 
   struct Program {
     std::string name;
-    /// Slot by which each shard gets the decision log that it writes; outlives the logs.
+    /// Slots through which the shards get the decision log that they write, indexed by shard; outlive the logs.
     std::vector<TraceSlot*> shards;
     /// makes every shard check soon whether a decision log has started or ended
     std::function<void()> wake;

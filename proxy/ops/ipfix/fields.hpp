@@ -15,13 +15,12 @@ inline constexpr std::uint32_t documentation_enterprise = 32473;
 /// section 7).
 inline constexpr std::uint16_t variable_length = 65535;
 
-/// Selects who has assigned the number of an information element.
+/// Registry that has assigned the number of an information element.
 enum class Space : std::uint8_t {
   iana,  ///< IANA's registry of IPFIX information elements
-  /// IANA's registry; the element then describes the opposite direction, from the responder to the initiator (RFC
-  /// 5103).
+  /// IANA's registry; the element describes the reverse direction, from the responder to the initiator (RFC 5103).
   reverse,
-  own  ///< this project, because IANA has not registered the element
+  own  ///< registry of this project, for elements that IANA has not registered
 };
 
 /// Table of the fields of a data record in order: X(name, element, space, length, text). The fields of the addresses
@@ -54,13 +53,13 @@ struct Field {
   std::uint16_t length = 0;
   std::string_view text;
 };
-/// Fields of a data record that follow the addresses.
+/// Fields of a data record in order, after the address fields.
 inline constexpr std::array field_table = {
 #define X(name, element, space, length, text) Field{#name, element, Space::space, length, text},
     SLUICE_IPFIX_FIELDS(X)
 #undef X
 };
-/// Address fields of a data record: initiator and responder. One array is for IPv4, the other for IPv6.
+/// Address fields of a data record: initiator and responder. This array is for IPv4, address_fields_v6 for IPv6.
 inline constexpr std::array address_fields_v4 = {
     Field{"sourceIPv4Address", 8, Space::iana, 4, "address of the initiator"},
     Field{"destinationIPv4Address", 12, Space::iana, 4, "address of the responder"}};

@@ -20,7 +20,7 @@ constexpr std::uint8_t tcp = 6;
 
 using Octets = std::vector<std::uint8_t>;
 
-/// Appends a number in network byte order, in `size` bytes.
+/// Appends the low `size` bytes of a number in network byte order.
 void put(Octets& out, std::uint64_t value, std::size_t size) {
   for (std::size_t i = size; i > 0; --i) out.push_back(static_cast<std::uint8_t>(value >> (8 * (i - 1))));
 }
@@ -30,12 +30,12 @@ void set_length(Octets& out, std::size_t at, std::size_t length) {
   out[at + 1] = static_cast<std::uint8_t>(length);
 }
 
-/// Appends an address, in 4 bytes if `as_v4` is true, else in 16.
+/// Appends an address: its 4 bytes if `as_v4` is true, else 16 bytes.
 void put_address(Octets& out, const IpAddress& address, bool as_v4) {
   out.insert(out.end(), address.octets.begin() + (as_v4 ? 12 : 0), address.octets.end());
 }
 
-/// Appends a text after its length in one byte (RFC 7011 section 7). All texts are shorter than 255 bytes.
+/// Appends a text, preceded by one byte with its length (RFC 7011 section 7). Texts are cut off after 254 bytes.
 void put_text(Octets& out, std::string_view text) {
   const std::string_view part = text.substr(0, 254);
   out.push_back(static_cast<std::uint8_t>(part.size()));
@@ -109,7 +109,7 @@ std::uint8_t end_reason_of(std::string_view reason) {
   return reason.ends_with("_memory") ? no_resources : forced;
 }
 
-/// Returns the header of a message (RFC 7011 section 3.1). The length in it is filled in later.
+/// Returns the header of a message (RFC 7011 section 3.1). The length field is zero and must be set later.
 Octets MessageWriter::header(std::uint32_t now_s) const {
   Octets out;
   put(out, version, 2);
