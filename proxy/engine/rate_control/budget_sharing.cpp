@@ -15,8 +15,8 @@ namespace sluice::proxy {
 
 namespace {
 
-/// Excess of a flow's queueing delay from which on its bottleneck is assumed to be another link than the radio link.
-/// The excess is the part above twice the delay that all flows of the UE share: that of the radio queue and of ACKs on
+/// Delay above which a flow's bottleneck is assumed to be another link than the radio link. It is compared with the
+/// flow's queueing delay minus twice the delay that all flows of the UE share: that of the radio queue and of ACKs on
 /// the uplink.
 constexpr Duration queued_elsewhere = std::chrono::milliseconds(20);
 /// Factor for the bytes in flight of a flow whose bottleneck is not the radio link. The limit is this factor × rate of
@@ -133,7 +133,7 @@ Bytes BudgetSharing::budget_beside_others(const Share& share, const Flow& flow, 
 
 /// Updates the flow's bytes in flight and whether it waits for the controller's window. Returns how many more bytes its
 /// own bottleneck (budget_elsewhere()) allows in flight. If that is zero, the flow does not count as waiting, because
-/// not the controller's window limits it.
+/// its bottleneck limits it, and not the controller's window.
 inline Bytes BudgetSharing::follow(Share& share, const Flow& flow, const Bearer& bearer, AckController& controller) {
   follow_flight(share, flow, controller);
   const Bytes elsewhere = budget_elsewhere(share, flow, bearer, controller);
@@ -200,9 +200,9 @@ void BudgetSharing::record_passed(const Flow& flow, FlowId id, Bearer& bearer) {
 }
 
 /// Returns how many bytes of the UE's common `budget` the flow may send. The flow's part of the window is at least one
-/// segment, because a flow sends no smaller unit. It is at least two segments during a drain, in which the controller
-/// empties the radio queue to measure the base delay. A single segment could falsify this measurement, because the UE
-/// may delay its ACK.
+/// segment, because a flow sends no smaller unit. During a drain it is at least two segments. A drain is a phase in
+/// which the controller empties the radio queue to measure the base delay, the round trip without a queue. A single
+/// segment could falsify this measurement, because the UE may delay its ACK.
 Bytes BudgetSharing::part_of_budget(const Share& share, Bytes budget, Competitors competitors, std::uint32_t waiting,
                                     const Flow& flow, const AckController& controller, Instant now) {
   const bool in_pairs = controller.law().draining();

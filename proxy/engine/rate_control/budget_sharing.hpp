@@ -98,7 +98,7 @@ class BudgetSharing {
     std::uint32_t payload = 0;
     control::TimestampOneWayDelay clock;
   };
-  /// Adds the change in the flow's bytes in flight since the last call to the UE's bytes in flight.
+  /// Updates the UE's bytes in flight by the change in this flow's bytes in flight since the last call.
   static void follow_flight(Share& share, const Flow& flow, AckController& controller);
   /// Updates whether the flow has data that waits for the controller's window, and whether it waits as a short flow
   /// (less than smvs.short_flow sent).

@@ -72,8 +72,8 @@ control::QueueView ControlledFlow::queue(Bearer& bearer, Instant now) const {
   return view;
 }
 
-/// Returns the stream positions up to which the flow's data was sent, has reached and has left the radio queue. Bytes
-/// that the UE has acknowledged count as having left the queue, even if the last Node-B report is older.
+/// Returns the positions up to which the flow's data was sent, has reached and has left the radio queue. Bytes that the
+/// UE has acknowledged count as having left the queue, even if the last Node-B report is older.
 control::FlowView ControlledFlow::view(Bearer& bearer) {
   control::FlowView view;
   view.sent = std::max(sent_, acked_);

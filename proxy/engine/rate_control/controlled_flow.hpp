@@ -60,7 +60,8 @@ class ControlledFlow {
   [[nodiscard]] control::FlowControllerKind law() const { return law_.which(); }
 
  private:
-  /// Returns the stream positions up to which the flow's data was sent, has reached and has left the radio queue.
+  /// Returns the positions up to which the flow's data was sent, has reached and has left the radio queue. They count
+  /// bytes of the stream, or IP bytes for a split connection.
   [[nodiscard]] control::FlowView view(Bearer& bearer);
   /// Returns the state of the radio queue in the unit of this flow: payload bytes for an end-to-end connection, IP
   /// bytes for a split one.
@@ -79,7 +80,7 @@ class ControlledFlow {
   Bytes acked_;
   Bytes sent_;
   Duration round_trip_;  ///< minimum round-trip time of the flow; zero while unknown
-  /// payload bytes of the flow's largest packet; for split connections not used, and 1 like `packet_`
+  /// payload bytes of the flow's largest packet; stays 1, like `packet_`, if positions are IP bytes
   Bytes payload_{1};
   Bytes packet_{1};  ///< IP bytes of the flow's largest packet
   /// number of Node-B reports that the bearer had applied when this flow last processed one

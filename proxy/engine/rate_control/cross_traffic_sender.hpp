@@ -84,7 +84,7 @@ class CrossTrafficSender {
   static void expire_without_acks(Bearer& bearer, Instant now);
   [[nodiscard]] bool transmit(FlowQueue::Popped&& popped, Instant now);
   void count_passed(FlowQueue::Popped& popped, Instant now);
-  /// Sends a packet that the fair queue has released.
+  /// Sends a packet that was taken from the UE's queue, and counts its bytes as in flight or as a part of the grant.
   void send(Bearer& bearer, FlowQueue::Popped&& popped, Instant now);
   /// Records how many flows of cross traffic (packets of no split connection) wait. Sets the bearer's timer to the time
   /// at which the window will next grow.

@@ -69,9 +69,9 @@ void record_window_closed(Flow& flow, Bearer& bearer, bool window_closed) {
 /// restarts with ten segments.
 constexpr Duration ample_backlog_time = std::chrono::seconds(1);
 
-/// Fraction of the measured share of cross traffic that the link's rate is reduced by when the window advertised to the
-/// server is computed. It is below 1, because senders of cross traffic react to drops and then send less than on
-/// average.
+/// Factor for the measured share of cross traffic. The product is the share of the link's rate that is not available
+/// when the window advertised to the server is computed. The factor is below 1, because senders of cross traffic react
+/// to drops and then send less than on average.
 constexpr double kept_beside_cross_traffic = 0.8;
 
 /// True if the unsent data for the UE lasts longer than `ample_backlog_time` at the flow's part of the link's rate. The

@@ -100,9 +100,9 @@ class ReceiveWindowControl {
   [[nodiscard]] static Bytes window_unit(const Flow& flow, Side in) {
     return Bytes(std::int64_t{1} << flow.leg(opposite(in)).endpoint.snd_shift());
   }
-  /// Returns the window of `room` bytes for the host behind `in`. Rounds it up to one unit (window_unit()) if `held`,
-  /// the bytes of that host which the proxy holds, is zero. A window of zero would then never open again, because no
-  /// delivery would update it.
+  /// Returns the window to advertise to the host behind `in`: `room` bytes. A positive `room` is raised to one unit
+  /// (window_unit()) if `held`, the bytes of that host which the proxy holds, is zero. A window below one unit would be
+  /// advertised as zero, and never open again, because no delivery would update it.
   [[nodiscard]] static Bytes without_closing(const Flow& flow, Side in, Bytes room, Bytes held) {
     return held <= Bytes{} && room > Bytes{} ? greater(room, window_unit(flow, in)) : room;
   }

@@ -18,8 +18,8 @@ class TimeWaitQueue {
   /// Reserves places for a quarter of `max_flows` connections, but at least 16.
   explicit TimeWaitQueue(std::uint32_t max_flows) : ages_(std::max<std::uint32_t>(max_flows / 4, 16)) {}
 
-  /// Adds a connection that both hosts have closed, once for each connection. If the queue was full, returns the oldest
-  /// flow, which the caller must close; else no_id.
+  /// Adds a connection that both hosts have closed. Must be called once for each connection. If the queue was full,
+  /// returns the oldest flow, which the caller must close; else no_id.
   FlowId enter(Flow& flow, FlowId id, Registry& registry) {
     flow.in_time_wait = true;
     flow.handshake.ticket = ++last_ticket_;

@@ -188,9 +188,9 @@ inline void Classifier::handle(RxPacket& rx, ConnectionId id) {
   }
 }
 
-/// Returns the connection of a SYN, after handling an end of connection `id`, which had the SYN's addresses when the
-/// burst began. If the sender of the SYN has reset that connection earlier in the burst, the reset is first forwarded.
-/// The SYN then begins a new connection.
+/// Returns the id of the connection to which a SYN belongs. `id` is the connection that had the SYN's addresses and
+/// ports when the burst began. If the sender of the SYN has reset that connection earlier in the burst, the reset is
+/// forwarded first. The SYN then begins a new connection.
 ConnectionId Classifier::find_after_reset(const RxPacket& rx, ConnectionId id) {
   Registry& registry = shard_.registry;
   if (!registry.connections().is_flow(id)) return id;

@@ -14,8 +14,8 @@
 
 namespace sluice::proxy {
 
-/// Parses received frames, finds their connections, and passes each frame to the component that handles it. Frames of
-/// no connection that the proxy processes are forwarded unchanged. Thread: the shard's.
+/// Parses received frames, finds their connections, and passes each frame to the component that handles it. Frames
+/// without a known connection go to the Forwarder. Thread: the shard's.
 class Classifier {
  public:
   /// Components that handle frames. They must outlive the classifier.

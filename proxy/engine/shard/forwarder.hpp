@@ -11,8 +11,8 @@
 
 namespace sluice::proxy {
 
-/// Forwards packets that no split connection processes. Segments of an end-to-end connection are forwarded with
-/// rewritten windows, and other packets unchanged. Thread: the shard's.
+/// Forwards packets that no split connection processes. Rewrites windows in segments of end-to-end connections. Other
+/// packets stay unchanged, except for unfinished checksums and the rate signals of SCONE packets. Thread: the shard's.
 class Forwarder {
  public:
   /// Stores references to its arguments, which must outlive the forwarder.

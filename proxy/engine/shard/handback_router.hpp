@@ -18,7 +18,8 @@ class HandbackRouter {
                  HandshakeTracker& handshakes)
       : shard_(shard), flows_(flows), end_to_end_(end_to_end), forwarder_(forwarder), handshakes_(handshakes) {}
 
-  /// Processes a segment of a split connection that is being handed back to its hosts.
+  /// Processes a segment of a split connection that is being handed back to its hosts. Passes it to the proxy's leg,
+  /// forwards it, or does both, depending on its position relative to the handback point.
   [[gnu::cold, gnu::noinline]] void pass_during_handback(RxPacket& rx, FlowId id);
   /// Processes a segment of a released connection, which was handed back to its hosts before. Forwards it, or splits
   /// the connection again from this segment on. Returns false if the segment belongs to no released connection.

@@ -14,9 +14,9 @@ class MemoryRelief {
   MemoryRelief(const ShardContext& shard, SplitFlows& flows, FlowWalk& flow_walk)
       : shard_(shard), flows_(flows), flow_walk_(flow_walk) {}
 
-  /// Reads the number of free packet buffers if that is due. Above limits.release_flows_at, starts to hand connections
-  /// that hold no bytes back to their hosts. If few buffers are free, starts a scan over all flows, which drops
-  /// out-of-order data and resets stalled connections.
+  /// Reads the number of free packet buffers if that is due. If more are used than limits.release_flows_at, starts to
+  /// hand connections that hold no bytes back to their hosts. If few buffers are free, starts a scan over all flows,
+  /// which drops out-of-order data and resets stalled connections.
   void look(Instant now) {
     if (shard_.budget.is_due(now)) read_free_buffers(now);
   }
@@ -37,9 +37,9 @@ class MemoryRelief {
     bool active = false;
   };
 
-  /// Reads the number of free packet buffers. Above limits.release_flows_at, starts to hand connections that hold no
-  /// bytes back to their hosts. If few buffers are free, starts a scan over all flows, which drops out-of-order data
-  /// and resets stalled connections.
+  /// Reads the number of free packet buffers. If more are used than limits.release_flows_at, starts to hand connections
+  /// that hold no bytes back to their hosts. If few buffers are free, starts a scan over all flows, which drops
+  /// out-of-order data and resets stalled connections.
   [[gnu::noinline]] void read_free_buffers(Instant now);
   /// Starts a scan over all flows. The scan resets stalled connections that hold at least half of the largest number of
   /// bytes in the previous scan. The first scan resets none.

@@ -108,8 +108,8 @@ class Shard {
   /// of its hosts are reset. No new connections are split.
   void abort_all();
   [[nodiscard]] bool draining() const;
-  /// True while a scan over all flows is in progress that requests or cancels the handback of each flow to its hosts.
-  /// advance() continues the scan.
+  /// True while a scan over all flows is in progress. The scan requests the handback of each flow to its hosts, cancels
+  /// such requests, or ends the flows. advance() continues it.
   [[nodiscard]] bool scan_in_progress() const;
   /// Counts the connections that are still split, by what prevents their handback to the hosts. Visits every flow.
   [[nodiscard]] StayingFlows staying() const;

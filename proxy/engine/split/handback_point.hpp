@@ -85,7 +85,7 @@ struct Verdict {
   /// acknowledged
   bool whole = false;
   /// True if the segment lies in the window of the other host and acknowledges only data that was sent. Only the window
-  /// and the acknowledgement in such a segment count for the other host.
+  /// and the acknowledgement of a valid segment are recorded for the other host.
   bool is_valid = false;
   /// part of the segment that the proxy's leg must process: the acknowledgement of bytes that the proxy has sent
   tcp::Segment ours;

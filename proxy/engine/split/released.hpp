@@ -31,9 +31,9 @@ struct ReleasedFlow {
 static_assert(sizeof(ReleasedFlow) <= 192 + 2 * sizeof(packet::HeaderTemplate));
 
 /// Table of released connections, that is, of connections that were split and then handed back to their hosts. They are
-/// tracked while they are forwarded, so that they can be split again. Connections whose handshake the proxy has not
-/// seen are not in the table, because the options in their SYNs are unknown. If the table is full, the oldest entries
-/// are evicted. All memory is allocated at construction. Thread: the shard's.
+/// tracked while they are forwarded, so that they can be split again. Connections whose handshake no run of the proxy
+/// has seen are not in the table, because the options in their SYNs are unknown. If the table is full, the oldest
+/// entries are evicted. All memory is allocated at construction. Thread: the shard's.
 class Released {
  public:
   static constexpr std::uint32_t none = no_id;
