@@ -11,8 +11,8 @@ namespace sluice::admin {
 /// if no answer arrives in time.
 [[nodiscard]] Answer ask(const std::string& socket, const std::string& line, std::chrono::milliseconds timeout);
 
-/// Returns the error message for a user if connect(2) to an admin socket has failed with `error`, an errno: the cause
-/// and advice.
+/// Returns the error message for a user, with cause and advice, after connect(2) to an admin socket has failed with the
+/// errno `error`.
 [[nodiscard]] std::string unreachable(const std::string& socket, int error);
 
 /// Formats an answer as text: objects as aligned "key value" lines (nested ones as "outer.inner"), lists of objects as

@@ -24,7 +24,7 @@
 namespace sluice::capture {
 namespace {
 
-/// Number of bytes of the file that are read at once, and of the capture from which on it is written.
+/// Size in bytes of the parts in which the file of last frames is read and the capture is written.
 constexpr std::size_t part_bytes = std::size_t{1} << 20U;
 
 [[noreturn]] void fail_with_errno(const std::string& what) {

@@ -75,8 +75,8 @@ class EventStream::Client : public std::enable_shared_from_this<Client> {
     return unread_;
   }
 
-  /// Writes an event to the client. If an earlier event is still being sent, stores the new one until that is complete.
-  /// The new event then replaces an event that was stored before.
+  /// Writes an event to the client. If an earlier event is still being sent, the new one is stored until then. It
+  /// replaces an event that was stored before.
   void write_event(Text text) {
     look();
     ++unread_;

@@ -57,10 +57,11 @@ class MessageWriter {
   void end_set();
 
   Identity identity_;
-  std::vector<std::uint8_t> octets_;  ///< current message without its header
-  std::size_t set_at_ = 0;            ///< offset in the current message of the data set to which records are added
-  std::uint16_t set_ = 0;             ///< template id of the data set to which records are added; 0 if there is none
-  std::uint32_t records_ = 0;         ///< number of data records in the current message
+  /// current message with its header, which finish() completes; empty if no record was added
+  std::vector<std::uint8_t> octets_;
+  std::size_t set_at_ = 0;     ///< offset in the current message of the data set to which records are added
+  std::uint16_t set_ = 0;      ///< template id of the data set to which records are added; 0 if there is none
+  std::uint32_t records_ = 0;  ///< number of data records in the current message
   /// number of data records in all earlier messages; sequence number of the next message (RFC 7011 section 3.1)
   std::uint32_t sequence_ = 0;
 };

@@ -28,7 +28,7 @@ enum class Order : std::uint8_t { rate, queue, delay };
 [[nodiscard]] admin::Json top_of(const Look& before, const Look& now, Order order);
 
 /// Returns the result of top_of() as text: a summary and two tables. If `rows` is given, the text has at most that many
-/// lines, but never fewer than nine.
+/// lines. Values of `rows` below nine count as nine.
 [[nodiscard]] std::string to_text(const admin::Json& top, std::optional<std::size_t> rows);
 
 }  // namespace sluice::sluicectl
