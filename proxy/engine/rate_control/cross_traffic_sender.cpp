@@ -415,7 +415,8 @@ BearerId CrossTrafficSender::find_download(const RxPacket& rx, BearerId id) {
 }
 
 /// Creates a bearer for the UE to which a download goes, so that the UE's answers can be counted. Returns no_flow if
-/// the UE's policy does not permit that, if buffers are short, or if too many bearers exist.
+/// the UE's policy does not permit that, or if packet buffers or bearers are short. Also returns no_flow if the UE is
+/// in the control group, which no rate controller limits.
 BearerId CrossTrafficSender::open_for_answers(const RxPacket& rx) {
   const Policies& policies = shard_.registry.policies().current();
   const PolicyIndex policy = policies.choose(view_of(rx));

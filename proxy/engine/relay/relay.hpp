@@ -12,8 +12,8 @@ namespace sluice::proxy {
 /// and keep-alives. Other functions return the state of the relay, or advertise windows.
 namespace relay {
 
-/// Smallest window that counts as open: two segments of 1460 bytes plus 256 bytes. Up to 256 bytes are lost when the
-/// window field is rounded down to a unit of 256 (window scale 8).
+/// Smallest window that counts as open: two segments of 1460 bytes plus 256 bytes. Less than 256 bytes are lost when
+/// the window field is rounded down to a unit of 256 bytes (window scale 8).
 inline constexpr Bytes min_window{2 * 1460 + 256};
 
 /// Returns the bytes that the proxy has received for the host behind `out` and that this host has not acknowledged yet.

@@ -359,7 +359,8 @@ void HandshakeTracker::follow(RxPacket& rx, FlowId id) {
   forwarder_.forward(rx, Counter::forward_handshake);
 }
 
-/// Splits the connection, because this segment is the last ACK of its handshake. Forwards the ACK.
+/// Splits the connection, because this segment is the last ACK of its handshake. Forwards the ACK, perhaps with a
+/// smaller window. If the segment carries data or a FIN, the split flow relays it instead.
 void HandshakeTracker::split(RxPacket& rx, FlowId id) {
   Flow& flow = shard_.registry.flow(id);
   tcp::Segment ack = rx.segment();

@@ -87,7 +87,8 @@ class HandshakeTracker {
   /// Updates the handshake of a flow with this segment, and splits the connection after the last ACK of the handshake.
   /// Forwards the segment, unless the split flow processes it. Requires that the segment's checksum is correct.
   void follow(RxPacket& rx, FlowId id);
-  /// Splits the connection, because this segment is the last ACK of its handshake. Forwards the ACK.
+  /// Splits the connection, because this segment is the last ACK of its handshake. Forwards the ACK, perhaps with a
+  /// smaller window. If the segment carries data or a FIN, the split flow relays it instead.
   void split(RxPacket& rx, FlowId id);
   /// Tracks the connection end to end, because its policy no longer requires a split.
   void leave_end_to_end(RxPacket& rx, FlowId id);

@@ -48,8 +48,9 @@ class ReportDispatcher {
   /// none.
   void on_report(const ReportArrival& report, BearerId id, Instant now);
   /// Creates the bearer of a UE without connections, so that the Node-B reports about the UE limit its cross traffic
-  /// (QUIC, other datagrams). Returns no_flow if the UE's radio queue is empty, the policy does not allow this, or too
-  /// few bearers are free.
+  /// (QUIC, other datagrams). Returns no_flow if the UE's radio queue is empty, or if the policy does not allow this.
+  /// Also returns no_flow if the UE is in the control group (limited by no rate controller), or if too few bearers are
+  /// free.
   BearerId open_for_cross_traffic(const ReportArrival& report, Instant now);
   /// Returns the time at which the bearer is removed if nothing uses it until then, or `never` while it has
   /// connections.
