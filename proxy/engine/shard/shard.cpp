@@ -54,6 +54,12 @@ struct Shard::Parts {
     return registry.is_at_rest(now) && end_to_end.is_at_rest(now) && !flows.has_pending() && !flow_walk.active() &&
            !relief.active() && queue.empty() && !crashed_connections;
   }
+  /// Probes the hosts of crashed connections. Frees the component after its last connection, because is_at_rest() is
+  /// false until then.
+  void advance_crashed_connections(Instant now) {
+    if (now >= crashed_connections->next_deadline()) crashed_connections->advance(now, context);
+    if (crashed_connections->size() == 0) crashed_connections.reset();
+  }
   /// Handles expired timers and pending work of all components.
   [[gnu::noinline]] void advance(Instant now) {
     if (!registry.timers().is_quiet(now)) run_due(now);
@@ -66,8 +72,8 @@ struct Shard::Parts {
     flows.serve_pending(now);
     end_to_end.advance(now);
     registry.release_idle_histories(now);
-    if (crashed_connections && now >= crashed_connections->next_deadline()) [[unlikely]]
-      crashed_connections->advance(now, context);
+    if (crashed_connections) [[unlikely]]
+      advance_crashed_connections(now);
     queue.flush(now);
   }
   [[gnu::noinline]] void run_due(Instant now) {
@@ -187,11 +193,14 @@ bool Shard::release(const std::optional<IpAddress>& ue, Instant now) {
   }
   const BearerId bearer = parts.registry.find_bearer(*ue);
   if (bearer == flow::no_flow) return parts.flows.handback().released().has(*ue);
-  parts.registry.for_each_flow_of(
-      bearer, [&](Flow& flow, FlowId id) { parts.flows.request_release(flow, id, ReleaseReason::released_command); });
+  bool found = false;
+  parts.registry.for_each_flow_of(bearer, [&](Flow& flow, FlowId id) {
+    parts.flows.request_release(flow, id, ReleaseReason::released_command);
+    found = true;
+  });
   parts.flows.serve_pending(now);
   parts.queue.flush(now);
-  return true;
+  return found || parts.flows.handback().released().has(*ue);
 }
 
 void Shard::drain(bool on) {
@@ -200,8 +209,11 @@ void Shard::drain(bool on) {
 }
 
 bool Shard::split_again(const std::optional<IpAddress>& ue) {
-  return parts_->flows.handback().released().allow_split_again(ue) ||
-         (ue && parts_->registry.find_bearer(*ue) != flow::no_flow);
+  if (parts_->flows.handback().released().allow_split_again(ue)) return true;
+  bool found = false;
+  const BearerId bearer = ue ? parts_->registry.find_bearer(*ue) : flow::no_flow;
+  if (bearer != flow::no_flow) parts_->registry.for_each_flow_of(bearer, [&](Flow&, FlowId) { found = true; });
+  return found;
 }
 
 void Shard::abort_all() {

@@ -13,8 +13,8 @@ constexpr std::uint32_t enhanced_packet = 6;
 /// Offset of the options in an Interface Statistics Block of pcapng. Before them are block type, block length,
 /// interface and timestamp.
 constexpr std::size_t statistics_options_at = 20;
-constexpr std::uint16_t isb_ifrecv = 4;
 constexpr std::uint16_t isb_ifdrop = 5;
+constexpr std::uint16_t isb_filteraccept = 6;
 constexpr std::size_t shortest_block = 12;
 /// Maximum length in bytes of a pcapng block that is accepted. A block with a frame and its options is always shorter.
 constexpr std::size_t longest_block = 1U << 17U;
@@ -55,7 +55,7 @@ void Blocks::count(std::string_view block) {
     const std::size_t length = read_at<std::uint16_t>(block, at + 2);
     const bool number = length == sizeof(std::uint64_t) && at + 4 + length <= block.size();
     if (number && code == isb_ifdrop) totals_.lost += read_at<std::uint64_t>(block, at + 4);
-    if (number && code == isb_ifrecv) totals_.looked_at += read_at<std::uint64_t>(block, at + 4);
+    if (number && code == isb_filteraccept) totals_.selected += read_at<std::uint64_t>(block, at + 4);
     at += 4 + (length + 3) / 4 * 4;
   }
 }

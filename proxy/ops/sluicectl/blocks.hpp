@@ -10,13 +10,12 @@ namespace sluice::sluicectl {
 /// Counts of the frames in a capture, derived from the blocks of its pcapng stream.
 struct CaptureTotals {
   std::uint64_t frames = 0;
-  /// true if the statistics blocks at the end of the stream were received; the counts `lost` and `looked_at` are valid
+  /// true if the statistics blocks at the end of the stream were received; the counts `lost` and `selected` are valid
   /// only then
   bool complete = false;
   std::uint64_t lost = 0;  ///< number of frames that were lost because the program's ring was full
-  /// number of frames that the program received and sent during the capture, including those that the filter did not
-  /// select
-  std::uint64_t looked_at = 0;
+  /// number of frames that the capture's filter selected; includes the lost ones
+  std::uint64_t selected = 0;
 };
 
 /// Splits a received pcapng stream into blocks, so that only complete blocks are written to the output.

@@ -39,7 +39,7 @@ void print_totals(const CaptureTotals& totals) {
   if (!totals.complete)
     throw std::runtime_error(captured + "; the capture was cut off: the number of lost frames is unknown");
   const std::string text = captured + ", " + std::to_string(totals.lost) +
-                           " lost because they were not read in time, of " + std::to_string(totals.looked_at) +
+                           " lost because they were not read in time, of " + std::to_string(totals.selected) +
                            " that matched";
   std::fprintf(stderr, "sluicectl: %s\n", text.c_str());
 }

@@ -85,7 +85,7 @@ TEST(Pcapng, TheClientReadsItInPartsOfAnySize) {
     EXPECT_EQ(blocks.totals().frames, 1U);
     EXPECT_TRUE(blocks.totals().complete);
     EXPECT_EQ(blocks.totals().lost, 2U);
-    EXPECT_EQ(blocks.totals().looked_at, 10U);
+    EXPECT_EQ(blocks.totals().selected, 7U);
   }
 }
 

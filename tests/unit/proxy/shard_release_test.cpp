@@ -73,6 +73,19 @@ TEST_F(ShardRelease, AUeIsKnownWhileItHasAConnectionAndWhileOneThatWentBackIsTra
   EXPECT_TRUE(lab.shard.split_again(ue));
 }
 
+TEST_F(ShardRelease, AUeWithReportsButWithoutConnectionsHasNoneToRelease) {
+  proxy::ShardConfig config = split_config();
+  config.mode = proxy::Mode::smvs;
+  ProxyLab reported(config);
+  ScriptedHosts script(reported);
+  ScriptedReports(reported, script).queue(1000);
+  const IpAddress ue = script.ue_to_server.src;
+  EXPECT_FALSE(reported.shard.release(ue, reported.now));
+  EXPECT_FALSE(reported.shard.split_again(ue));
+  script.open();
+  EXPECT_TRUE(reported.shard.release(ue, reported.now));
+}
+
 TEST_F(ShardRelease, AnEmptyRelayIsReleasedAtOnce) {
   hosts.open();
   release();
