@@ -41,8 +41,8 @@ double RecentBytes::per_second(Instant now) {
 AbcControl::AbcControl(const AbcParameters& parameters, std::optional<Rate> capacity)
     : parameters_(checked(parameters)), capacity_(capacity), offered_(parameters.window), sent_(parameters.window) {}
 
-/// Adds the bytes that the link could carry between `since` and `now`. If this time is longer than the averaging
-/// window, only the bytes of the part inside the window are added.
+/// Adds the bytes that the link could carry between `since` and `now` to `offered_`, from which the link's rate µ is
+/// measured. Only the part of this time inside the averaging window counts.
 void AbcControl::offer(Bytes bytes, Instant since, Instant now) {
   const Duration time = now - since;
   const bool longer = time > parameters_.window;
@@ -59,7 +59,7 @@ double AbcControl::target_rate(Duration waited, Instant now) {
 }
 
 /// True if a packet of `size` bytes with the queueing delay `waited` keeps its accelerate mark, which costs one token.
-/// Each packet adds f = min(tr / (2·cr), 1) tokens, where tr is the target rate and cr the rate at which the queue
+/// Each packet first adds f = min(tr / (2·cr), 1) tokens. tr is the target rate, and cr the rate at which the queue
 /// sends.
 bool AbcControl::accelerates(Bytes size, Duration waited, Instant now) {
   sent_.add(size, now);

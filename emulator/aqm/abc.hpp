@@ -21,7 +21,8 @@ struct AbcParameters {
   Duration window = std::chrono::milliseconds(40);  ///< time over which rates are measured (T), > 0
 };
 
-/// Counts the bytes of a sliding time window, and returns their mean rate.
+/// Measures the mean rate over a sliding time window: each call of add() counts bytes, which leave the sum one window
+/// later.
 class RecentBytes {
  public:
   explicit RecentBytes(Duration window) : window_(window) {}
@@ -51,8 +52,8 @@ class AbcControl {
 
   /// Reports that the link could carry `bytes` between `since` and `now`, whether or not it carried them.
   void offer(Bytes bytes, Instant since, Instant now);
-  /// True if a packet of `size` with the queueing delay `waited` may ask its sender to accelerate; false if it must ask
-  /// it to brake.
+  /// True if a packet of `size` with the queueing delay `waited` may ask its sender to accelerate. If false, the caller
+  /// must make it ask for braking (see brake()).
   [[nodiscard]] bool accelerates(Bytes size, Duration waited, Instant now);
 
  private:
@@ -81,8 +82,8 @@ class AbcQueue final : public QueueDiscipline {
   Ring<Queued> queue_;
 };
 
-/// Changes a packet that asks its sender to accelerate (ECT(1)) into one that asks it to brake. Returns false if the
-/// packet does not ask for acceleration.
+/// Changes ECT(1), by which a packet asks its sender to accelerate, into CE, by which it asks to brake. Returns false
+/// and changes nothing if the packet does not carry ECT(1).
 bool brake(packet::Packet& frame);
 
 }  // namespace sluice::emulator

@@ -15,7 +15,7 @@ struct CodelParameters {
 
   /// Time for which the delay must stay above target before a packet is dropped; a worst-case round-trip time, > 0.
   Duration interval = std::chrono::milliseconds(100);
-  Bytes max_packet{1514};  ///< backlog in bytes up to which nothing is dropped, whatever the delay
+  Bytes max_packet{1514};  ///< bytes behind a packet up to which the packet is not dropped, whatever its delay
   bool ecn = false;        ///< true: ECN-capable packets are marked instead of dropped
 };
 
@@ -26,9 +26,10 @@ class CodelControl {
   /// Creates the controller. Throws std::invalid_argument if target or interval is not above 0.
   explicit CodelControl(const CodelParameters& parameters);
 
-  /// Returns the next packet to be sent, if there is one. `pull()` removes the oldest packet from the queue and returns
-  /// it, as an optional of Queued or a derived type. `backlog()` returns the bytes that remain in the queue.
-  /// `drop(packet)` and `mark()` are called for each packet that is dropped or marked.
+  /// Removes the next packet to be sent from the queue and returns it; empty if there is none. `pull()` removes the
+  /// oldest packet and returns it as an optional of Queued or a derived type. `backlog()` returns the bytes that remain
+  /// in the queue. `drop(packet)` is called for each dropped packet, and `mark()` for each packet that is marked
+  /// instead.
   template <typename Pull, typename Backlog, typename Drop, typename Mark>
   auto dequeue(Instant now, Pull&& pull, Backlog&& backlog, Drop&& drop, Mark&& mark) -> decltype(pull()) {
     auto packet = pull();
@@ -77,8 +78,9 @@ class CodelControl {
     drop(packet);
     return false;
   }
-  /// Implements dodequeue() of RFC 8289: true if the delay has been above target for an interval. `packet` is the
-  /// oldest packet, null if the queue is empty. `backlog` is the number of bytes that remain in the queue behind it.
+  /// Implements dodequeue() of RFC 8289: true if the delay has been above target for CodelParameters::interval.
+  /// `packet` is the oldest packet, null if the queue is empty. `backlog` is the number of bytes that remain in the
+  /// queue behind it.
   bool standing(const Queued* packet, Bytes backlog, Instant now);
   /// Enters the dropping state.
   void begin_dropping(Instant now);
@@ -89,9 +91,11 @@ class CodelControl {
   /// Time from which on a packet may be dropped if the delay stays above target until then; empty while the delay is
   /// below target.
   std::optional<Instant> first_above_;
-  bool dropping_ = false;         ///< true in the dropping state
-  Instant drop_next_{};           ///< time of the next drop
-  std::uint32_t count_ = 0;       ///< number of drops in this dropping state
+  bool dropping_ = false;  ///< true in the dropping state
+  Instant drop_next_{};    ///< time of the next drop
+  /// Number of drops and marks from which control_law() computes the time of the next drop. It continues the count of
+  /// the last dropping state if that state ended recently.
+  std::uint32_t count_ = 0;
   std::uint32_t last_count_ = 0;  ///< value of `count_` when the latest dropping state began
 };
 

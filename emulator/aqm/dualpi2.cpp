@@ -57,8 +57,9 @@ bool DualPi2Control::recur(double& sum, double likelihood) {
 }
 
 /// Decides whether a packet of the L queue is sent unchanged, marked or dropped (RFC 9332 appendix A.2). `waited` is
-/// its queueing delay, and `behind` the bytes that remain in the queue. At overload (k·p' >= 1) it is dropped with the
-/// probability p'² of classic packets, and otherwise marked.
+/// its queueing delay, and `behind` the bytes that remain in the queue. Without overload (k·p' < 1) it is marked with
+/// probability k·p'. It is always marked if it waited longer than DualPi2Parameters::step and more than a full packet
+/// is behind it. At overload it is dropped with probability p'², and otherwise marked.
 DualPi2Control::Verdict DualPi2Control::judge_scalable(Duration waited, Bytes behind) {
   const double coupled = parameters_.coupling * base_;
   if (coupled >= max_scalable && recur(scalable_drop_sum_, base_ * base_)) return Verdict::drop;

@@ -16,9 +16,9 @@ namespace sluice::emulator {
 struct DualPi2Parameters {
   Duration target = std::chrono::milliseconds(15);   ///< target delay of the classic queue, > 0
   Duration tupdate = std::chrono::milliseconds(16);  ///< time between two updates of the probability, > 0
-  double alpha = 0.16;                               ///< gain on the distance of the delay from the target, Hz, > 0
-  double beta = 3.2;                                 ///< gain on the change of the delay, Hz, > 0
-  double coupling = 2;                               ///< coupling factor (k), >= 1
+  double alpha = 0.16;  ///< gain in Hz on the difference between the delay and the target, > 0
+  double beta = 3.2;    ///< gain on the change of the delay, Hz, > 0
+  double coupling = 2;  ///< coupling factor (k), >= 1
 
   /// Delay above which a packet of the L queue is marked, > 0. On a link that sends only at intervals it must be longer
   /// than one interval, or packets are marked without congestion.
@@ -27,8 +27,8 @@ struct DualPi2Parameters {
   /// It gives these packets priority.
   Duration shift = std::chrono::milliseconds(30);
 
-  /// Backlog of the L queue in bytes up to which no packet is marked for its delay alone. With at most two packets in
-  /// both queues together, none is marked or dropped.
+  /// Backlog of the L queue in bytes up to which no packet is marked for its delay alone. If both queues together
+  /// contain at most twice as many bytes, no packet is marked or dropped.
   Bytes max_packet{1514};
 };
 
@@ -44,8 +44,9 @@ class DualPi2Control {
   /// Creates the controller. Throws std::invalid_argument if a parameter is out of its range.
   explicit DualPi2Control(const DualPi2Parameters& parameters);
 
-  /// Runs the updates of the probability that are due by `now`. The queues must not have changed since the last call.
-  /// `oldest` is the arrival time of the oldest packet of both queues, `now` if they are empty.
+  /// Runs the updates of the probability that are due by `now`. The queues must not have changed since the last call,
+  /// because each update uses the queueing delay at its own time. `oldest` is the arrival time of the oldest packet of
+  /// both queues, `now` if they are empty.
   void follow(Instant oldest, Instant now);
   /// Decides whether a packet of the L queue is sent unchanged, marked or dropped. Its queueing delay is `waited`, and
   /// `behind` bytes remain in the queue behind it.
@@ -73,8 +74,8 @@ class DualPi2Control {
 };
 
 /// The two queues of DualPI2 and the choice between them. The packet with the earlier arrival time is sent next. For
-/// that, packets of the L queue count as older by the parameter DualPi2Parameters::shift (time-shifted FIFO). So a
-/// classic packet waits for the L queue no longer than that time. `Item` is Queued or a derived type; size_of(item)
+/// that, packets of the L queue count as older by DualPi2Parameters::shift (time-shifted FIFO). So an L4S packet
+/// overtakes a classic packet that arrived at most that much earlier. `Item` is Queued or a derived type; size_of(item)
 /// returns the size of a packet in bytes.
 template <typename Item>
 class DualPi2Queues {
@@ -92,12 +93,13 @@ class DualPi2Queues {
   [[nodiscard]] std::size_t size() const { return scalable_.queue.size() + classic_.queue.size(); }
   /// True if a packet that arrived before `now` waits.
   [[nodiscard]] bool ready(Instant now) const { return scalable_.ready(now) || classic_.ready(now); }
-  /// Returns the packet that is sent next. Requires size() > 0.
+  /// Returns the packet that is sent next at `now`. Requires size() > 0.
   [[nodiscard]] const Item& front(Instant now) { return next_line(now).queue.front(); }
-  /// Takes out the packet that is sent next, whatever its delay. Requires size() > 0.
+  /// Takes out the packet that is sent next at `now`, without marking or dropping packets. Requires size() > 0.
   [[nodiscard]] Item pop(Instant now) { return take(next_line(now)); }
-  /// Returns the next packet to be sent at `now`, if a packet that arrived before `until` remains. `drop(item)` and
-  /// `mark()` are called for each packet that the control drops or marks.
+  /// Takes out the packet that is sent at `now`. Only packets that arrived before `until` are considered. Returns
+  /// nothing if none of them remains, because the control may drop packets first. `drop(item)` is called for each
+  /// dropped packet, and `mark()` for each marked one.
   template <typename Drop, typename Mark>
   std::optional<Item> dequeue(Instant now, Instant until, Drop&& drop, Mark&& mark) {
     control_.follow(oldest(now), now);
@@ -128,9 +130,9 @@ class DualPi2Queues {
     [[nodiscard]] bool ready(Instant now) const { return !queue.empty() && queue.front().since < now; }
   };
 
-  /// True if at most two packets wait, including `next`. Such a queue is not congested, as in PIE (RFC 8033 section
-  /// 4.1). An outage raises the drop probability. Without this test, each retransmission after the outage would be
-  /// dropped with that high probability.
+  /// True if the queues contain at most two full packets, including `next`, which has been taken out already. Such a
+  /// queue is not congested, as in PIE (RFC 8033 section 4.1). An outage raises the drop probability. Without this
+  /// test, each retransmission after the outage would be dropped with that high probability.
   [[nodiscard]] bool is_small(const Item& next) const {
     return scalable_.bytes + classic_.bytes + size_of(next) <= max_packet_ * 2;
   }
@@ -144,8 +146,8 @@ class DualPi2Queues {
     }
     return oldest;
   }
-  /// Returns the queue that sends next. A packet that arrives exactly at `now` is only considered if the other queue
-  /// has no older packet.
+  /// Returns the queue that sends next. If the oldest packet of only one queue arrived before `now`, that queue is
+  /// returned. Otherwise the arrival times decide, and those of the L queue count as earlier by `shift_`.
   Line& next_line(Instant now) {
     if (scalable_.queue.empty() || classic_.queue.empty()) return scalable_.queue.empty() ? classic_ : scalable_;
     if (scalable_.ready(now) != classic_.ready(now)) return scalable_.ready(now) ? scalable_ : classic_;

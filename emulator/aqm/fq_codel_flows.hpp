@@ -54,7 +54,7 @@ class FqCodelFlows {
   [[nodiscard]] std::size_t size() const { return size_; }
   /// Returns the oldest packet of the queue that sends next. Requires size() > 0.
   [[nodiscard]] const Item& front() { return busy().queue.front(); }
-  /// Takes out the packet that front() returns, whatever its delay. Requires size() > 0.
+  /// Takes out the packet that front() returns, without dropping or marking packets. Requires size() > 0.
   [[nodiscard]] Item pop() {
     Flow& flow = busy();
     Item oldest = take(flow);
@@ -66,8 +66,8 @@ class FqCodelFlows {
     return take(*std::max_element(flows_.begin(), flows_.end(),
                                   [](const Flow& a, const Flow& b) { return a.bytes < b.bytes; }));
   }
-  /// Returns the next packet to be sent, if there is one. `drop(item)` and `mark()` are called for each packet that
-  /// CoDel drops or marks.
+  /// Takes out the next packet to be sent and returns it; empty if there is none. `drop(item)` is called for each
+  /// packet that CoDel drops, and `mark()` for each packet that it marks.
   template <typename Drop, typename Mark>
   std::optional<Item> dequeue(Instant now, Drop&& drop, Mark&& mark) {
     while (active() > 0) {
@@ -145,8 +145,10 @@ class FqCodelFlows {
   Bytes quantum_;
   std::uint64_t seed_;
   std::vector<Flow> flows_;
-  ServiceList new_;  ///< numbers of the busy queues that have not used their first quantum
-  ServiceList old_;  ///< numbers of the busy queues that have used their first quantum
+  /// List of new queues (RFC 8290): numbers of active queues that have not used their first quantum.
+  ServiceList new_;
+  /// List of old queues (RFC 8290): numbers of all other active queues.
+  ServiceList old_;
   std::size_t size_ = 0;
 };
 

@@ -13,8 +13,8 @@
 namespace sluice::emulator {
 namespace {
 
-/// Lower bound of the sum over arriving packets of their drop probabilities since the last drop. Below this bound no
-/// packet is dropped; above max_sum a drop is certain (RFC 8033 section 5.5).
+/// Threshold for the sum of the arriving packets' drop probabilities since the last drop: below it, no packet is
+/// dropped. From max_sum on, a drop is certain (RFC 8033 section 5.5).
 constexpr double min_sum = 0.85;
 constexpr double max_sum = 8.5;
 /// Probability above which packets are dropped even if they are ECN-capable (RFC 8033 section 5.1).
@@ -48,7 +48,8 @@ Duration PieQueue::delay(Instant now) const {
   return queue_.empty() ? Duration::zero() : now - queue_.front().since;
 }
 
-/// Runs the updates of the probability that are due by `now`. The queue must not have changed since the last call.
+/// Runs the updates of the probability that are due by `now`. The queue must not have changed since the last call,
+/// because each update uses the queueing delay at its own time.
 void PieQueue::follow(Instant now) {
   if (next_ == never) next_ = now + parameters_.tupdate;
   for (; next_ <= now; next_ += parameters_.tupdate) {

@@ -15,7 +15,7 @@ struct PieParameters {
 
   /// Burst allowance: time without drops after the queue becomes congested, >= 0.
   Duration max_burst = std::chrono::milliseconds(150);
-  double alpha = 0.125;    ///< gain on the distance of the delay from the target, Hz, > 0
+  double alpha = 0.125;    ///< gain in Hz on the difference between the delay and the target, > 0
   double beta = 1.25;      ///< gain on the change of the delay, Hz, > 0
   Bytes max_packet{1514};  ///< size of a full packet; nothing is dropped if at most two of them wait
   bool ecn = false;        ///< true: ECN-capable packets are marked instead of dropped, up to a probability of 0.1

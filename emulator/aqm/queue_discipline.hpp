@@ -75,7 +75,7 @@ class QueueDiscipline {
     on_dequeued(queued);
     ++(counters_.*why);
   }
-  /// Counts the departure of a queued packet and returns it.
+  /// Counts the departure of a queued packet, and returns the packet.
   [[nodiscard]] packet::Packet departs(Queued queued, Instant now) {
     on_dequeued(queued);
     ++counters_.departed;

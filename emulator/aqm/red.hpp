@@ -11,16 +11,16 @@ namespace sluice::emulator {
 /// Parameters of RED (Random Early Detection). Thresholds apply to the average queue length in bytes, without Ethernet
 /// headers (line_size).
 struct RedParameters {
-  Bytes min_threshold;  ///< average queue length below which nothing is dropped, >= 0
+  Bytes min_threshold;  ///< average queue length below which no packet is marked or dropped early, >= 0
 
   /// Average queue length in bytes from which on every packet is dropped; > min_threshold. With mark_above_max packets
   /// are marked instead.
   Bytes max_threshold;
   double max_probability = 0.1;  ///< drop probability when the average queue length reaches max_threshold, 0 < p <= 1
   double weight = 0.002;         ///< weight of the newest queue length in the average, 0 < w <= 1
-  /// Packet size from which the decay of the average while the line is idle is computed, > 0.
+  /// Packet size, > 0. While the line is idle, the average decays as if packets of this size were sent.
   Bytes mean_packet{1000};
-  /// Rate of the line, > 0, from which the decay of the average while the line is idle is computed.
+  /// Rate of the line in bytes per second, > 0. It determines how fast the average decays while the line is idle.
   double bytes_per_second = 0;
   bool ecn = false;  ///< true: below max_threshold, ECN-capable packets are marked instead of dropped
 
