@@ -39,14 +39,14 @@ class AirLinkUser {
   /// Called when the last byte of a packet has left the radio queue. Retransmissions on the air do not repeat the call.
   virtual void left_queue(const Departed& departed, Instant now) = 0;
   /// Called when active queue management drops a packet from the radio queue, before any byte of it is transmitted.
-  /// `length` is its size in IP bytes.
+  /// `length` is the packet's size in IP bytes.
   virtual void dropped(const packet::Packet& packet, Bytes length, Instant now) = 0;
   /// Called when a packet has reached the receiver, complete and in order.
   virtual void arrived(Departed&& departed, Instant now) = 0;
   /// Called when a packet will not reach the receiver, because bytes of it were lost on the air and RLC gave them up.
   virtual void lost(Departed&& departed, Instant now) = 0;
-  /// Called, possibly several times, while RLC has lost data to retransmit. The earliest retransmission may be sent at
-  /// the time `when`.
+  /// Called when lost data waits for an RLC retransmission, and again while it waits. `when` is the earliest time at
+  /// which RLC may retransmit some of it.
   virtual void ready_at(Instant when) = 0;
 
  protected:
@@ -111,7 +111,7 @@ class AirLink final : public EventTarget {
   /// Builds a new block of at most `capacity` bytes from RLC retransmissions and the queue. `units` is the number of
   /// resource blocks that it uses.
   link::HarqBlock fill(const LinkGrant& grant, Bytes capacity, std::uint32_t units, UeQueue& queue, Instant now);
-  /// Informs RLC whether the contents of the oldest block without a known outcome were received or lost.
+  /// Informs RLC whether the oldest block whose outcome was unknown has been received or lost.
   void decide(bool received, Instant now);
   /// Calls arrived() or lost() of the user for each packet, in order, that RLC has delivered or given up. Sets the
   /// timers.

@@ -19,8 +19,8 @@
 
 namespace sluice::emulator {
 
-/// Callback for each packet that enters a radio queue. The Node-B uses it to compute the queue price of the control law
-/// CLAMP.
+/// Callback for each packet that enters a radio queue. The Node-B uses it to compute the price of the control law
+/// CLAMP: a measure of congestion from which senders' windows are computed.
 class ArrivalObserver {
  public:
   /// Called when a packet for `ue` has entered the UE's radio queue; the queue already contains the packet.
@@ -81,14 +81,15 @@ class Cell final : public RadioCell, public Element, private TtiUser {
   /// Queues a packet that another Node-B has forwarded. Its UE is at this Node-B already, or on its way here. `length`
   /// is the packet's size in IP bytes.
   void take_over(UeIndex ue, packet::Packet packet, Bytes length, Instant now);
-  /// Starts to serve a UE that has come from another Node-B. The UE is then in state normal, and its packets are no
-  /// longer dropped.
+  /// Starts to serve a UE that has come from another Node-B: sets its state to normal and clears the flag that
+  /// set_losing() sets.
   void attach(UeIndex ue, Instant now);
   /// Stops serving the UE, which has gone to another Node-B.
   void detach(UeIndex ue, Instant now);
   /// True if this Node-B serves the UE.
   [[nodiscard]] bool here(UeIndex ue) const { return ues_[ue].here; }
-  /// Drops the packets of a UE until it is attached again, because its handover forwards no packets.
+  /// Records that packets for the UE are lost until it is attached again, because its handover forwards no packets.
+  /// Its reports then contain the allowance 0, so that the proxy sends nothing.
   void set_losing(UeIndex ue) { ues_[ue].losing = true; }
   [[nodiscard]] bool losing(UeIndex ue) const { return ues_[ue].losing; }
   /// Sets the radio state of a UE, which the reports contain. In state released the UE has left, so packets for it are

@@ -65,7 +65,7 @@ class Downlink final : private AirLinkUser, private DrxUser {
   /// Empties the queue and the air link; all packets are dropped for `reason`.
   void flush(DropReason reason, Instant now);
   /// Forwards all packets in order to another Node-B. Packets that were sent on the air are included unless the UE has
-  /// acknowledged them.
+  /// received them completely.
   void forward_all(Element& to, Instant now);
   /// Forwards a packet of `length` IP bytes to `to` without queueing it, because its UE has left this Node-B.
   void pass_on(packet::Packet packet, Bytes length, Element& to, Instant now);
@@ -82,8 +82,8 @@ class Downlink final : private AirLinkUser, private DrxUser {
   /// waits.
   [[nodiscard]] std::uint64_t next_useful(std::uint64_t from);
   // The following functions are inline because they are called for every UE in every TTI.
-  /// Returns what the scheduler must know about this UE in `tti`, except for the SNR (Candidate::quality_db).
-  /// `is_backlogged` is the result of backlogged() for this TTI.
+  /// Returns what the scheduler must know about this UE in `tti`. Candidate::quality_db is 0; the caller sets it if the
+  /// scheduler uses the SNR. `is_backlogged` is the result of backlogged() for this TTI.
   [[nodiscard]] Candidate candidate(std::uint64_t tti, bool is_backlogged) {
     const LinkGrant& grant = channel_->at(tti);
     return {ue_, is_backlogged, grant.capacity, 0, grant.cqi, queue_.short_head()};
@@ -124,7 +124,8 @@ class Downlink final : private AirLinkUser, private DrxUser {
     DropReason reason = DropReason::air;  ///< reason recorded for the packets, if they are dropped
     Element* onwards = nullptr;           ///< receives the packets that were on the air; null: they are dropped
   };
-  /// Abandons hybrid ARQ and RLC. The packets in them are forwarded or dropped as `handover_context` states.
+  /// Abandons hybrid ARQ and RLC. Packets in them that the UE has not received completely are forwarded or dropped as
+  /// `handover_context` states.
   void part(const HandoverContext& handover_context, Instant now);
   void end_idle(Instant now);
   void begin_idle(std::uint64_t tti, Instant now);

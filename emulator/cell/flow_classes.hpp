@@ -39,7 +39,7 @@ class FlowClasses {
     /// packets stay in order.
     std::uint32_t long_waiting = 0;
   };
-  /// Number of flows above which the state of idle flows is discarded.
+  /// Number of flows from which on the state of idle flows is discarded.
   static constexpr std::size_t max_flows = 4096;
   /// Discards the state of flows that are idle and have no long packet queued.
   void forget_idle(Instant now);

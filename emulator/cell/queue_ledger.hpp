@@ -71,7 +71,7 @@ class QueueLedger {
     counters_.arrived_bytes += count(length);
     counters_.arrived_air += count(air);
   }
-  /// Counts the arriving packet that follows, of `length` IP bytes, as forwarded by another Node-B.
+  /// Counts the arriving packet that follows (`length` IP bytes) as forwarded by another Node-B.
   void taken_over(Bytes length);
   /// Adds an accepted packet to the contents of the queue: `length` IP bytes, which are `air` bytes with padding of
   /// radio frames.

@@ -14,7 +14,7 @@ namespace sluice::emulator {
 /// Number of a UE in its cell: 0, 1, 2 … in the order in which UEs were added.
 using UeIndex = std::uint32_t;
 
-/// Callbacks for departures and drops in a cell's radio queues; used for delays, logs and early reports.
+/// Callbacks for departures and drops in a cell's radio queues, from which delays and drops are measured and logged.
 class CellObserver {
  public:
   /// Called when a packet of `length` IP bytes has left the queue: its last byte was sent over the air for the first

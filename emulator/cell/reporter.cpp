@@ -254,8 +254,9 @@ Bytes Reporter::waiting(UeIndex ue) const {
   return queue.air_bytes() + Bytes(queue.counters().forwarded_air - bearers_[ue].since.forwarded_air);
 }
 
-/// Returns the window that Generalized Window Advertising (GWA) gives to each flow of the UE: its share of the queue's
-/// free space (GWA-FCFS). The result is at most the window that the upstream router advertises.
+/// Returns the window that Generalized Window Advertising (GWA) gives to each flow of the UE: the free space of the
+/// queue divided by the number of flows (GWA-FCFS). The result is at most the window that the upstream router
+/// advertises.
 Bytes Reporter::advertise(const Bearer& bearer, const UeQueue& queue, Instant now) const {
   control::GwaParameters parameters;
   parameters.buffer = queue.buffer() > Bytes(0) ? queue.buffer() : *config_.advertised_buffer;

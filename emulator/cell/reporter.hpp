@@ -35,8 +35,8 @@ class ReportSink {
   ~ReportSink() = default;
 };
 
-/// The router upstream of the Node-B, if it advertises the window φ of GWA (Generalized Window Advertising). φ arrives
-/// with the packets that the router forwards.
+/// Router upstream of the Node-B that advertises a window φ by GWA (Generalized Window Advertising). φ is the receive
+/// window that each flow may use at this router. It arrives with the packets that the router forwards.
 class UpstreamRouter {
  public:
   /// Returns the window φ that the router advertises to each of `flows` ≥ 1 flows, as received until `now`. `now` must
@@ -58,8 +58,8 @@ struct ReporterConfig {
   /// Longest interval between reports of an unchanged UE, rounded down to whole periods. Used if the sink accepts that
   /// unchanged UEs are omitted in between. 0: all UEs are reported every period.
   Duration refresh{};
-  /// Smoothing factor α of the mean service rate, 0 <= α < 1. Once per report period the mean becomes α · mean + (1 −
-  /// α) · latest rate.
+  /// Smoothing factor α of the mean service rate, 0 <= α < 1. At each report of a UE the mean becomes α · mean + (1 −
+  /// α) · latest rate. If the queue is empty, the mean can only rise.
   double mean_alpha = 0.85;
 
   /// Time without transmission after which a backlogged UE is reported as in outage.
@@ -67,16 +67,17 @@ struct ReporterConfig {
   /// Parameters of the SMVS controller, which computes at the Node-B how many bytes the proxy may send (an allowance).
   /// Its step must equal the period of the reports. If absent, reports contain no allowance.
   std::optional<control::SmvsParameters> law;
-  /// Parameters of the queue price of the control law CLAMP; if present, the price is computed and reported.
+  /// Parameters of the queue price of the control law CLAMP, a measure of congestion. If present, the price is computed
+  /// and reported.
   std::optional<control::ClampPriceParameters> price = std::nullopt;
-  /// Buffer size B from which the window φ of GWA (Generalized Window Advertising) is computed if the radio queue has
-  /// no limit. If present, the reports contain φ.
+  /// Buffer size B for GWA (Generalized Window Advertising), used if the radio queue has no limit. If present, the
+  /// reports contain the window φ that each flow of the UE may use.
   std::optional<Bytes> advertised_buffer = std::nullopt;
-  /// Router upstream of the Node-B that advertises a window φ for GWA (Generalized Window Advertising). The router must
-  /// outlive the reporter. Null: only the Node-B's own φ is reported.
+  /// Router upstream of the Node-B that also advertises a window by GWA (Generalized Window Advertising). The smaller
+  /// window is reported. The router must outlive the reporter. Null: only the Node-B's own window is reported.
   UpstreamRouter* upstream = nullptr;
-  /// Sender id of this Node-B. A status message of the proxy that answers the reports of another Node-B does not change
-  /// the allowances recorded here. 0: all status messages change them.
+  /// Sender id of this Node-B. The reporter ignores what status messages confirm about another Node-B's reports,
+  /// because it compares them with its own allowances (bytes that the proxy may send). 0: it uses all status messages.
   std::uint64_t sender = 0;
 };
 
@@ -108,8 +109,8 @@ class Reporter final : public EventTarget, private ArrivalObserver, private Pres
   void on_status(const control::feedback::BearerStatus& status, Instant now);
   /// Handles the proxy's request for reports of all UEs. Has no effect if all were reported at this instant.
   void on_poll(Instant now);
-  /// Handles a restart of the sequence numbers of reports. Allowances already sent no longer count as in flight, and
-  /// the next report contains all UEs.
+  /// Handles a restart of the sequence numbers of reports. Allowances (bytes that the proxy may send) already sent no
+  /// longer count as in flight, and the next report contains all UEs.
   void on_sink_restart();
 
   /// Sends the periodic reports or checks for sharp changes. The event loop calls it.
@@ -141,7 +142,8 @@ class Reporter final : public EventTarget, private ArrivalObserver, private Pres
     Rate rate;                    ///< service rate between the last two reports
     double mean = 0;              ///< mean service rate, bytes per second
     bool mean_known = false;      ///< true once a mean service rate has been measured
-    /// Fraction of a byte by which the allowance was rounded down; it is added to the next allowance.
+    /// Fraction of a byte by which the last allowance (bytes that the proxy may send) was rounded down; it is added to
+    /// the next one.
     double fraction = 0;
     std::uint32_t active_flows = 0;  ///< active flows of the UE, as the proxy's latest status message states
     /// Values of the queue's counters when the UE came to this Node-B; reports contain the differences to them.
@@ -159,8 +161,8 @@ class Reporter final : public EventTarget, private ArrivalObserver, private Pres
   [[nodiscard]] bool has_news(UeIndex ue) const { return cell_.here(ue) || bearers_[ue].reported_here; }
   /// Starts the measurements of a UE at `now`.
   void begin(UeIndex ue, Instant now);
-  /// Returns the bytes queued for the UE at this Node-B, plus those that it has forwarded to another Node-B. Padding of
-  /// radio frames is included.
+  /// Returns the bytes queued for the UE at this Node-B, plus those that it has forwarded to another Node-B since the
+  /// UE came. Padding of radio frames is included.
   [[nodiscard]] Bytes waiting(UeIndex ue) const;
   /// Returns the window that GWA (Generalized Window Advertising) gives to each flow of a bearer.
   [[nodiscard]] Bytes advertise(const Bearer& bearer, const UeQueue& queue, Instant now) const;
@@ -187,7 +189,8 @@ class Reporter final : public EventTarget, private ArrivalObserver, private Pres
   /// True if unchanged UEs are omitted.
   [[nodiscard]] bool omits_unchanged() const;
   [[nodiscard]] bool is_due(UeIndex ue, const control::feedback::BearerReport& report) const;
-  /// Adds a report to `batch_`, the reports that are sent together. Records the allowance that the report contains.
+  /// Adds a report to `batch_`, the reports that are sent together. Records the report's allowance (bytes that the
+  /// proxy may send) with the sequence number that the report will have.
   void add(UeIndex ue, const control::feedback::BearerReport& report, Instant now);
   /// Sends the reports of `batch_`; unchanged UEs may be omitted if the sink accepts it.
   void send_batch(Instant now);
@@ -203,7 +206,7 @@ class Reporter final : public EventTarget, private ArrivalObserver, private Pres
   std::vector<control::feedback::BearerReport> batch_;
   /// Number of UEs with data in their queue. Each report in `batch_` contains it.
   std::uint32_t active_users_ = 0;
-  Instant all_reported_{};  ///< when all UEs were last reported
+  Instant all_reported_{};  ///< time of the last report of all UEs
   bool running_ = false;
   Instant started_{};
   std::uint64_t tick_ = 0;        ///< time of the pending event, in quarters of the report period since start()

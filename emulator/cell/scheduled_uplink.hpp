@@ -113,7 +113,8 @@ class ScheduledUplink final : public Element, private TtiUser {
   [[nodiscard]] std::uint64_t next_for(UeIndex ue, std::uint64_t from, Instant now);
   [[nodiscard]] std::uint64_t next_configured(UeIndex ue, std::uint64_t from) const;
   [[nodiscard]] bool is_configured(UeIndex ue, std::uint64_t tti) const { return next_configured(ue, tti) == tti; }
-  /// Returns the number of resource blocks needed for `size` bytes in a TTI that carries `capacity` bytes.
+  /// Returns the number of resource blocks needed for `size` bytes in a TTI whose resource blocks together carry
+  /// `capacity` bytes.
   [[nodiscard]] std::uint32_t units_for(Bytes size, Bytes capacity) const;
   /// Returns the duration `span` in TTIs, rounded up.
   [[nodiscard]] std::uint64_t in_ttis(Duration span) const;

@@ -140,8 +140,8 @@ void Sectors::allocate_blocks(Scheduler& scheduler, std::uint64_t tti, Instant n
   }
 }
 
-/// Returns the number of resource blocks needed for the UE's backlog, at least 1. `capacity` is what the whole TTI
-/// carries for this UE.
+/// Returns the number of resource blocks needed for the UE's backlog, at least 1. `capacity` is the number of bytes
+/// that the whole TTI carries for this UE.
 std::uint32_t Sectors::needed_by(UeIndex index, Bytes capacity, Instant now) const {
   const Bytes pending = ues_[index].downlink->pending(now);
   const std::int64_t units = (pending.count() * resources_.blocks + capacity.count() - 1) / capacity.count();

@@ -13,14 +13,14 @@ namespace sluice::emulator {
 class SharedAir {
  public:
   /// Adds `offered`, the bytes that a UE's link could carry in its allocated TTI, or part of a TTI. Call it only if the
-  /// block was received.
+  /// block was received, because the link could carry nothing in the TTI of a lost block.
   void served(std::uint64_t offered) { served_ += offered; }
   /// Adds `offered_by_all`, the bytes that the links of all UEs together could carry in an allocated TTI. This sum is
   /// later subtracted from what these links could have carried in all TTIs, which leaves the unused TTIs.
   void taken(std::uint64_t offered_by_all) { allocated_capacity_of_all_ += offered_by_all; }
-  /// Adds what unused TTIs could have carried so far to the total; call it before a UE is attached or detached.
-  /// `capacity_of_all` is what the links of all UEs could have carried in all TTIs so far. `here` is the number of UEs
-  /// attached before this change.
+  /// Adds the bytes that unused TTIs could have carried so far to the total; call it before a UE is attached or
+  /// detached. `capacity_of_all` is what the links of all UEs could have carried in all TTIs so far. `here` is the
+  /// number of UEs attached before this change.
   void add_unused_capacity(std::uint64_t capacity_of_all, std::uint64_t here) {
     unused_before_ += unused_since_change(capacity_of_all, here);
     capacity_of_all_before_ = capacity_of_all;

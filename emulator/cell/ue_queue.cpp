@@ -113,7 +113,8 @@ void UeQueue::drop(const QueuedPacket& gone, Instant now) {
   refuse(gone);
 }
 
-/// Counts a packet as dropped that is not, or no longer, in the counted contents of the queue.
+/// Counts a packet as dropped. The packet is no part of the counted contents of the queue, or was removed from them
+/// before.
 void UeQueue::refuse(const QueuedPacket& waiting) {
   forget_class(waiting);
   ledger_.dropped(size_of(waiting));

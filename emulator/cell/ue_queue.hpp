@@ -218,8 +218,8 @@ class UeQueue {
   void delivered(Bytes length) { ledger_.delivered(length); }
   /// Counts a packet of `length` IP bytes that left the queue and is permanently lost on the air.
   void lost(Bytes length) { ledger_.lost(length); }
-  /// Counts a packet of `length` IP bytes that left the queue and is now forwarded to another Node-B. The UE may not
-  /// have received it.
+  /// Counts a packet of `length` IP bytes that left the queue and is now forwarded to another Node-B, because the UE
+  /// has not received it completely.
   void recall(Bytes length) { ledger_.forwarded(length, Bytes(0), Bytes(0)); }
 
   /// True if no packet is queued or in transit. A queue without bytes is empty, because every packet has at least one
@@ -273,7 +273,7 @@ class UeQueue {
   };
   /// Takes out the packet in transit, or the next one if none is in transit.
   Taken take_head(Instant now);
-  /// Updates the flow classes when a packet of a long flow leaves the queue.
+  /// Informs the flow classification that a packet left the queue, if the packet belongs to a long flow.
   void forget_class(const QueuedPacket& gone) {
     if (!gone.is_short) classes_.on_long_removed(gone.packet.bytes());
   }

@@ -51,8 +51,8 @@ std::span<const UplinkGrant> UplinkScheduler::grant(std::uint64_t tti, std::uint
   return grants_;
 }
 
-/// Chooses the UEs that share this TTI, in round-robin order. `capacities` has for each UE the bytes that the whole TTI
-/// carries.
+/// Chooses the UEs that share this TTI, in round-robin order. `capacities` contains for each UE the bytes that the
+/// whole TTI would carry for it.
 void UplinkScheduler::choose(std::span<const Bytes> capacities) {
   sharers_.clear();
   const auto ues = static_cast<UeIndex>(ues_.size());

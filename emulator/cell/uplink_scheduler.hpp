@@ -46,8 +46,9 @@ class UplinkScheduler {
   /// Returns the bytes for which the UE still needs grants, as far as its requests and buffer status reports show.
   [[nodiscard]] Bytes known(UeIndex ue) const { return ues_[ue].known; }
 
-  /// Allocates `units` resource blocks of TTI `tti`, which must increase from call to call. `capacities` contains for
-  /// each UE the bytes that the whole TTI carries; a UE with 0 gets no grant. The result is valid until the next call.
+  /// Allocates `units` resource blocks of TTI `tti`; `tti` must increase from call to call. `capacities` contains for
+  /// each UE the bytes that the whole TTI would carry for it; a UE with 0 gets no grant. The result is valid until the
+  /// next call.
   std::span<const UplinkGrant> grant(std::uint64_t tti, std::uint32_t units, std::span<const Bytes> capacities);
 
  private:
@@ -72,8 +73,8 @@ class UplinkScheduler {
   };
   void choose(std::span<const Bytes> capacities);
   void share(std::uint32_t units);
-  /// Returns the number of resource blocks needed for the UE's known data, at least 1. `capacity` is what the whole TTI
-  /// carries for this UE.
+  /// Returns the number of resource blocks needed for the UE's known data, at least 1. `capacity` is the number of
+  /// bytes that the whole TTI carries for this UE.
   [[nodiscard]] std::uint32_t needed_by(UeIndex ue, Bytes capacity) const;
 
   UplinkResources resources_;

@@ -130,8 +130,8 @@ class UplinkUe final : private AirLinkUser {
 
   /// First TTI in which an RLC retransmission is ready and the UE must send a scheduling request for it.
   std::uint64_t rlc_retx_at_ = not_set;
-  /// Time of the latest RLC retransmission for which a scheduling request was planned. It prevents a second request for
-  /// this retransmission.
+  /// Time from which on RLC may retransmit, as announced by the latest call of ready_at(). A second call with this time
+  /// plans no second scheduling request.
   Instant sr_trigger_time_{};
 };
 

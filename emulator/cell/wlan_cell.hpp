@@ -25,7 +25,7 @@ struct WlanParameters {
   std::uint32_t contention_window = 31;                ///< contention window in slots; the mean back-off is half of it
 };
 
-/// Numbers of packets of two kinds: TCP segments without payload (most of them ACKs), and all others.
+/// Numbers of packets of two kinds: TCP segments without payload (most of them ACKs), and all other packets.
 struct WlanPackets {
   std::uint64_t data = 0;  ///< all other packets
   std::uint64_t acks = 0;  ///< TCP segments without payload
@@ -67,7 +67,7 @@ class WlanCell final : public RadioCell, public Element, public EventTarget {
   [[nodiscard]] std::size_t queues() const override { return 1; }
   [[nodiscard]] Backlog backlog() const override;
   /// Returns how long the air was busy, expressed in bytes of packets of 1500 bytes. `offered` is what such packets
-  /// could have carried in the whole time, and `carried` what they could have carried in the busy time.
+  /// could have carried in the time since the start, and `carried` what they could have carried in the busy time.
   [[nodiscard]] LinkUse use(Instant now) override;
 
   /// Returns the state of a mobile's downlink; its backlog is its part of the access point's buffer.

@@ -41,10 +41,10 @@ class X2Forwarding final : public Element, public EventTarget {
   [[nodiscard]] Element& neighbours() { return neighbours_; }
 
   // The steps of handover number `handover` of a UE follow; numbers begin at 1.
-  /// Starts the handover with the number `handover` (which the end marker carries) at the old Node-B. The UE leaves,
-  /// and its packets are forwarded to `onwards`; if that is null, they are dropped.
+  /// Starts the handover with the number `handover` (which the end marker carries) at this Node-B, the source. The UE
+  /// leaves, and its packets are forwarded to `onwards`; if that is null, they are dropped.
   void leave(UeIndex ue, std::uint32_t handover, Element* onwards, Instant now);
-  /// Prepares the new Node-B of the UE's handover number `handover` for the UE. If `forwarded` is true, packets of the
+  /// Prepares this Node-B, the target, for the UE's handover number `handover`. If `forwarded` is true, packets of the
   /// new path wait until the packets that the old Node-B forwards have arrived.
   void expect(UeIndex ue, std::uint32_t handover, bool forwarded);
   /// Starts the timer for the end marker of the UE's handover number `handover`; call it at both Node-Bs when the core
