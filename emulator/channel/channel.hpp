@@ -9,7 +9,8 @@ namespace sluice::emulator {
 
 /// Capacity of one UE's link in a TTI, if that TTI is allocated to the UE, and whether a block is received.
 struct LinkGrant {
-  /// Bytes of the transport block with padding of radio frames, or bytes of the delivery opportunities of a trace.
+  /// Bytes that the whole TTI carries: those of the transport block, with padding of radio frames, or of the delivery
+  /// opportunities of a trace.
   Bytes capacity;
 
   /// Random number of the TTI, uniform in [0, 1). A block is received if `draw` is not below the error rate of the
@@ -22,7 +23,8 @@ struct LinkGrant {
   [[nodiscard]] Bytes carried() const { return received ? capacity : Bytes(); }
 };
 
-/// Radio quality in one TTI: chip-level SNRs in dB, 0 for a channel without radio.
+/// SNRs of a link in one TTI, in dB: chip-level in HSDPA, wideband in LTE and NR. Both are 0 for a channel without a
+/// radio model.
 struct RadioQuality {
   double reported_db = 0;  ///< SNR that determined the capacity; an earlier one if the CQI has a delay
   double present_db = 0;   ///< SNR in this TTI, which determines whether the block is received
@@ -57,8 +59,8 @@ class Channel {
   /// Returns the probability that a block coded for `cqi` is lost at `snr_db`. For a retransmission, `snr_db` is the
   /// combined SNR of all attempts. The result is 0 if no block is lost at random.
   [[nodiscard]] virtual double error_rate(double /*snr_db*/, std::uint8_t /*cqi*/) const { return 0; }
-  /// Returns a lower bound of the next TTI, from `tti` on, in which the link carries something. A cell can skip the
-  /// TTIs before it.
+  /// Returns the earliest TTI, from `tti` on, in which the link may carry something. A cell can skip the TTIs before
+  /// it.
   [[nodiscard]] virtual std::uint64_t next_useful(std::uint64_t tti) { return tti; }
 
  protected:
@@ -84,8 +86,8 @@ class Channel {
   /// Advances to TTI `tti` if there are TTIs between the current one and `tti`, or if the grant of `tti` is not
   /// computed yet.
   void advance(std::uint64_t tti);
-  /// Makes `grant`, the grant of the first TTI that was not read yet, the current grant. Counts the bytes that the
-  /// grant offers.
+  /// Makes `grant` the current grant and counts the bytes that it offers. `grant` must be that of the first TTI that
+  /// was not read yet.
   void take(const LinkGrant* grant) {
     current_ = grant;
     offered_ += static_cast<std::uint64_t>(current_->carried().count());

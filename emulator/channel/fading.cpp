@@ -18,11 +18,11 @@ namespace {
 /// Number of steps (time intervals of the fading) between exact computations of the phases. In between, each sinusoid
 /// is rotated once per step; 1024 rotations cost at most 1e-13 of precision.
 constexpr std::uint64_t anchor_interval = 1024;
-/// Random displacement of each angle, relative to the angle between neighbours. With this size the frequencies of two
-/// UEs differ, and the autocorrelation is still J0.
+/// Largest random displacement of a sinusoid's angle of arrival, relative to the angle between two neighbouring
+/// sinusoids. With this size the frequencies of two UEs differ, and the autocorrelation is still J0.
 constexpr double displacement = 0.1;
 static_assert(anchor_interval % Fading::stretch == 0);
-/// Number of partial sums that the vectorised functions accumulate side by side.
+/// Number of partial sums, each over every eighth sinusoid, that the vectorised functions compute in parallel.
 constexpr std::size_t lanes = 8;
 
 /// One partial sum per lane.

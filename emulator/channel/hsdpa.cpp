@@ -20,8 +20,8 @@ double linear(double db) {
   return std::pow(10, db / 10);
 }
 
-/// Table that decides from the approximate SNR of a block whether the block is received. If the SNR is too close to the
-/// limit for that, the table gives no result.
+/// Table that decides from the approximate SNR of a block whether the block is received. The table gives no result if
+/// the error of the approximate SNR could change the decision.
 const link::Receptions receptions(LinkBudget::tolerance_db);
 
 const HsdpaParameters& checked(const HsdpaParameters& p) {
@@ -114,8 +114,9 @@ void HsdpaChannel::judge(std::span<LinkGrant> grants, std::uint64_t first) const
   return received ? *received : link::block_received(snr_db(measurement), grant.cqi, grant.draw);
 }
 
-/// Returns the grants of the newest stretch (Fading::stretch TTIs). The first measurements are made before TTI 0, so
-/// that the first TTIs can use a CQI.
+/// Measures the SNR of the next stretch (Fading::stretch TTIs) and returns the grants of the TTIs whose SNR is now
+/// known. The first call returns fewer grants, because the first measurements precede TTI 0. They determine the CQIs of
+/// the first TTIs.
 std::span<const LinkGrant> HsdpaChannel::ahead(std::uint64_t tti) {
   measure();
   const std::uint64_t first = tti + cqi_delay_;

@@ -80,10 +80,11 @@ class HsdpaChannel final : public Channel {
   Random errors_;
   std::array<Bytes, link::max_cqi + 1> capacities_{};  ///< bytes that a TTI carries, by CQI
   std::uint64_t cqi_delay_;  ///< CQI delay in TTIs; the CQI of TTI n is from the SNR measured `cqi_delay_` TTIs earlier
-  std::array<Measured, 2> measured_;                       ///< the two newest stretches
-  std::array<std::uint64_t, 2 * Fading::stretch> cqis_{};  ///< CQIs of the two newest stretches of TTIs
-  std::uint64_t measurements_ = 0;                         ///< number of measurements so far
-  std::array<LinkGrant, Fading::stretch> grants_{};        ///< grants of the TTIs of the newest stretch
+  std::array<Measured, 2> measured_;  ///< the two newest stretches
+  /// CQIs measured in the two newest stretches of TTIs.
+  std::array<std::uint64_t, 2 * Fading::stretch> cqis_{};
+  std::uint64_t measurements_ = 0;                   ///< number of measurements so far
+  std::array<LinkGrant, Fading::stretch> grants_{};  ///< grants of the TTIs of the newest stretch
 };
 
 }  // namespace sluice::emulator

@@ -5,8 +5,8 @@
 
 namespace sluice::emulator {
 
-/// Checks the parameters of a channel model. If the condition of a call is false, the call throws std::invalid_argument
-/// with the name of the model and what was expected.
+/// Checks the parameters of a channel model. A call whose argument `in_range` is false throws std::invalid_argument
+/// with the name of the model and the text `expected`.
 struct RangeCheck {
   const char* model;
 

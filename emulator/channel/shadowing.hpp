@@ -36,7 +36,7 @@ class Shadowing {
   [[nodiscard]] double after(double value, double normal) const { return keep_ * value + renew_ * normal; }
 
   Random random_;
-  double keep_ = 1;   ///< weight e^(−vΔ/D) of the last value in each step
+  double keep_ = 1;   ///< weight e^(−vΔ/D) of the previous value in each step
   double renew_ = 0;  ///< weight sqrt(1 − e^(−2vΔ/D))·σ of the random number in each step
   double value_ = 0;  ///< present attenuation in dB
 };

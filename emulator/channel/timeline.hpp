@@ -14,10 +14,10 @@ class TimelineChannel final : public SteppedChannel {
  public:
   /// Starts with channel `first` at TTI 0.
   explicit TimelineChannel(std::unique_ptr<Channel> first);
-  /// Ends the UE's link: from TTI `tti` on the UE has none. Sections must be added in time order; a later call for the
-  /// same TTI replaces the earlier one.
+  /// Begins a gap: from TTI `tti` on, the UE has no channel. Sections (channels and gaps) must be added in time order;
+  /// a later call for the same TTI replaces the earlier one.
   void silence_from(std::uint64_t tti) { add(tti, none); }
-  /// Ends a gap without a channel: from TTI `tti` on, the UE has the last channel again.
+  /// Ends a gap: from TTI `tti` on, the UE has the last added channel again.
   void resume_from(std::uint64_t tti) { add(tti, channels_.size() - 1); }
   /// Switches to `channel` from TTI `tti` on.
   void replace_from(std::uint64_t tti, std::unique_ptr<Channel> channel);
@@ -30,7 +30,7 @@ class TimelineChannel final : public SteppedChannel {
   [[nodiscard]] RadioQuality quality_of(std::uint64_t tti) const override;
 
  private:
-  /// Channel index of a section in which the UE has no channel.
+  /// Value of ChannelInterval::channel that stands for a gap, in which the UE has no channel.
   static constexpr std::size_t none = SIZE_MAX;
   /// A section of the timeline with one channel, or none.
   struct ChannelInterval {
@@ -38,12 +38,13 @@ class TimelineChannel final : public SteppedChannel {
     std::size_t channel = none;
   };
   void add(std::uint64_t tti, std::size_t channel);
-  /// Returns the index of the section that contains `tti`. The search starts at the current section.
+  /// Returns the index in `intervals_` of the section (channel or gap) that contains `tti`. The search starts at the
+  /// current section, so `tti` must not be before it.
   [[nodiscard]] std::size_t interval_at(std::uint64_t tti) const;
 
   std::vector<std::unique_ptr<Channel>> channels_;
   std::vector<ChannelInterval> intervals_;
-  std::size_t current_ = 0;  ///< index of the section that contains the latest TTI
+  std::size_t current_ = 0;  ///< index of the section (channel or gap) that contains the latest TTI
 };
 
 }  // namespace sluice::emulator

@@ -83,7 +83,8 @@ class TraceChannel final : public Channel {
     for (; position.due <= until; ++passed) position = behind(position);
     return passed;
   }
-  /// Returns the first delivery opportunity after `position`.
+  /// Returns the delivery opportunity after `position`. After the last one of the trace, it is the first one of the
+  /// next repetition.
   [[nodiscard]] Position behind(const Position& position) const;
   /// Uses all delivery opportunities up to the start of TTI `tti`. Returns the number of bytes that they carry.
   std::uint64_t bytes_until(std::uint64_t tti);

@@ -63,7 +63,8 @@ int pdus(int transport_block_bits) {
 
 namespace {
 
-/// Returns the increase of x per dB of SNR at a CQI. x is the variable of the block error rate formula.
+/// Returns by how much x increases per dB of SNR at a CQI. x is the variable of the block error rate (e^x +
+/// 1)^(−1/0.7).
 double slope_of(int cqi) {
   return 2 * std::numbers::ln10 / (std::numbers::sqrt3 - std::log10(cqi));
 }
@@ -75,9 +76,9 @@ const auto slopes = [] {
   return all;
 }();
 
-/// Returns the SNR in dB at which x, the variable of the block error rate formula, is 0. The constant 17.30 is the 5.26
-/// of Brouwer et al. (ISSSTA 2004) plus 10·log10(16) = 12.04 dB. The 12.04 dB are added because the SNR of this model
-/// is before despreading.
+/// Returns the SNR in dB at which x, the variable of the block error rate (e^x + 1)^(−1/0.7), is 0. The constant 17.30
+/// is the 5.26 of Brouwer et al. (ISSSTA 2004) plus 10·log10(16) = 12.04 dB. The 12.04 dB are added because the SNR of
+/// this model is before despreading.
 double middle_of(int cqi) {
   return 1.03 * cqi - 17.30;
 }

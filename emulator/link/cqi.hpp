@@ -91,11 +91,11 @@ class Receptions {
   /// that the constructor was given.
   struct Line {
     double slope = 0;  ///< table positions per dB
-    /// Table position for a given SNR of 0 dB if the true SNR is lower by the largest error. The error rate at this
+    /// Table position for an SNR of 0 dB, if the true SNR is lower by the largest error. The error rate at this
     /// position is an upper bound.
     double lowest = 0;
-    /// Distance from `lowest` to the table position for a given SNR of 0 dB if the true SNR is higher by the largest
-    /// error. The error rate at that position is a lower bound.
+    /// Distance from `lowest` to the table position for an SNR of 0 dB, if the true SNR is higher by the largest error.
+    /// The error rate at that position is a lower bound.
     double further = 0;
   };
   /// Returns the error rate at a position of the table. A position outside `least` … `most` is replaced by the nearer

@@ -69,7 +69,7 @@ class Harq {
   [[nodiscard]] const HarqParameters& parameters() const { return parameters_; }
   /// Returns the number of blocks in processes: sent, and neither received nor given up.
   [[nodiscard]] std::uint32_t in_flight() const { return in_flight_; }
-  /// Discards every block, because the UE has left the cell.
+  /// Discards every block, because the UE's link is re-established at a handover or the UE has left.
   void flush();
 
  private:

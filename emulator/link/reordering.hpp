@@ -31,8 +31,8 @@ class ReorderingBuffer {
     release_in_order(decide);
     watch(now);
   }
-  /// Handles the sender's report, in answer to RLC's poll, that it has given up block `tsn`. Block `tsn` and all blocks
-  /// before it are released.
+  /// Handles an RLC poll, by which the sender informs the receiver that hybrid ARQ has given up block `tsn`. Block
+  /// `tsn` and all blocks before it are released.
   template <typename Decide>
   void given_up(std::uint64_t tsn, Instant now, Decide&& decide) {
     while (next_ <= tsn) release(decide);

@@ -40,13 +40,14 @@ class Rlc {
  public:
   explicit Rlc(const RlcParameters& parameters) : parameters_(parameters) {}
 
-  /// Records a received block. Blocks must be reported in the order of transmission sequence numbers.
-  void received(const RlcRange& range);
-  /// Records a block whose loss is detected at `now`. Blocks must be reported in the order of transmission sequence
+  /// Records that the bytes in `range` were received. Blocks must be reported in the order of transmission sequence
   /// numbers.
+  void received(const RlcRange& range);
+  /// Records that the block with the bytes in `range` is lost, which is detected at `now`. Blocks must be reported in
+  /// the order of transmission sequence numbers.
   void lost(const RlcRange& range, Instant now);
 
-  /// Gives up all missing ranges.
+  /// Gives up all missing ranges, because the link is abandoned.
   void give_up();
   /// Returns the bytes that may be retransmitted at `now`.
   [[nodiscard]] Bytes waiting(Instant now) const;

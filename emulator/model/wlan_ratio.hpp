@@ -16,11 +16,11 @@ struct WlanShare {
 };
 
 /// Returns R, the throughput of the upload divided by that of one download (Pilosof, Ramjee, Raz, Shavitt and Sinha,
-/// INFOCOM 2003, section IV). The other symbols are those of WlanShare. The access point's buffer is an M/M/1/K queue.
-/// Per packet of the upload it sends one packet, while a ACKs and n/R download packets arrive. So its load is ρ = a +
-/// n/R. The upload always has its full window, and the downloads follow the square-root law. This gives an equation,
-/// which is solved for R. R is 1 if all windows fit into the buffer. Throws std::invalid_argument if a parameter is out
-/// of its range.
+/// INFOCOM 2003, section IV). The other symbols are those of WlanShare. The access point sends one packet for each
+/// packet of the upload, because stations get equal access. In the same time `a` ACKs of the upload and n/R packets of
+/// the downloads arrive at it. So its buffer is an M/M/1/K queue with the load ρ = a + n/R. The upload always has its
+/// full window, and the downloads follow the square-root law. This gives an equation, which is solved for R. R is 1 if
+/// all windows fit into the buffer. Throws std::invalid_argument if a parameter is out of its range.
 ///
 /// The available copy of the paper lacks this section's formulas, so these are an interpretation. For B ≤ w all packets
 /// are assumed to be lost with equal probability P: R = w·√(2·P·bd/3). For larger B the upload's ACKs take at most w
