@@ -26,7 +26,7 @@ class AckStretcher {
   /// these bytes has waited for the longest delay.
   [[nodiscard]] bool on_received(tcp::SeqNum next, std::uint32_t full, Instant now);
   /// Returns true if `segment` is an ACK to drop, because a later ACK covers it. Otherwise the segment passes, and
-  /// echoes the timestamp of the first ACK that was dropped before it.
+  /// echoes the timestamp of the first ACK that was dropped since the last segment that passed.
   [[nodiscard]] bool holds(tcp::Segment& segment);
   /// Returns the time by which the received data must be acknowledged; `never` if nothing is unacknowledged.
   [[nodiscard]] Instant due() const { return due_; }

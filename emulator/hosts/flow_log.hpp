@@ -33,8 +33,8 @@ struct EndRecord {
 /// Measures how much the rate of a transfer varies between its seconds.
 class RateSpread {
  public:
-  /// Adds `fresh`, the number of bytes received at `now`. `now` must not decrease. The seconds that contain the first
-  /// and the last byte do not count.
+  /// Adds `fresh`, the number of bytes received at `now`; `now` must not decrease. Only whole seconds count, so the
+  /// seconds that contain the first and the last byte do not.
   void add(std::uint64_t fresh, Instant now);
   /// Returns the standard deviation of the rate divided by its mean. Returns nothing if there are fewer than two whole
   /// seconds.
@@ -42,7 +42,8 @@ class RateSpread {
 
  private:
   static constexpr std::int64_t not_begun = -1;
-  std::int64_t second_ = not_begun;  ///< number of the second in which bytes are counted at present
+  /// Number of the second (since the event loop's origin) in which bytes are counted at present.
+  std::int64_t second_ = not_begun;
   std::uint64_t in_it_ = 0;
   bool first_ = true;
   double seconds_ = 0;
@@ -57,7 +58,7 @@ struct FlowRecord {
   bool upload = false;
   Instant opened = never;     ///< time of the SYN
   Instant connected = never;  ///< time at which the handshake was complete
-  Instant finished = never;   ///< time of the last byte, or of the end of the connection
+  Instant finished = never;   ///< time of the last byte, or of the end of the connection or of the run
   std::uint64_t bytes = 0;    ///< payload bytes that the client received (download) or the server acknowledged (upload)
   std::uint64_t measured = 0;  ///< payload bytes of a bulk transfer after the time FlowLog::count_from
   std::uint64_t corrupted = 0;

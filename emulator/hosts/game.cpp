@@ -88,7 +88,8 @@ void GameClient::on_datagram(const packet::Addresses& ours, std::span<const std:
   if (head && ours == addresses_) receiver_.take(*head, log_.count_from, now);
 }
 
-/// State of one player at the server.
+/// State of one player at the server: the datagrams that the player requests, and the log of those that the player
+/// sent.
 class GameServer::Player final : public EventTarget {
  public:
   Player(EventLoop& loop, Host& host, const packet::Addresses& ours, DatagramLog& log, Random random)

@@ -38,11 +38,11 @@ struct HostConfig {
 
 struct HostCounters {
   std::uint64_t received = 0;       ///< received frames
-  std::uint64_t not_tcp = 0;        ///< frames that are neither a TCP segment nor a datagram for a bound port
+  std::uint64_t not_tcp = 0;        ///< frames that contain neither a TCP segment nor a datagram for a bound port
   std::uint64_t not_for_us = 0;     ///< frames for another address
   std::uint64_t bad_checksum = 0;   ///< frames dropped for a wrong TCP checksum
   std::uint64_t resets_sent = 0;    ///< resets sent for segments without a connection
-  std::uint64_t opened = 0;         ///< connections opened, in both directions
+  std::uint64_t opened = 0;         ///< connections opened, by this host and by its peers
   std::uint64_t retransmitted = 0;  ///< segments retransmitted by connections now closed
   std::uint64_t timeouts = 0;       ///< retransmission timeouts of connections now closed
 };

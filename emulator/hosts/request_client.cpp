@@ -12,7 +12,7 @@ namespace sluice::emulator {
 namespace {
 
 constexpr Duration reconnect_after = std::chrono::seconds(1);
-/// Largest number of outstanding requests; the server accepts 1024.
+/// Largest number of outstanding requests; more are not sent. The server accepts 1024.
 constexpr std::size_t max_asked = 512;
 
 }  // namespace

@@ -31,8 +31,8 @@ struct RequestConfig {
   /// (`clocked`), the interval between them, > 0.
   Duration interval = std::chrono::seconds(1);
   SizeDistribution size;  ///< size of an answer
-  Duration on{};  ///< if requests are sent regularly: mean length of the active periods (exponential); 0: always active
-  Duration off{};  ///< if requests are sent regularly: mean length of the pauses between active periods
+  Duration on{};   ///< mean length of the active periods (exponential) if requests are sent regularly; 0: always active
+  Duration off{};  ///< mean length of the pauses between active periods if requests are sent regularly
 };
 
 /// Sends small requests repeatedly on one connection. Either each request follows the answer to the one before, or

@@ -14,8 +14,8 @@ class EventLoop {
  public:
   /// Returns the emulator's present time.
   [[nodiscard]] Instant now() const { return now_; }
-  /// Schedules an event: target.on_event(tag, when) is called at `when`. A time in the past counts as now, after the
-  /// events already scheduled for now. The target must outlive the event.
+  /// Schedules an event: target.on_event(tag, when) is called at `when`. If `when` is in the past, the event runs at
+  /// the current time, after the events that are already scheduled for it. The target must outlive the event.
   void at(Instant when, EventTarget& target, std::uint64_t tag = 0) {
     const Event event{when < now_ ? now_ : when, order_++, &target, tag};
     if (spent_) {
@@ -25,7 +25,8 @@ class EventLoop {
       events_.push(event);
     }
   }
-  /// Returns when the next event is due; `never` if there is none. Must not be called from an event.
+  /// Returns when the next event is due; `never` if there is none. Must not be called from an event, because the
+  /// running event is still at the front of the queue.
   [[nodiscard]] Instant next() const { return events_.empty() ? never : events_.front().when; }
   /// Runs all events up to and including `end`; now() is `end` afterwards.
   void run_until(Instant end) {

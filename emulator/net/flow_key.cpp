@@ -24,7 +24,7 @@ std::optional<std::size_t> transport_of(std::span<const std::uint8_t> ip, std::u
   return std::size_t{4} * (ip[0] & 0x0fU);
 }
 
-/// Returns a bijective hash of 64 bits (finaliser of splitmix64).
+/// Returns `value` mixed by a bijective function on 64 bits (finaliser of splitmix64).
 std::uint64_t mix(std::uint64_t value) {
   value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9U;
   value = (value ^ (value >> 27)) * 0x94d049bb133111ebU;

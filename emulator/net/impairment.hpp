@@ -64,7 +64,7 @@ class Impairment final : public Element, public EventTarget {
   /// first.
   static bool later(const Held& a, const Held& b) { return a.due != b.due ? a.due > b.due : a.order > b.order; }
   void duplicate(const packet::Packet& packet, Instant now);
-  /// Forwards a packet in order; a delay jump that is active delays it.
+  /// Forwards a packet in order: it is delayed by the active delay jumps, and never leaves before an earlier packet.
   void pass(packet::Packet packet, Instant now);
   /// Keeps a packet and forwards it at `due`.
   void hold(packet::Packet packet, Instant due);

@@ -18,7 +18,7 @@ namespace {
 // Results are written in place and in whole words, because reading a word that was written in pieces stalls the
 // processor (store forwarding).
 
-/// Writes the IPv4-mapped form of an address to `result`.
+/// Writes the IPv4 address at `octets` to `result`, in its IPv4-mapped form (RFC 4291 section 2.5.5.2).
 void read_v4(const std::uint8_t* octets, IpAddress& result) {
   std::uint32_t address = 0;
   std::memcpy(&address, octets, sizeof address);
