@@ -23,8 +23,8 @@ struct Experience {
   std::string_view column;
   std::string_view subject;
   std::string_view statistic;
-  std::string_view less;  ///< adjective for a smaller value
-  std::string_view more;  ///< adjective for a larger value
+  std::string_view less;  ///< adjective for a smaller value, such as "fast"
+  std::string_view more;  ///< adjective for a larger value, such as "slow"
 };
 /// Delays that users notice. The report's first sentence compares the first one in this list for which the runs have
 /// values.
@@ -86,7 +86,8 @@ Groups pointers(const std::vector<ResultGroup>& groups) {
   return all;
 }
 
-/// A run of a mode, and the run of the base mode (without a proxy, or else the first mode) with equal swept values.
+/// Results of a mode, and those of the base mode with equal swept values. The base mode is the one without a proxy, or
+/// else the first mode.
 struct Pair {
   const ResultGroup* base;
   const ResultGroup* other;
@@ -112,8 +113,8 @@ class Comparison {
     }
   }
 
-  /// Returns for each pair of runs the value of the base mode divided by the value of the compared mode. Pairs in which
-  /// a value is missing are left out.
+  /// Returns the value of the base mode divided by the value of the compared mode, for each pair of results. Pairs in
+  /// which a value is missing or 0 are left out.
   [[nodiscard]] std::vector<double> gains(std::string_view column) const {
     std::vector<double> gains;
     for (const Pair& pair : pairs_) {
@@ -147,7 +148,8 @@ class Comparison {
     }
     return text;
   }
-  /// Returns the values of the compared mode and of the base mode in parentheses, if there is only one pair of runs.
+  /// Returns the values of the compared mode and of the base mode in parentheses, if there is only one pair of results;
+  /// otherwise an empty text.
   [[nodiscard]] std::string values(const Experience& experience) const {
     if (pairs_.size() != 1) return {};
     const std::string column(experience.column);

@@ -88,7 +88,7 @@ struct ColumnText {
   std::string_view name;
   std::string_view text;
 };
-/// Table of further result columns (figures), which are computed from a run's connections, queues or models. A new
+/// Table of the figures: result columns that only some runs have, computed from connections, queues or models. A new
 /// figure needs a line here and a value in RunResult::figures.
 inline constexpr std::array figure_table = std::to_array<ColumnText>({
     {"upload_bps", "payload of all long uploads"},
@@ -279,7 +279,8 @@ inline constexpr std::array key_table = std::to_array<ColumnText>({
     {"seed", "seed of all random numbers; after the columns of sweeps"},
 });
 
-/// True if `column` is in the table of figures (figure_table) or contains ratios of another column.
+/// True if `column` is in figure_table (the result columns that only some runs have) or contains ratios of another
+/// column.
 [[nodiscard]] bool is_figure(std::string_view column);
 /// True if results.csv may have a column of this name. Columns that identify a run do not count.
 [[nodiscard]] bool is_result_column(std::string_view column);

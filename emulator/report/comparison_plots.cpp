@@ -245,7 +245,8 @@ std::string sweep_plots(const Sweep& sweep, const std::vector<ExtraColumn>& extr
          "</details>\n";
 }
 
-/// Returns an empty plot with one row per group, labelled by mode. `unit` is the label of the x axis.
+/// Returns an empty plot with one row per group of runs that differ only in the seed, labelled by mode. `unit` is the
+/// label of the x axis.
 Plot category_plot(const std::vector<ResultGroup>& groups, std::string title, std::string unit) {
   Plot plot;
   plot.title = std::move(title);
@@ -298,7 +299,7 @@ Plot delay_plot(const std::vector<ResultGroup>& groups, const ModeColours& colou
   return plot;
 }
 
-/// Returns the plot of fetch times, or nothing if no group has any.
+/// Returns the plot of fetch times, or an empty text if no run has any.
 std::string fetch_plot(const std::vector<ResultGroup>& groups, const ModeColours& colours) {
   Plot plot = category_plot(groups, "Time to fetch an object", "ms: median, p95");
   plot.x.log = true;

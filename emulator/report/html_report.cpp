@@ -64,8 +64,8 @@ std::string html_table(const std::vector<std::vector<std::string>>& rows, std::s
   return out + "</table></div>\n";
 }
 
-/// Returns the table of all groups, in parts that fit a window of 1280 pixels. A long table is collapsed and shown on
-/// request.
+/// Returns the table of results, one row per group of runs that differ only in the seed. The table is in parts that fit
+/// a window of 1280 pixels. A long table is collapsed and shown on request.
 std::string html_results(const std::vector<ResultGroup>& groups, const std::vector<ExtraColumn>& extra) {
   constexpr std::size_t long_table = 24;
   // A letter of the tables is about 7.4 pixels wide, and the padding of a cell is that of three letters.
@@ -100,8 +100,8 @@ std::string cell(const std::string& text, bool key = false) {
   return (key ? "<td class=\"key\">" : "<td>") + escape_html(text) + "</td>";
 }
 
-/// Returns a table of the flows in the radio queues, for the first seed of each point and with at most 40 flows per
-/// run.
+/// Returns a table of the flows in the radio queues. It shows the first seed of each combination of mode and swept
+/// values, and at most 40 flows per run.
 std::string queue_tables(const std::vector<ResultGroup>& groups) {
   constexpr std::size_t most = 40;
   std::string rows;

@@ -29,9 +29,9 @@ void LineStyles::apply(const std::string& line, PlotMark& mark) const {
   mark.shape = static_cast<MarkerShape>(by_mode_ ? shape_by_mode(number) : number % marker_shapes);
 }
 
-/// Returns the marker shape of line number `number`, which has the colour of its mode. The nth line of a mode has the
-/// nth shape. A line that is the only one of its mode has shape number `number` instead, so that such lines differ in
-/// shape.
+/// Returns the marker shape of line number `number`, if each line has the colour of its mode. The nth line of a mode
+/// has the nth shape. A line that is the only one of its mode has shape number `number` instead, so that such lines
+/// differ in shape.
 std::size_t LineStyles::shape_by_mode(std::size_t number) const {
   const auto same_mode = [&](const Line& line) { return line.mode == lines_[number].mode; };
   const auto end = lines_.begin() + static_cast<std::ptrdiff_t>(number);

@@ -23,8 +23,8 @@ inline constexpr std::string_view mode_key = "mode";
 
 /// Returns the key columns (mode and swept columns) whose values together distinguish all groups of runs. A swept
 /// column is left out if the columns before it determine its value, so of columns that are swept together only one
-/// remains. The mode comes last, and is left out if the swept columns determine it. The column `first` is considered
-/// before all others.
+/// remains. The mode comes last, and is left out if the swept columns determine it. The swept column `first` is
+/// considered before the others.
 [[nodiscard]] std::vector<std::string> telling_columns(const std::vector<const ResultGroup*>& groups,
                                                        const std::string& first = {});
 
@@ -37,7 +37,7 @@ inline constexpr std::string_view mode_key = "mode";
 [[nodiscard]] bool is_numeric(const std::vector<const ResultGroup*>& groups, std::string_view column);
 
 /// Returns the offset of a line's points from the middle of a category of width 1. `line` is the number of the line,
-/// and `lines` how many lines share the category.
+/// and `lines` the number of lines in the category.
 [[nodiscard]] double place_beside(std::size_t line, std::size_t lines);
 
 /// Returns the name of the line of a plot to which a run belongs: the run's values in `columns`. A numeric value is

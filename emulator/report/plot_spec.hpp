@@ -19,7 +19,8 @@ struct PlotAxisSpec {
   double scale = 1;   ///< divisor of the columns
   bool log = false;
   std::optional<double> min;
-  std::optional<double> max;  ///< upper end of the axis; points beyond it are drawn at the edge, with their value
+  /// Upper end of the axis; single points beyond the end of the x axis are drawn at its edge, with their value.
+  std::optional<double> max;
 };
 
 /// Points of one curve in a paper, in the units of the plot's axes.
@@ -36,7 +37,7 @@ struct PlotSpec {
   std::string title;
   PlotAxisSpec x;
   PlotAxisSpec y;
-  std::string panels;              ///< swept column with one panel per point; a single panel if empty
+  std::string panels;              ///< swept column that has a panel for each of its values; a single panel if empty
   std::vector<std::string> lines;  ///< mode and swept columns that distinguish lines; determined from the runs if empty
   /// Conditions of the form "column=value" that a drawn run must meet; all runs are drawn if empty.
   std::vector<std::string> where;

@@ -5,9 +5,9 @@
 namespace sluice::emulator {
 
 /// JavaScript of reports, for plots with numeric axes. If the pointer is on a plot, the nearest point's values are
-/// shown. Dragging zooms all time series of one point of the sweep together; a double click or Escape resets the zoom.
-/// Arrow keys move between points, + and - zoom. The script loads nothing and evaluates no text. `data-x`, `data-y`
-/// (least, largest, lin or log) and `data-box` (left, top, right, bottom) of a plot map pixels to values
+/// shown. Dragging zooms all time series of one combination of swept values together; a double click or Escape resets
+/// the zoom. Arrow keys move between points, + and - zoom. The script loads nothing and evaluates no text. `data-x`,
+/// `data-y` (least, largest, lin or log) and `data-box` (left, top, right, bottom) of a plot map pixels to values
 /// (svg_plot.cpp).
 inline constexpr std::string_view report_script = R"js(
 "use strict";

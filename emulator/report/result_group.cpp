@@ -62,7 +62,8 @@ void add(ResultGroup& group, const RunResult& run) {
   for (const auto& [name, value] : run.counters) sum.counters[name] += value;
 }
 
-/// Adds the confidence interval of each column over the seeds, and the mean of each figure over the seeds that have it.
+/// Adds the confidence interval of each column over the seeds. Adds the mean of each figure (a result column that only
+/// some runs have) over the seeds that have it.
 void add_figures(ResultGroup& group, const std::vector<const RunResult*>& runs) {
   std::map<std::string, std::vector<double>> values;
   for (const RunResult* run : runs) {

@@ -9,8 +9,8 @@
 
 namespace sluice::emulator {
 
-/// Results of the runs that differ in their seed only: means of all values, also of counters and drops, but not of
-/// keys.
+/// Results of runs that differ in their seed only: the mean of each value over the seeds, also of counters and drops.
+/// The key (mode and swept values) is equal in all of them.
 struct ResultGroup {
   /// Mean values over the seeds. Key, series, UEs, queues, windows and drops are those of the first seed.
   RunResult mean;

@@ -120,8 +120,8 @@ std::string cell_in(const std::map<std::string, double>& values, const std::stri
   return at == values.end() ? std::string() : format_number(at->second);
 }
 
-/// Stores `value` in the member of `run` for a column that follows the measured columns: a paper's value, a figure or a
-/// counter.
+/// Stores `value` in the member of `run` to which `column` belongs: a paper's value, a figure (a result column that
+/// only some runs have) or a counter.
 void read_further(RunResult& run, const std::string& column, double value) {
   if (column.starts_with(paper_prefix)) {
     run.paper[column.substr(paper_prefix.size())] = value;

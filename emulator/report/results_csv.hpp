@@ -42,8 +42,8 @@ struct SummaryColumn {
 [[nodiscard]] CsvTable summary_table(const std::vector<RunResult>& results);
 
 /// Builds runs from the tables of results.csv and series.csv. Throws std::runtime_error if a column is missing or a
-/// cell is not a number. Unknown columns between those of mode and seed become swept keys; others become a paper's
-/// values, figures or counters.
+/// cell is not a number. Unknown columns between those of mode and seed become swept keys; unknown columns behind the
+/// measured ones become a paper's values, figures or counters.
 [[nodiscard]] std::vector<RunResult> results_from(const CsvTable& results, const CsvTable& series);
 
 /// A result file, and the description of its rows.

@@ -278,7 +278,7 @@ std::string point_name(const RunKey& key, const std::vector<std::string>& column
   return name;
 }
 
-/// Returns the swept columns that a plot's title must name: all but the column whose points are drawn side by side.
+/// Returns the swept columns that a plot's title must name: all but the column whose values are drawn side by side.
 std::vector<std::string> naming_columns(const std::vector<ResultGroup>& groups, const OverTimeSpec& over_time) {
   std::vector<const ResultGroup*> all;
   for (const ResultGroup& group : groups) all.push_back(&group);

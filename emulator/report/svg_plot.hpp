@@ -37,7 +37,7 @@ struct PlotAxis {
   std::string label;  ///< quantity and unit of the axis; not written if empty
   bool log = false;   ///< true: the axis is logarithmic, and points at or below 0 are left out
   std::optional<double> min;
-  /// Upper end of the axis; single points beyond it are drawn at the edge, with their value.
+  /// Upper end of the axis. Single points beyond the end of the x axis are drawn at its edge, with their value.
   std::optional<double> max;
   bool ticks = true;                         ///< true: the numbers of the axis are written
   std::vector<std::string> categories = {};  ///< names that the axis shows for the values 0, 1, 2 … instead of numbers

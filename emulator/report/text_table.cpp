@@ -120,8 +120,8 @@ bool is_unknown(const std::vector<std::vector<std::string>>& rows, std::size_t c
          std::all_of(rows.begin() + 1, rows.end(), [column](const auto& row) { return row[column] == unknown; });
 }
 
-/// Returns the first `keys` columns of a table, and the columns with the indices `chosen`. Rows without a value in any
-/// of the chosen columns are left out.
+/// Returns the first `keys` columns of a table (mode and swept columns), and the columns with the indices `chosen`.
+/// Rows without a value in any of the chosen columns are left out.
 std::vector<std::vector<std::string>> part_of(const std::vector<std::vector<std::string>>& rows, std::size_t keys,
                                               const std::vector<std::size_t>& chosen) {
   std::vector<std::vector<std::string>> part;

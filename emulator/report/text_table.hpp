@@ -15,11 +15,12 @@ namespace sluice::emulator {
 /// characters.
 [[nodiscard]] std::string align_table(const std::vector<std::vector<std::string>>& rows, std::size_t left_columns);
 
-/// Returns the heading and one row per group: goodput, link use, throughput, three delays, losses and fairness.
-/// Fetch times follow if there are any, then the additional columns, each with a paper's value if some row has one.
+/// Returns the heading and one row per group of runs that differ only in the seed: goodput, link use, throughput, three
+/// delays, losses and fairness. Fetch times follow if there are any, then the additional columns, each with a paper's
+/// value if some row has one.
 [[nodiscard]] std::vector<std::vector<std::string>> summary_rows(const std::vector<ResultGroup>& groups,
                                                                  const std::vector<ExtraColumn>& extra = {});
-/// Returns the number of key columns of the table.
+/// Returns the number of key columns (scenario, mode and swept columns) of the table.
 [[nodiscard]] std::size_t summary_key_columns(const std::vector<ResultGroup>& groups);
 
 /// Width that a table may have, and the width that each of its columns needs besides its longest cell. The unit of both
