@@ -42,9 +42,9 @@ double buffer_in_packets(const Scenario& scenario) {
   return limit * static_cast<double>(ue.frame.count()) / packet_on_air(scenario);
 }
 
-/// Adds the values of table 2 of the SMVS paper (Ren and Lin, TMC 2011) to the figures (further columns of the
-/// results). The timeout T0 is twice the round trip, as in a footnote of that table. The loss share p counts drop
-/// events, because the sender reacts to each event as to one loss.
+/// Adds the values of table 2 of the SMVS paper (Ren and Lin, TMC 2011) to RunResult::figures. The timeout T0 is twice
+/// the round trip, as in a footnote of that table. The loss share p counts drop events, because the sender reacts to
+/// each event as to one loss.
 void add_tcp_models(RunResult& result, const Scenario& scenario, const CapacityProfile& profile) {
   constexpr double header = 40;  // IPv4 and TCP without options
   const double actual = result.throughput_bps / 8 / (scenario.hosts.mtu - header);
@@ -114,7 +114,8 @@ double measured_bps(const FlowRecord& flow, const RunResult& result) {
   return result.measured_s > 0 ? static_cast<double>(flow.measured) * 8 / result.measured_s : 0;
 }
 
-/// Size class of the first UE's flows: the largest size in bytes, and the name of the figure with the mean fetch time.
+/// Size class of the first UE's flows: the largest size in bytes, and the name of the results column with the mean
+/// fetch time.
 struct SizeClass {
   std::uint64_t most;
   const char* figure;

@@ -37,8 +37,8 @@ void add_window_figures(RunResult& result, const Scenario& scenario);
 /// for other radios.
 void add_access_point_figures(RunResult& result);
 
-/// Adds a column with the time after which the radio queue is within 20 % of its target, if the Node-B reports a
-/// target.
+/// Adds a column with the time after which the radio queue, averaged over a second, is first within 20 % of its target.
+/// Has no effect if the Node-B reports no target.
 void add_queue_figures(RunResult& result, const Scenario& scenario);
 
 }  // namespace sluice::emulator

@@ -6,8 +6,9 @@
 
 namespace sluice::emulator {
 
-/// Router that advertises the window (B − q)/N of GWA-FCFS (Generalized Window Advertising). B is the buffer of a hop,
-/// q its queue length and N the number of flows. The window reaches the far end of the hop one propagation delay later.
+/// Router that advertises the receive window (B − q)/N to each flow, as GWA-FCFS (Generalized Window Advertising). B is
+/// the buffer of a hop, q its queue length and N the number of flows. The window reaches the far end of the hop one
+/// propagation delay later.
 class GwaRouter final : public UpstreamRouter {
  public:
   /// Creates the router that observes the queue of `hop`, whose specification is `spec`. The hop must have a queue and

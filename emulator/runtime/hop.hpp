@@ -11,7 +11,7 @@
 namespace sluice::emulator {
 
 /// One direction of a hop between hosts and Node-B: a delay line, or a router's queue and line, with an optional
-/// policer in front of it.
+/// policer (a token bucket that drops) in front of it.
 class Hop final : public Element {
  public:
   /// Makes a hop that sends packets to `next`. `random` is for queue disciplines that use random numbers; `way` is the
@@ -37,8 +37,8 @@ class Hop final : public Element {
  private:
   std::optional<TokenBucket> policer_;
   std::uint64_t policed_ = 0;  ///< packets that the policer dropped because they exceeded its rate
-  /// Delay line. Without a router's queue it is the whole hop. With one, `router_` itself applies a constant delay, and
-  /// this line does not exist. If the delay changes in steps, this line follows the router and applies the delay.
+  /// Line that applies the delay and, without a router's queue, also rate and buffer. Empty if there is a router's
+  /// queue and the delay is constant, because `router_` then applies the delay.
   std::optional<DelayLine> line_;
   std::optional<QueueLine> router_;
   bool bounded_;

@@ -21,8 +21,8 @@ namespace {
 
 namespace feedback = control::feedback;
 
-/// Tags of events: `way_out` is the arrival of a message at the proxy. `way_in` is the arrival of a status message at
-/// the reporter, and `poll_in` that of the proxy's poll.
+/// Tags of events: `way_out` marks the arrival of a message at the proxy, and `way_in` the arrival of a status message
+/// at the reporter. `poll_in` marks the arrival of the proxy's poll at the reporter.
 constexpr std::uint64_t way_out = 0;
 constexpr std::uint64_t way_in = 1;
 constexpr std::uint64_t poll_in = 2;

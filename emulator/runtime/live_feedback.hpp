@@ -91,7 +91,7 @@ class LiveFeedback final : public ReportSink, public EventTarget, private contro
     /// Sender id of the proxy to which the message is sent; absent: it is sent to all proxies.
     std::optional<std::uint64_t> to;
     bool last = false;  ///< true for the last record of a message
-    /// Number of datagrams that have a sequence number but were not sent between the previous message and this one.
+    /// Number of sequence numbers between those of the previous message and of this one whose datagrams were not sent.
     std::uint64_t skipped = 0;
     Duration refresh{};     ///< longest time between reports of an unchanged UE; 0 if all UEs are in the message
     std::size_t limit = 0;  ///< largest size of the message's datagrams in bytes
@@ -131,14 +131,15 @@ class LiveFeedback final : public ReportSink, public EventTarget, private contro
   control::feedback::UeOwnership ownership_;  ///< record of which proxy claims which UE; poll thread
   Instant last_sent_to_all_{};                ///< time of the last message to all proxies
   bool asked_ = false;          ///< true if a proxy has polled, and no message was sent to all proxies since
-  std::uint64_t sequence_ = 0;  ///< number of the last datagram passed to the feedback thread; poll thread
+  std::uint64_t sequence_ = 0;  ///< sequence number of the newest datagram, also if it is still delayed; poll thread
   /// Time at which each datagram arrives at the proxy, at the index of its sequence number modulo the size.
   std::array<Instant, 1024> due_{};
   std::uint64_t echoed_ = 0;  ///< largest sequence number that a status message has confirmed
   DelayDigest echoes_;
   std::uint64_t statuses_ = 0;
   std::uint64_t reports_lost_ = 0;
-  std::uint64_t skipped_ = 0;  ///< numbered datagrams that were not passed to the feedback thread; poll thread
+  /// Datagrams with a sequence number that were not passed to the feedback thread; poll thread.
+  std::uint64_t skipped_ = 0;
   boost::lockfree::spsc_queue<Outgoing, boost::lockfree::capacity<ring_size>> outgoing_;
   boost::lockfree::spsc_queue<StatusRx, boost::lockfree::capacity<ring_size>> incoming_;
   std::atomic<bool> draining_{false};

@@ -57,8 +57,8 @@ class Meter final : public CellObserver, public EventTarget {
   void on_drop(UeIndex ue, const packet::Packet& packet, Bytes length, DropReason reason, Instant now) override;
   void on_event(std::uint64_t tag, Instant now) override;
 
-  /// Returns the measurements up to `now` as a result. Its key (mode, swept values and seed) is not set, nor are values
-  /// that the applications or the runtime measure.
+  /// Returns the measurements up to `now` as a result. Its key (mode, swept values and seed) is not set. Values that
+  /// the applications or the runtime measure are not set either.
   [[nodiscard]] RunResult result(Instant now);
   /// Returns the newest point of the time series; its time is 0 if there is no point yet.
   [[nodiscard]] const SeriesPoint& newest() const { return newest_; }
@@ -141,7 +141,7 @@ class Meter final : public CellObserver, public EventTarget {
   OutputSpec output_;
   std::vector<UePoint> ue_points_;
   std::vector<PacketRow> packets_;
-  /// Sequence number of the first segment of each connection, if output.drops is set.
+  /// Sequence number of the first payload byte of each connection, if output.drops is set.
   std::map<FlowId, tcp::SeqNum> first_bytes_;
   std::vector<DropRow> dropped_;
   FlowQueues flow_queues_;

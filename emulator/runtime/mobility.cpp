@@ -26,8 +26,8 @@ std::uint64_t tti_from(Duration when, Duration tti) {
   return static_cast<std::uint64_t>((when + tti - Duration(1)) / tti);
 }
 
-/// Builds the channel of one UE at one Node-B for the whole run: the links that the UE has there one after another,
-/// with times without a link.
+/// Builds the channel of one UE at one Node-B for the whole run: the links that the UE has there one after another, and
+/// gaps in which it has none.
 class ChannelBuilder {
  public:
   ChannelBuilder(const Scenario& scenario, std::uint32_t nodeb, std::uint32_t ue, std::uint64_t seed,

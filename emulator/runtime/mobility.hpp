@@ -13,8 +13,8 @@
 
 namespace sluice::emulator {
 
-/// Makes the channel of UE `ue` at Node-B `nodeb`. The channel carries nothing during outages and while another Node-B
-/// serves the UE. Without such times the result is the plain channel.
+/// Makes the channel of UE `ue` at Node-B `nodeb`. The channel carries nothing during outages and handovers, while
+/// another Node-B serves the UE, and after the UE has left. Without such times the result is the plain channel.
 [[nodiscard]] std::unique_ptr<Channel> make_moving_channel(const Scenario& scenario, std::uint32_t nodeb,
                                                            std::uint32_t ue, std::uint64_t seed, TraceLibrary& traces);
 
@@ -30,7 +30,7 @@ namespace sluice::emulator {
 struct MobilityNodeb {
   Cell* cell = nullptr;
   X2Forwarding* port = nullptr;     ///< forwards packets at a handover; set if there are several Node-Bs
-  std::vector<Element*> onwards{};  ///< forwarding lines to the other Node-Bs, indexed by the number of the Node-B
+  std::vector<Element*> onwards{};  ///< forwarding lines to all Node-Bs, indexed by the number of the target Node-B
 };
 
 /// Executes the moves of UEs: sets states for the reports, flushes queues, and changes cell and Node-B. A handover to

@@ -6,8 +6,8 @@
 namespace sluice::emulator {
 namespace {
 
-/// Shortest time between two rounds of timers, as in a poll thread. With it, virtual time advances even if a deadline
-/// stays due.
+/// Shortest time between two rounds of timers, as in a poll thread. Because of it, virtual time advances even if a
+/// deadline that is due never changes.
 constexpr Duration round_time = std::chrono::microseconds(1);
 
 }  // namespace

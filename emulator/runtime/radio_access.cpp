@@ -45,7 +45,8 @@ UeConfig ue_config(const Scenario& scenario, std::uint32_t nodeb, std::uint32_t 
   return config;
 }
 
-/// Returns the queue configuration of a UE's uplink; callers pass a default UplinkSpec for UEs without one.
+/// Returns the queue configuration of a UE's uplink. For a UE without an uplink of its own, `spec` is a default
+/// UplinkSpec.
 QueueConfig uplink_queue(const Scenario& scenario, const UplinkSpec& spec) {
   QueueConfig queue{spec.frame, spec.buffer.unit, spec.buffer.limit, spec.drop};
   queue.packet = Bytes(scenario.hosts.mtu);

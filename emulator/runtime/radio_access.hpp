@@ -74,7 +74,7 @@ class RadioAccess {
   [[nodiscard]] std::optional<std::uint64_t> hop_drops() const;
 
  private:
-  /// Collects delays and drops of the UEs' own uplinks.
+  /// Collects delays and drops of uplink packets on the UEs' own uplinks or the scheduled uplink.
   class UplinkMeter final : public CellObserver {
    public:
     void on_departure(UeIndex, const packet::Packet&, Bytes, Duration queueing, Instant) override {
@@ -95,8 +95,9 @@ class RadioAccess {
     Hop up;
     Hop uplink;
     std::optional<Cell> cell;
-    std::optional<X2Forwarding> port;         ///< forwards packets at a handover; set if there are several Node-Bs
-    std::vector<std::unique_ptr<Hop>> lines;  ///< forwarding lines from this Node-B to all other Node-Bs
+    std::optional<X2Forwarding> port;  ///< forwards packets at a handover; set if there are several Node-Bs
+    /// Forwarding lines from this Node-B to all Node-Bs, by number; the one to itself is not used.
+    std::vector<std::unique_ptr<Hop>> lines;
   };
   void make_access_point(EventLoop& loop, const Scenario& scenario, std::uint64_t seed, const Ends& ends);
   void make_cell(EventLoop& loop, const Scenario& scenario, std::uint32_t nodeb, std::uint64_t seed,

@@ -34,8 +34,8 @@ class RunPool {
   /// configuration key that raises it.
   void require_enough() const;
   /// Throws BuffersExhausted if more than half of the limit was ever in use and `changes` is not 0. `changes` is the
-  /// number of times that the proxy changed its behaviour to save buffers. The proxy changes its behaviour when few
-  /// buffers are left, so the result would depend on their number.
+  /// number of times that the proxy changed its behaviour because few buffers were left. The result would then depend
+  /// on the number of buffers.
   void require_enough_for(std::uint64_t changes) const;
 
   /// Returns the number of buffers that a pool with the limit `limit` allocates at first.
