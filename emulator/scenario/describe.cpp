@@ -81,8 +81,8 @@ void describe_reports(Section& s, ReportPathSpec& reports) {
           "longest interval between reports about a UE whose state is unchanged; 0 = every UE in every report");
 }
 
-/// Sets the default parameters of the control law SMVS from the scenario: one-way delay, and frame size and buffer of
-/// the first UE.
+/// Sets defaults of the SMVS parameters from the scenario: the one-way delay, and the frame size and buffer of the
+/// first UE.
 void derive_law(Scenario& scenario) {
   control::SmvsParameters& law = scenario.proxy.smvs.parameters;
   law.one_way_delay = scenario.proxy_nodeb.delay;

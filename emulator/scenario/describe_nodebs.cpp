@@ -62,8 +62,8 @@ void check_senders(Section& s, const Scenario& scenario, std::size_t index) {
   for (std::size_t i = 0; i < index; ++i) differs(scenario.nodebs[i].feedback, scenario.nodebs[i].name);
 }
 
-/// Resolves and checks the Node-B to which a move leads a UE that is at the Node-B with number `with` before. Returns
-/// the number of the Node-B that serves the UE afterwards.
+/// Resolves the target Node-B of a move to its number, and checks target and cell. `with` is the number of the Node-B
+/// that serves the UE before the move. Returns the number of the Node-B that serves it afterwards.
 std::uint32_t check_target(Section& s, const Scenario& scenario, MoveSpec& move, std::size_t index,
                            std::uint32_t with) {
   const auto to = move.nodeb.empty() ? std::optional(with) : number_of(scenario, move.nodeb);
@@ -83,7 +83,8 @@ std::uint32_t check_target(Section& s, const Scenario& scenario, MoveSpec& move,
   return move.to;
 }
 
-/// Returns the end of the move, before which no other move of this UE may begin.
+/// Returns the end of the move, or the largest time if the UE leaves the network. No other move of this UE may begin
+/// before it.
 Duration end_of(const MoveSpec& move) {
   if (move.type == MoveType::leave) return Duration::max();
   return move.at + move.duration + (move.between_nodebs() ? move.path_switch : Duration());

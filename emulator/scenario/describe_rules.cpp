@@ -25,8 +25,9 @@ struct LinkFacts {
   std::optional<Duration> variation;
 };
 
-/// Returns the coherence time of a fading link, which is used as Tb. Returns nothing if the link does not fade: `fades`
-/// is false, or `doppler`, the Doppler frequency in Hz, is not above 0.
+/// Returns the coherence time of a fading link, which is used as Tb (time over which the rate is about constant).
+/// Returns nothing if the link does not fade: `fades` is false, or `doppler`, the Doppler frequency in Hz, is not above
+/// 0.
 std::optional<Duration> fading_at(double doppler, bool fades = true) {
   if (!fades || doppler <= 0) return std::nullopt;
   return coherence_time(doppler);

@@ -34,7 +34,7 @@ std::string key_of(const RunPlan& run, std::string_view column) {
   return at == run.swept.end() ? std::string() : at->second;
 }
 
-/// Splits a condition "column=point" at the equals sign. Returns an empty column if there is no equals sign.
+/// Splits a condition "column=value" at the equals sign. Returns an empty column if there is no equals sign.
 std::pair<std::string, std::string> condition_of(const std::string& text) {
   const std::size_t sign = text.find('=');
   if (sign == std::string::npos) return {};

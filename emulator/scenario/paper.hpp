@@ -17,7 +17,8 @@ struct PaperValues {
   std::string unit;                ///< unit in which the paper and the table show the value, such as kb/s
   double scale = 1;                ///< factor from the unit of the paper's values to the unit of the column
   std::vector<std::string> where;  ///< conditions such as "mode=smvs"; all must hold for a row; empty selects all rows
-  std::string along;  ///< swept column (or the mode) along which there is one value per point; empty for a single value
+  /// Swept column (or the mode) for each of whose values `values` has one entry; empty for a single value.
+  std::string along;
   std::vector<std::string> values;  ///< values as numbers, or "-" where the paper states none
 };
 

@@ -19,7 +19,8 @@ struct RunPlan {
   RunMode mode = RunMode::none;
   /// Name of the mode in the results: its own name, or the label of a sweep whose column is mode.
   std::string mode_name;
-  std::size_t point = 0;  ///< index of the combination of swept values and mode
+  /// Number of the combination of swept values and mode; runs that differ only in the seed share it.
+  std::size_t point = 0;
   std::uint64_t seed = 1;
   /// Name of each swept column and its value in this run, as in the results.
   std::vector<std::pair<std::string, std::string>> swept;

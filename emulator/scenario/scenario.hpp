@@ -82,8 +82,8 @@ struct QueueSpec {
   DualPi2Parameters dualpi2;
   AbcParameters abc;
   bool ecn = false;
-  /// True: the router advertises the window φ of GWA (Generalized Window Advertising), which the Node-B receives with
-  /// packets.
+  /// True: the router advertises a receive window to each flow by GWA (Generalized Window Advertising). The window
+  /// reaches the Node-B with the packets.
   bool advertise = false;
 };
 
@@ -106,7 +106,7 @@ struct HopSpec {
   Rate rate;                                      ///< line rate; 0 = infinitely fast
   Bytes buffer;                                   ///< size of the buffer in front of the line; 0 = unlimited
   std::optional<QueueSpec> queue = std::nullopt;  ///< queue of a router; requires a rate
-  Duration jitter{};                              ///< variation of the delay; only for hops without a router's queue
+  Duration jitter{};  ///< largest random deviation of the delay; only for hops without a router's queue
   std::optional<PolicerSpec> policer = std::nullopt;  ///< token bucket in front of line and queue, one per direction
   std::vector<StepSpec> steps = {};                   ///< scheduled changes of the delay, sorted by time
 };
@@ -230,9 +230,11 @@ struct MoveSpec {
 
   /// Time from arrival at a handover's target to the path switch.
   Duration path_switch = std::chrono::milliseconds(10);
-  std::optional<ChannelSpec> channel;  ///< UE's link at a handover's target; default: its previous link
-  std::uint32_t from = 0;              ///< number of a handover's source Node-B
-  std::uint32_t to = 0;                ///< number of a handover's target Node-B
+  /// UE's link at a handover's target. Default: the last link that the UE had at that Node-B; at its first visit, a
+  /// link with the parameters of UeSpec::channel.
+  std::optional<ChannelSpec> channel;
+  std::uint32_t from = 0;  ///< number of a handover's source Node-B
+  std::uint32_t to = 0;    ///< number of a handover's target Node-B
 
   /// True if the UE is handed over to another Node-B.
   [[nodiscard]] bool between_nodebs() const { return type == MoveType::handover && from != to; }
