@@ -14,8 +14,8 @@
 namespace sluice::emulator {
 namespace {
 
-/// Checks the scenarios whose runs provide the capacity profiles that links replay. Prints each error once. Returns
-/// true if there is none.
+/// Checks the scenarios whose runs provide the capacity profiles (rates over time) that links replay. Prints each error
+/// once. Returns true if there is none.
 bool check_profiles(const Plan& plan) {
   std::set<std::string> complaints;
   for (const RunPlan& run : plan.runs) {

@@ -41,7 +41,7 @@ std::optional<RunMode> mode_of(const Scenario& scenario, const std::string& word
   return mode;
 }
 
-/// Returns the packet buffer size that is enough for the longest packet of ports and built-in hosts.
+/// Returns the bytes that a packet buffer must have for the longest packet of the ports and the built-in hosts.
 std::uint16_t room_for(const Scenario& scenario) {
   return dpdk::buffer_room(std::max(scenario.live.mtu, scenario.hosts.mtu));
 }

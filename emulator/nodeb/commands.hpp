@@ -33,7 +33,7 @@ struct RunOptions {
   std::vector<std::string> modes;   ///< names of the modes to run; empty: those of the scenario
   std::string keep;                 ///< folder for finished runs; empty: they are not kept
   bool list = false;                ///< true to print the list of runs instead of running them
-  std::vector<std::size_t> only;    ///< numbers of the runs to execute, as the list of runs states them; empty: all
+  std::vector<std::size_t> only;    ///< numbers of the runs to execute, as in the printed list of runs; empty: all
 };
 /// Runs an experiment in virtual time. Returns the exit code.
 [[nodiscard]] int command_run(const RunOptions& options);

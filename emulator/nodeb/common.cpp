@@ -27,8 +27,8 @@ namespace {
 /// Time of the first signal in seconds of CLOCK_MONOTONIC. The type permits access from a signal handler.
 volatile std::sig_atomic_t stop_requested_at = 0;
 
-/// Requests a stop. A second signal ends the program at once. If it comes within a second of the first, it is ignored
-/// instead. The reason is that a terminal and a parent process may both send a signal for one cause.
+/// Requests a stop at the first signal. Ignores further signals for about a second, because a terminal and a parent
+/// process may both send one for one cause. Ends the program at a later signal.
 extern "C" void on_stop_signal(int number) {
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);

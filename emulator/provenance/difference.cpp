@@ -8,7 +8,8 @@ namespace {
 
 constexpr std::size_t max_shown = 60;
 
-/// Returns the text from a little before `at` to the end of its line, with control characters replaced for terminals.
+/// Returns the text from a few characters before `at` to the end of the line, with control characters replaced for
+/// terminals. The text is cut if it is long.
 std::string piece(std::string_view text, std::size_t at) {
   if (at >= text.size()) return "nothing more";
   const std::size_t line = at == 0 ? 0 : text.rfind('\n', at - 1) + 1;  // npos + 1 is 0
