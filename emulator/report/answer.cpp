@@ -93,7 +93,7 @@ struct Pair {
   const ResultGroup* other;
 };
 
-/// Comparison of one mode with the base mode.
+/// Compares the results of one mode with those of the base mode, and states the comparison in a sentence.
 class Comparison {
  public:
   Comparison(const std::vector<ResultGroup>& groups, std::string base, std::string mode)

@@ -26,15 +26,15 @@ struct RunKey {
 /// One interval of one run. Rates are means over the interval.
 struct SeriesPoint {
   double time_s = 0;             ///< end of the interval, since the start of the run
-  double link_rate_bps = 0;      ///< capacity of the radio, as IP bytes
-  double link_used_bps = 0;      ///< rate that the radio carried, as IP bytes
+  double link_rate_bps = 0;      ///< capacity of the radio, with padding of radio frames
+  double link_used_bps = 0;      ///< rate that the radio carried, with padding of radio frames
   double throughput_bps = 0;     ///< TCP payload acknowledged by the UEs and UDP payload that reached them
   double outstanding_bytes = 0;  ///< bytes in flight between proxy and UEs
   /// Bytes that the Node-B's reports in this interval allow the proxy to send, as a rate.
   std::optional<double> allowance_bps;
-  double queue_bytes = 0;  ///< bytes in the radio queues at the end of the interval
+  double queue_bytes = 0;  ///< bytes in the radio queues at the end of the interval, with padding of radio frames
   double queue_frames = 0;
-  /// Target length q0 of the radio queue, if the Node-B runs the controller SMVS that has such a target.
+  /// Sum over the UEs of the target length q0 of the radio queue; absent if no Node-B runs the SMVS controller.
   std::optional<double> reference_bytes;
   std::optional<double> router_queue_bytes;  ///< bytes in the router between servers and proxy, if there is one
 
@@ -47,15 +47,17 @@ struct SeriesPoint {
   std::uint64_t retransmissions = 0;  ///< retransmitted segments that passed the output of the proxy towards the UEs
 };
 
-/// One UE in one interval of one run. Counters are cumulative since the start of the run; bytes are IP bytes.
+/// One UE in one interval of one run. Counters are cumulative since the start of the run, in IP bytes or packets. Rates
+/// and queues include padding of radio frames.
 struct UePoint {
   double time_s = 0;  ///< end of the interval, since the start of the run
   std::string ue;
-  std::string nodeb;            ///< name of the serving Node-B
-  std::string state;            ///< radio state: "normal", "outage", "handover", "released"
-  double link_rate_bps = 0;     ///< capacity of the UE's link in the interval if the link were not shared
-  double link_used_bps = 0;     ///< rate that the UE's link carried
-  double airtime = 0;           ///< share of the interval's TTIs assigned to the UE
+  std::string nodeb;         ///< name of the serving Node-B
+  std::string state;         ///< radio state: "normal", "outage", "handover", "released"
+  double link_rate_bps = 0;  ///< capacity of the UE's link in the interval if the link were not shared
+  double link_used_bps = 0;  ///< rate that the UE's link carried
+  /// TTIs (or resource blocks) allocated to the UE, divided by the TTIs of the interval.
+  double airtime = 0;
   double queue_bytes = 0;       ///< bytes in the UE's radio queue at the end of the interval
   double queue_mean_bytes = 0;  ///< mean bytes in the UE's radio queue over the interval
   std::uint64_t arrived_bytes = 0;
@@ -131,7 +133,7 @@ struct QueueRow {
   std::uint64_t bytes = 0;    ///< IP bytes of the flow that left the queue
   std::uint64_t dropped_packets = 0;
   std::uint64_t dropped_bytes = 0;
-  double queue_mean_bytes = 0;  ///< mean bytes of the flow in the queue
+  double queue_mean_bytes = 0;  ///< mean number of IP bytes of the flow in the queue
   DelaySummary delay;           ///< delay in the queue
 };
 
@@ -150,7 +152,7 @@ struct RunResult {
   double queue_stddev_frames = 0;
   double queue_empty = 0;             ///< share of the time in which the radio queue was empty
   std::uint64_t drops = 0;            ///< packets dropped by the radio queue or lost on the air
-  std::uint64_t retransmissions = 0;  ///< segments retransmitted towards the UEs by the sender on the radio side
+  std::uint64_t retransmissions = 0;  ///< retransmitted segments that passed the output of the proxy towards the UEs
   std::uint64_t server_retransmissions = 0;
   double jain = 1;            ///< Jain's fairness index of the UEs' throughput, 1/n … 1
   std::uint64_t fetches = 0;  ///< objects fetched by request/response applications

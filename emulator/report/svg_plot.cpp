@@ -141,7 +141,7 @@ std::string marker(const PlotMark& mark, double x, double y, const std::string& 
          std::string(marker_outline(mark.shape)) + "\">" + inside + "</path>";
 }
 
-/// State of drawing one plot.
+/// Draws one plot: holds its scales and the SVG text written so far.
 class Drawing {
  public:
   explicit Drawing(const Plot& plot)
