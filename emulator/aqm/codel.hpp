@@ -59,7 +59,7 @@ class CodelControl {
     }
     return packet;
   }
-  /// True in the dropping state of RFC 8289.
+  /// True in the dropping state of RFC 8289, in which a packet is dropped or marked at every drop time.
   [[nodiscard]] bool dropping() const { return dropping_; }
 
  private:
@@ -91,8 +91,8 @@ class CodelControl {
   /// Time from which on a packet may be dropped if the delay stays above target until then; empty while the delay is
   /// below target.
   std::optional<Instant> first_above_;
-  bool dropping_ = false;  ///< true in the dropping state
-  Instant drop_next_{};    ///< time of the next drop
+  bool dropping_ = false;  ///< true in the dropping state of RFC 8289, which lasts while the delay stays above target
+  Instant drop_next_{};    ///< time of the next drop or mark in the dropping state
   /// Number of drops and marks from which control_law() computes the time of the next drop. It continues the count of
   /// the last dropping state if that state ended recently.
   std::uint32_t count_ = 0;

@@ -54,7 +54,7 @@ class RedQueue final : public QueueDiscipline {
   double average_ = 0;  ///< average queue, bytes
   /// Number of packets since the last mark or drop; −1 while the average is below min_threshold.
   std::int64_t count_ = -1;
-  Instant idle_since_{};  ///< time at which the queue became empty
+  Instant idle_since_{};  ///< time at which the queue last became empty
 };
 
 }  // namespace sluice::emulator

@@ -15,7 +15,7 @@ struct DrxParameters {
 /// Callback for the activity of a UE that uses DRX.
 class DrxUser {
  public:
-  /// Called when the UE sends a scheduling request or is granted a TTI. The UE may have been asleep. It is awake from
+  /// Called when the UE sends a scheduling request or is granted a TTI, perhaps while asleep. The UE is awake from
   /// `now` on, until no such activity has occurred for DrxParameters::inactivity.
   virtual void on_active(Instant now) = 0;
 

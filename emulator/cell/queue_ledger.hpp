@@ -129,7 +129,7 @@ class QueueLedger {
   }
   /// Adds to the integral of the backlog over time: the backlog times the time since its last change.
   void integrate(Instant now);
-  /// Computes the number of queued frames.
+  /// Computes the number of queued frames from the queued bytes.
   void count_frames();
   /// Reports a change to the list registered with report_change_to().
   void report();

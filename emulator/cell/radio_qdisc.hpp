@@ -131,7 +131,7 @@ class ShortFlowsFirstQdisc final : public RadioQdisc {
 /// first byte.
 class CodelQdisc final : public FifoQdisc {
  public:
-  /// Creates an empty queue. Throws std::invalid_argument if CodelControl does.
+  /// Creates an empty queue. Throws std::invalid_argument if a parameter is out of its range.
   CodelQdisc(DropPolicy drop, const CodelParameters& parameters) : FifoQdisc(drop), control_(parameters) {}
   [[nodiscard]] std::optional<QueuedPacket> next(Instant now, AqmActions& aqm_actions) override;
 
@@ -142,7 +142,7 @@ class CodelQdisc final : public FifoQdisc {
 /// One queue per flow, each under CoDel (RFC 8290). When the buffer is full, the longest queue loses its oldest packet.
 class FqCodelQdisc final : public RadioQdisc {
  public:
-  /// Creates an empty queue. Throws std::invalid_argument if FqCodelFlows does.
+  /// Creates empty queues. Throws std::invalid_argument if a parameter is out of its range.
   explicit FqCodelQdisc(const FqCodelParameters& parameters) : flows_(parameters) {}
   void push(QueuedPacket&& waiting) override { arrivals_.push(std::move(waiting)); }
   [[nodiscard]] std::size_t size() const override { return flows_.size() + arrivals_.size(); }
@@ -168,7 +168,7 @@ class FqCodelQdisc final : public RadioQdisc {
 /// The two queues of DualPI2 (RFC 9332). Arrivals are dropped when the buffer is full.
 class DualPi2Qdisc final : public RadioQdisc {
  public:
-  /// Creates empty queues. Throws std::invalid_argument if DualPi2Control does.
+  /// Creates empty queues. Throws std::invalid_argument if a parameter is out of its range.
   explicit DualPi2Qdisc(const DualPi2Parameters& parameters) : queues_(parameters) {}
   void push(QueuedPacket&& waiting) override { queues_.push(std::move(waiting)); }
   [[nodiscard]] std::size_t size() const override { return queues_.size(); }
@@ -187,7 +187,7 @@ class DualPi2Qdisc final : public RadioQdisc {
 /// accelerate or to brake.
 class AbcQdisc final : public FifoQdisc {
  public:
-  /// Creates an empty queue. Throws std::invalid_argument if AbcControl does.
+  /// Creates an empty queue. Throws std::invalid_argument if a parameter is out of its range.
   AbcQdisc(DropPolicy drop, const AbcParameters& parameters) : FifoQdisc(drop), control_(parameters) {}
   [[nodiscard]] std::optional<QueuedPacket> next(Instant now, AqmActions& aqm_actions) override;
   void offer(Bytes bytes, Instant since, Instant now) override { control_.offer(bytes, since, now); }

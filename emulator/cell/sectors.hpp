@@ -58,7 +58,8 @@ class Sectors {
   /// True if a scheduler also evaluates UEs without data, so every TTI has to run.
   [[nodiscard]] bool follow_idle() const { return follow_idle_; }
 
-  /// Runs a TTI in all sectors.
+  /// Sends the blocks of one TTI in all sectors: hybrid-ARQ retransmissions, then new blocks of the UEs that the
+  /// schedulers choose.
   void run(std::uint64_t tti, Instant now);
   /// Returns the first TTI from `from` on with work for a sector; TtiClock::asleep if none is known.
   [[nodiscard]] std::uint64_t next_tti(std::uint64_t from);

@@ -7,7 +7,7 @@
 
 namespace sluice::emulator {
 
-/// Receiver of the TTIs of a TtiClock.
+/// Callback by which a TtiClock runs each TTI in which there is work.
 class TtiUser {
  public:
   /// Processes TTI `tti`, which begins now. Returns the next TTI in which there is work; TtiClock::asleep if none is

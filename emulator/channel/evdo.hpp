@@ -45,7 +45,8 @@ struct EvdoParameters {
 /// A 1xEV-DO link: each slot carries the rate that its SNR allows, and no block is lost.
 class EvdoChannel final : public SteppedChannel {
  public:
-  /// Creates the link; `slot` is normally evdo_slot. Throws std::invalid_argument if a parameter is out of its range.
+  /// Creates the link; `slot` is the length of a slot, evdo_slot in a real 1xEV-DO network. Throws
+  /// std::invalid_argument if a parameter is out of its range.
   EvdoChannel(const EvdoParameters& parameters, Duration slot, const Random& random);
 
  protected:

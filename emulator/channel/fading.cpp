@@ -25,7 +25,7 @@ static_assert(anchor_interval % Fading::stretch == 0);
 /// Number of partial sums, each over every eighth sinusoid, that the vectorised functions compute in parallel.
 constexpr std::size_t lanes = 8;
 
-/// One partial sum per lane.
+/// One partial sum per lane; each lane sums every eighth sinusoid.
 using Lanes = std::array<double, lanes>;
 /// Partial sums of the sinusoids, for each step of a stretch (Fading::stretch consecutive steps).
 using Sums = std::array<Lanes, Fading::stretch>;

@@ -61,7 +61,7 @@ class HsdpaChannel final : public Channel {
     /// SNR in dB with an error of at most LinkBudget::tolerance_db, which is nearly always exact enough.
     FadingStretch snr_about{};
   };
-  /// Measures the next stretch (Fading::stretch TTIs).
+  /// Measures the SNR of the next stretch (Fading::stretch TTIs) and computes the CQIs from it.
   void measure();
   void measure_cqis(const Measured& measured);
   void judge(std::span<LinkGrant> grants, std::uint64_t first) const;

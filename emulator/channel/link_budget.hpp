@@ -15,7 +15,7 @@ struct LinkBudget {
   /// logarithm and the exponential function.
   static constexpr double tolerance_db = 1e-3;
 
-  double mean_gain = 0;      ///< path gain without fading and shadowing
+  double mean_gain = 0;      ///< linear path gain without fading and shadowing
   double power_mw = 0;       ///< transmitted power
   double intra_cell_mw = 0;  ///< power of the own cell's interfering signals at the transmitter, before the path loss
   double inter_cell_mw = 0;  ///< power of other cells' signals at the UE

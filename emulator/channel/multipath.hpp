@@ -39,7 +39,7 @@ class Multipath {
   }
 
  private:
-  /// One tap of the delay line.
+  /// One tap of the delay line: its fading, and its share of the mean power.
   struct Tap {
     void powers_from(std::uint64_t first, FadingStretch& powers) {
       const auto& [re, im] = fading.gains_from(first);

@@ -12,7 +12,7 @@ namespace sluice::emulator {
 /// in which the UE has no channel. The link depends on the TTI number alone, as every channel does.
 class TimelineChannel final : public SteppedChannel {
  public:
-  /// Starts with channel `first` at TTI 0.
+  /// Creates a link on which the UE has the channel `first` from TTI 0 on.
   explicit TimelineChannel(std::unique_ptr<Channel> first);
   /// Begins a gap: from TTI `tti` on, the UE has no channel. Sections (channels and gaps) must be added in time order;
   /// a later call for the same TTI replaces the earlier one.

@@ -58,7 +58,7 @@ class Connection final : private tcp::Output {
   /// Writes `count` bytes of `pattern` from `position` on. Returns the number of bytes written. It is less than `count`
   /// only if packet memory is exhausted; the application then continues at the next on_room().
   std::uint64_t send_pattern(const PayloadPattern& pattern, std::uint64_t position, std::uint64_t count);
-  /// Sends a FIN after everything written.
+  /// Sends a FIN after all written bytes.
   void finish();
   /// Resets the connection.
   void abort() { endpoint_.abort(); }

@@ -30,7 +30,7 @@ struct FrameHead {
   [[nodiscard]] static std::optional<FrameHead> decode(std::span<const std::uint8_t, length> bytes);
 };
 
-/// Parses a framed stream incrementally.
+/// Parses a framed stream that arrives in pieces of any size.
 class FrameReader {
  public:
   /// Result of one parsing step: a complete header, data of a frame, or nothing yet.

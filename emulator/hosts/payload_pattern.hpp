@@ -5,7 +5,7 @@
 
 namespace sluice::emulator {
 
-/// Payload bytes of a built-in host, as a function of the stream's key and the position. So the receiver can check
+/// Payload bytes of a built-in host, as a function of the stream's key and the position, so that the receiver can check
 /// every byte. After a loss, a duplication or a displacement, each byte differs from the expected one with probability
 /// 1 - 2^-8. The same is true of bytes of another stream.
 class PayloadPattern {

@@ -10,12 +10,13 @@
 namespace sluice::emulator {
 namespace {
 
-/// Largest number of outstanding probes per connection. While the link is stalled, no further probes are sent.
+/// Largest number of outstanding probes per connection. If so many are outstanding, because the link is stalled, no
+/// further probes are sent.
 constexpr std::size_t max_waiting = 1000;
 
 }  // namespace
 
-/// One of the client's connections that stay open for many probes. It may also download without end.
+/// One of the client's connections that stay open for many probes. The connection may also carry an endless download.
 class ResponsivenessClient::Kept final : public Application {
  public:
   Kept(Host& host, const ResponsivenessConfig& config, FlowLog& log, Instant now)

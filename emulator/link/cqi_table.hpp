@@ -18,9 +18,9 @@ inline constexpr int max_table_cqi = 15;
 [[nodiscard]] double spectral_efficiency(CqiTable table, int cqi);
 
 /// Returns the SNR in dB at which 10 % of the blocks of this CQI are lost, from the Vienna LTE link level simulator.
-/// For an efficiency outside the simulator's table, it is above Shannon's bound by the same distance as for the table's
-/// nearest efficiency. This distance is 2.6 dB for lower and 3.2 dB for higher efficiencies. Throws std::out_of_range
-/// unless 1 <= cqi <= 15.
+/// For an efficiency outside the simulator's table, the SNR is above Shannon's bound by the same distance as for the
+/// table's nearest efficiency. This distance is 2.6 dB for lower and 3.2 dB for higher efficiencies. Throws
+/// std::out_of_range unless 1 <= cqi <= 15.
 [[nodiscard]] double threshold_db(CqiTable table, int cqi);
 /// Returns the highest CQI whose SNR threshold is at most `snr_db`; 0 (out of range) if there is none.
 [[nodiscard]] int table_cqi_of(CqiTable table, double snr_db);

@@ -77,7 +77,7 @@ class Rlc {
   /// Removes the bytes of `range` from the missing ranges. Returns the largest number of retransmissions among the
   /// removed parts.
   std::uint32_t cut(const RlcRange& range);
-  /// Inserts a missing range by position.
+  /// Inserts a missing range into `missing_`, which is sorted by position.
   void insert(const Missing& missing);
   void give_up(const RlcRange& range);
 

@@ -51,7 +51,7 @@ void catch_signals() {
 
 namespace {
 
-/// Writer of the existing Log, or null.
+/// Writer of the log that the existing Log object uses; null if there is no such object.
 proxy::LogWriter* log_writer = nullptr;
 
 std::unique_ptr<spdlog::formatter> log_formatter() {

@@ -46,7 +46,7 @@ struct LoadedExperiment {
 /// Returns the seeds of all results in ascending order.
 [[nodiscard]] std::vector<std::uint64_t> seeds_of(const std::vector<RunResult>& results);
 
-/// Returns the build of this program.
+/// Returns the description of this program's build: release, commit, compiler and digest of the executable.
 [[nodiscard]] const Build& running_program();
 
 /// Returns the provenance of an experiment that is run here and now.

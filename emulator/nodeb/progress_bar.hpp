@@ -16,7 +16,7 @@ class ProgressBar {
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;
 
-  /// Shows `fraction`, 0 … 1, followed by `detail`.
+  /// Shows the completed share `fraction`, 0 … 1, followed by the text `detail`.
   void show(double fraction, const std::string& detail);
 
  private:

@@ -5,7 +5,7 @@
 
 namespace sluice::emulator {
 
-/// Description of the build of a program.
+/// Description of the build of a program, from which it can be built again or recognised.
 struct Build {
   std::string version;    ///< release
   std::string commit;     ///< commit that was checked out at the build; "unknown" outside a repository
@@ -18,7 +18,8 @@ struct Build {
   friend bool operator==(const Build&, const Build&) = default;
 };
 
-/// Returns the build of this program, whose file is `executable`. Throws std::runtime_error if that cannot be read.
+/// Returns the description of this program's build. `executable` is the program's file; throws std::runtime_error if it
+/// cannot be read.
 [[nodiscard]] Build this_build(const std::filesystem::path& executable);
 
 /// True if two programs give equal results. Either their executables are equal, or both were built from the unmodified

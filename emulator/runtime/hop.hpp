@@ -19,11 +19,11 @@ class Hop final : public Element {
   Hop(EventLoop& loop, const HopSpec& spec, Random random, Element& next, StepDirection way = StepDirection::down);
 
   void receive(packet::Packet packet, Instant now) override;
-  /// Returns the queue's counters, or null for a plain delay line.
+  /// Returns the counters of the router's queue; null if the hop has no such queue.
   [[nodiscard]] const DisciplineCounters* queue() const {
     return router_ ? &router_->discipline().counters() : nullptr;
   }
-  /// Returns the bytes in the queue, or nothing for a plain delay line.
+  /// Returns the bytes in the router's queue; nothing if the hop has no such queue.
   [[nodiscard]] std::optional<Bytes> queued() const {
     return router_ ? std::optional(router_->discipline().bytes()) : std::nullopt;
   }

@@ -14,7 +14,7 @@
 namespace sluice::emulator {
 
 /// Makes the channel of UE `ue` at Node-B `nodeb`. The channel carries nothing during outages and handovers, while
-/// another Node-B serves the UE, and after the UE has left. Without such times the result is the plain channel.
+/// another Node-B serves the UE, and after the UE has left. Without such times the result is the channel model itself.
 [[nodiscard]] std::unique_ptr<Channel> make_moving_channel(const Scenario& scenario, std::uint32_t nodeb,
                                                            std::uint32_t ue, std::uint64_t seed, TraceLibrary& traces);
 

@@ -40,7 +40,7 @@ class ProportionalFair final : public Scheduler {
   }
 
  private:
-  /// Average T of one UE.
+  /// Average rate T of one UE, and the TTI up to which it is computed.
   struct Average {
     double value = 0;
     std::uint64_t as_of = 0;  ///< first TTI that the average does not include yet
