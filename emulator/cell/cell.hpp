@@ -67,8 +67,8 @@ class Cell final : public RadioCell, public Element, private TtiUser {
   Cell(EventLoop& loop, Duration tti, std::unique_ptr<Scheduler> scheduler, Element& towards_ue,
        CellResources resources = {});
 
-  /// Adds a sector; call it before the first add_ue(). All schedulers must be of one kind. Returns the sector's number:
-  /// 1, 2 …
+  /// Adds a sector and returns its number: 1, 2 … Call it before the first add_ue(). All schedulers must be of one
+  /// kind, because the sectors share the settings of what a scheduler is given about the UEs.
   std::uint32_t add_sector(std::unique_ptr<Scheduler> scheduler);
   /// Adds a UE; call it before the first packet. Throws std::invalid_argument if its address is taken, its sector does
   /// not exist or it has no channel.

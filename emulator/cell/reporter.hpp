@@ -104,8 +104,8 @@ class Reporter final : public EventTarget, private ArrivalObserver, private Pres
   /// Starts the reports; the first is sent one period after `now`.
   void start(Instant now);
   void stop() { running_ = false; }
-  /// Handles the proxy's status message about one bearer, which must be authenticated. Bearers of other cells are
-  /// ignored.
+  /// Handles a status message of the proxy about one bearer. The message must be authenticated. Bearers of other cells
+  /// are ignored.
   void on_status(const control::feedback::BearerStatus& status, Instant now);
   /// Handles the proxy's request for reports of all UEs. Has no effect if all were reported at this instant.
   void on_poll(Instant now);

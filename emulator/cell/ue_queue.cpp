@@ -113,8 +113,8 @@ void UeQueue::drop(const QueuedPacket& gone, Instant now) {
   refuse(gone);
 }
 
-/// Counts a packet as dropped. The packet is no part of the counted contents of the queue, or was removed from them
-/// before.
+/// Counts a packet as dropped. Call it for a packet that was never queued, or after the packet's bytes were subtracted
+/// from the contents of the queue.
 void UeQueue::refuse(const QueuedPacket& waiting) {
   forget_class(waiting);
   ledger_.dropped(size_of(waiting));

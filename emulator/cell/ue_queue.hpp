@@ -66,7 +66,7 @@ struct QueueConfig {
   DualPi2Parameters dualpi2{};  ///< parameters of DualPI2; the member max_packet is set to the size of a full packet
   AbcParameters abc{};          ///< parameters of ABC
 
-  /// Returns the number of bytes in which a packet of `length` IP bytes is sent: with padding to whole radio frames.
+  /// Returns the bytes that a packet of `length` IP bytes takes on the radio link, with padding to whole radio frames.
   [[nodiscard]] Bytes on_air(Bytes length) const;
   /// Returns how much of the buffer's limit a packet of `length` IP bytes uses, in frames, bytes or packets.
   [[nodiscard]] std::uint64_t taken_by(Bytes length) const;

@@ -73,9 +73,9 @@ class WlanCell final : public RadioCell, public Element, public EventTarget {
   /// Returns the state of a mobile's downlink; its backlog is its part of the access point's buffer.
   [[nodiscard]] UeSnapshot snapshot(UeIndex ue, Instant now) override;
 
-  /// Returns the packets that a station has sent; station 0 is the access point, station n the mobile n − 1.
+  /// Returns the numbers of packets that a station has sent; station 0 is the access point, station n the mobile n − 1.
   [[nodiscard]] const WlanPackets& sent(std::size_t station) const { return stations_[station].sent; }
-  /// Returns the packets that a station dropped because its buffer was full.
+  /// Returns the numbers of packets that a station dropped because its buffer was full.
   [[nodiscard]] const WlanPackets& dropped(std::size_t station) const { return stations_[station].dropped; }
 
  private:
@@ -103,7 +103,7 @@ class WlanCell final : public RadioCell, public Element, public EventTarget {
     WlanCell& cell_;
   };
   void receive_uplink(packet::Packet packet, Instant now);
-  /// Queues a packet at a station, or drops it if `limit` packets wait.
+  /// Queues a packet at a station, or drops it if `limit` packets wait there. A `limit` of 0 means no limit.
   void queue(std::size_t station, std::uint32_t limit, Waiting waiting, Instant now);
   /// Chooses the next station at random and starts its transmission.
   void begin(Instant now);

@@ -59,8 +59,8 @@ class Channel {
   /// Returns the probability that a block coded for `cqi` is lost at `snr_db`. For a retransmission, `snr_db` is the
   /// combined SNR of all attempts. The result is 0 if no block is lost at random.
   [[nodiscard]] virtual double error_rate(double /*snr_db*/, std::uint8_t /*cqi*/) const { return 0; }
-  /// Returns the earliest TTI, from `tti` on, in which the link may carry something. A cell can skip the TTIs before
-  /// it.
+  /// Returns the earliest TTI, from `tti` on, in which the link may carry data. A cell can skip the TTIs before it. The
+  /// result is UINT64_MAX if no such TTI follows.
   [[nodiscard]] virtual std::uint64_t next_useful(std::uint64_t tti) { return tti; }
 
  protected:

@@ -17,7 +17,7 @@ enum class MultipathProfile : std::uint8_t { flat, pedestrian_a, pedestrian_b, v
 class Multipath {
  public:
   /// Creates the taps, each with its own random stream. `doppler` is the Doppler frequency in Hz, and `interval` the
-  /// time between two steps. Throws std::invalid_argument if Fading does.
+  /// time between two steps. Throws std::invalid_argument if `doppler` is negative or `interval` is not above 0.
   Multipath(MultipathProfile profile, double doppler, Duration interval, const Random& random);
 
   /// Returns the fading power at step `number`, relative to the mean power.

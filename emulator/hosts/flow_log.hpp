@@ -30,7 +30,7 @@ struct EndRecord {
   Duration srtt{};
 };
 
-/// Measures how much the rate of a transfer varies between its seconds.
+/// Measures how much the rate of a transfer varies from second to second.
 class RateSpread {
  public:
   /// Adds `fresh`, the number of bytes received at `now`; `now` must not decrease. Only whole seconds count, so the

@@ -58,8 +58,8 @@ struct GameConfig {
 /// loop's.
 class GameClient final : public DatagramApplication, public EventTarget {
  public:
-  /// Creates a player that starts at `config.start`. `loop`, `host` and `log` must outlive the player, and the player
-  /// must outlive the last packet to `host`.
+  /// Creates a player that starts at `config.start`. `loop`, `host` and `log` must outlive the player. The player
+  /// must outlive the last packet to `host`, because the host passes datagrams to it.
   GameClient(EventLoop& loop, Host& host, const GameConfig& config, FlowLog& log);
 
   void on_event(std::uint64_t tag, Instant now) override;

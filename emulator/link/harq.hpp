@@ -26,7 +26,7 @@ struct HarqBlock {
   std::uint32_t units = 1;  ///< number of resource blocks that the block uses; 1 on links without resource blocks
   std::uint8_t cqi = 0;     ///< CQI for which the block is coded; retransmissions use it too
   std::uint32_t transmissions = 0;  ///< transmissions so far
-  double snr = 0;                   ///< linear: sum of the SNRs of the attempts, or without combining the latest SNR
+  double snr = 0;  ///< linear SNR: the sum over the attempts, or without combining that of the latest attempt
 };
 
 /// Outcome of one transmission of a block.

@@ -32,8 +32,8 @@ bool check_profiles(const Plan& plan) {
   return complaints.empty();
 }
 
-/// Returns the place (line and column) in the file of the scalar below `node` that has the text `text`; line 0 if there
-/// is none.
+/// Returns the place (line and column in the file) of the first scalar below `node` whose text is `text`; line 0 if
+/// there is none.
 config::Place place_of(const config::Node& node, const std::string& text) {
   if (node.kind == config::Node::Kind::scalar && node.text == text) return node.place;
   for (const config::Node& item : node.items) {

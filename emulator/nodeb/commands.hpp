@@ -21,7 +21,8 @@ inline constexpr int exit_interrupted = 130;  ///< exit code if a signal stopped
 
 /// True after SIGINT or SIGTERM.
 extern std::atomic<bool> stop_requested;
-/// Installs handlers that set stop_requested. A second signal more than a second later ends the program at once.
+/// Installs handlers of SIGINT and SIGTERM that set stop_requested. Another signal, more than a second after the first,
+/// ends the program at once.
 void catch_signals();
 
 struct RunOptions {

@@ -271,7 +271,7 @@ inline constexpr std::string_view paper_prefix = "paper_";
 /// Prefix of the columns with ratios over another run (RatioSpec); the name of the column follows.
 inline constexpr std::string_view ratio_prefix = "ratio_";
 
-/// Table of the columns that identify a run. The columns of sweeps are inserted before the last one.
+/// Table of the columns that identify a run. The columns of sweeps are inserted before the last one, the seed.
 inline constexpr std::array key_table = std::to_array<ColumnText>({
     {"scenario", "name of the scenario's file"},
     {"clock", "virtual or real"},

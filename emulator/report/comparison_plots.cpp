@@ -25,7 +25,7 @@ struct Quantity {
   std::string unit;
   bool log = false;
   std::function<std::optional<double>(const ResultGroup&)> value;
-  /// Returns half of the width of a group's confidence interval; 0 if there is none.
+  /// Returns half of the width of a group's 95 % confidence interval over the seeds; 0 if there is none.
   std::function<double(const ResultGroup&)> error;
   std::function<std::optional<double>(const ResultGroup&)> paper;
 };

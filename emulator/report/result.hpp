@@ -25,7 +25,7 @@ struct RunKey {
 
 /// One interval of one run. Rates are means over the interval.
 struct SeriesPoint {
-  double time_s = 0;             ///< end of the interval, since the start of the run
+  double time_s = 0;             ///< time from the start of the run to the end of the interval
   double link_rate_bps = 0;      ///< capacity of the radio, with padding of radio frames
   double link_used_bps = 0;      ///< rate that the radio carried, with padding of radio frames
   double throughput_bps = 0;     ///< TCP payload acknowledged by the UEs and UDP payload that reached them
@@ -50,7 +50,7 @@ struct SeriesPoint {
 /// One UE in one interval of one run. Counters are cumulative since the start of the run, in IP bytes or packets. Rates
 /// and queues include padding of radio frames.
 struct UePoint {
-  double time_s = 0;  ///< end of the interval, since the start of the run
+  double time_s = 0;  ///< time from the start of the run to the end of the interval
   std::string ue;
   std::string nodeb;         ///< name of the serving Node-B
   std::string state;         ///< radio state: "normal", "outage", "handover", "released"
@@ -75,7 +75,7 @@ struct FlowRow {
   std::string ue;
   std::uint16_t ue_port = 0;
   std::string direction;  ///< "download" or "upload"
-  double opened_s = 0;    ///< time of the SYN, since the start of the run
+  double opened_s = 0;    ///< time from the start of the run to the SYN
   std::optional<double> handshake_ms;
   double completion_ms = 0;  ///< time from the SYN to the last byte, or to the end of the run
   std::uint64_t bytes = 0;

@@ -186,7 +186,7 @@ class Drawing {
     return data;
   }
 
-  /// Returns the attributes that the script needs to show values and to zoom.
+  /// Returns the attributes that the report's script needs to show values and to zoom.
   [[nodiscard]] std::string zoomable() const {
     if (!plot_.y.categories.empty() || !plot_.x.categories.empty()) return {};
     return " data-x=\"" + x_.described() + "\" data-y=\"" + y_.described() + "\" data-box=\"" + pixel(left_) + ' ' +

@@ -70,8 +70,8 @@ class BuiltInUes {
   /// Returns the hosts, one for each address of a UE. The first addresses of all UEs come first, then the further
   /// addresses.
   [[nodiscard]] const std::vector<std::unique_ptr<Host>>& hosts() const { return hosts_; }
-  /// Returns the number of downlink packets that the second hops dropped (links from a UE to devices that share its
-  /// radio link).
+  /// Returns the number of downlink packets dropped by second hops (links from a UE to devices that share its radio
+  /// link).
   [[nodiscard]] std::uint64_t second_hop_drops() const;
   [[nodiscard]] bool has_second_hops() const { return !second_hops_.empty(); }
 

@@ -27,7 +27,7 @@ double mean_of(const std::vector<double>& values) {
   return values.empty() ? 0 : sum_of(values) / static_cast<double>(values.size());
 }
 
-/// Returns the number of bytes in which a packet of MTU size is sent, with padding to whole radio frames.
+/// Returns the bytes that a packet of MTU size takes on the radio link, with padding to whole radio frames.
 double packet_on_air(const Scenario& scenario) {
   const double mtu = scenario.hosts.mtu;
   const auto frame = static_cast<double>(scenario.cell.ues.front().frame.count());

@@ -65,7 +65,7 @@ class Meter final : public CellObserver, public EventTarget {
   /// Writes the current state of at most `limit` UEs to `out`.
   void describe_ues(std::vector<UeStatus>& out, std::size_t limit, Instant now) const;
   [[nodiscard]] std::size_t ues() const { return cell_.ues(); }
-  /// Returns the packets dropped since the measurement began, by reason.
+  /// Returns the numbers of packets dropped since the measurement began, by reason.
   [[nodiscard]] const std::array<std::uint64_t, drop_reasons>& drops_by_reason() const { return drops_by_reason_; }
   /// Returns the number of retransmitted segments that left the proxy since the measurement began.
   [[nodiscard]] std::uint64_t retransmissions() const { return flights_.proxy_retransmissions(); }

@@ -56,7 +56,7 @@ class UplinkSwitch final : public Element {
   /// Largest number of packets that one UE keeps during an interruption.
   static constexpr std::size_t max_waiting = 4096;
 
-  /// Creates the switch. `lines` has one line to each Node-B; the lines outlive the switch.
+  /// Creates the switch. `lines` has one line to each Node-B; the lines must outlive the switch.
   UplinkSwitch(UeMap ues, std::vector<Element*> lines);
 
   void receive(packet::Packet packet, Instant now) override;

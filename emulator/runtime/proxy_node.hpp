@@ -31,7 +31,7 @@ class ProxyNode final : public EventTarget, private proxy::Transmitter {
     shard_.on_omissions(omissions, now);
   }
   void collect_status(std::vector<control::feedback::BearerStatus>& out, bool all) { shard_.collect_status(out, all); }
-  /// Activates new policies in the shard. The policies must outlive it.
+  /// Activates new policies in the shard. The policies must outlive this object.
   void apply(const proxy::Policies& policies, Instant now) {
     shard_.apply(policies, now);
     advance_shard(now);

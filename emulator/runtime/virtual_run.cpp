@@ -115,7 +115,8 @@ class VirtualRun {
     }
   }
 
-  /// Returns the timeouts of the TCP senders towards the UEs: the proxy if it splits connections, else the servers.
+  /// Returns the number of retransmission timeouts of the TCP senders towards the UEs: the proxy if it splits
+  /// connections, else the servers.
   [[nodiscard]] std::uint64_t timeouts() const {
     if (proxy_ && proxy_->shard().counters()[proxy::Counter::flows_split] > 0) {
       return proxy_->shard().counters()[proxy::Counter::timeouts_radio];

@@ -9,7 +9,7 @@
 
 namespace sluice::emulator {
 
-/// Function that is called from time to time with the completed share of a run, 0 … 1.
+/// Function that is called repeatedly during a run with its completed share, 0 … 1.
 using Progress = std::function<void(double)>;
 
 /// Executes one run in virtual time, with one event loop and one shard of the proxy. Equal plans give equal results.

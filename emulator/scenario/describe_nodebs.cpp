@@ -31,7 +31,7 @@ std::string known_names(const Scenario& scenario) {
   return list;
 }
 
-/// Resolves the name of the Node-B at which each UE begins to a number, and checks the name and the cell.
+/// Sets the number of each UE's first Node-B from the name in the scenario. Checks that name, and the UE's cell.
 void check_homes(Section& s, Scenario& scenario) {
   for (std::size_t i = 0; i < scenario.cell.ues.size(); ++i) {
     UeSpec& ue = scenario.cell.ues[i];

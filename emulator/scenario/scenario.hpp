@@ -178,7 +178,7 @@ struct ChannelSpec {
 
 /// Uplink of a single UE. Packets that leave it continue on the line that all UEs share.
 struct UplinkSpec {
-  Bytes frame;  ///< size of a radio frame; 0 = sent byte by byte
+  Bytes frame;  ///< size of a radio frame; 0: packets are sent byte by byte
   BufferSpec buffer{200, BufferUnit::packets};
   DropPolicy drop = DropPolicy::tail;
   RadioQueueSpec queue;
@@ -190,7 +190,7 @@ struct UeSpec {
   std::vector<IpAddress> more_addresses;   ///< further addresses of this UE, such as its IPv6 address
   std::optional<Bytes> given_frame;        ///< size of a radio frame, if the scenario file states it for this UE
   std::optional<BufferSpec> given_buffer;  ///< size of the radio buffer, if the scenario file states it for this UE
-  Bytes frame;                             ///< size of a radio frame; 0 = sent byte by byte
+  Bytes frame;                             ///< size of a radio frame; 0: packets are sent byte by byte
   BufferSpec buffer{8000, BufferUnit::bytes};
   DropPolicy drop = DropPolicy::tail;
   QueueOrder order = QueueOrder::fifo;
