@@ -7,13 +7,14 @@
 
 namespace sluice::control {
 
-/// Compares the number of answers that a UE sends with the number that is expected from the datagrams sent to it. The
-/// numbers differ if other datagrams of the UE are among the answers, or if the receiver has changed. Reads no clock;
-/// thread: its owner's.
+/// Compares how many answers a UE sends with how many are expected for the datagrams sent to it. An answer is a short
+/// datagram from the UE, probably an encrypted acknowledgement (QUIC). The numbers differ if other short datagrams are
+/// among the answers, or if the receiver has changed how often it acknowledges. Reads no clock. Not thread-safe.
 class AnswerAgreement {
  public:
-  /// Records a datagram to the UE. One answer is expected for `per_answer` datagrams. If the proxy has dropped the
-  /// datagram before this one (`is_behind_drop`), the UE detects the gap and answers at once.
+  /// Records a datagram sent to the UE. One answer (short datagram from the UE) is expected for every `per_answer`
+  /// datagrams. If `is_behind_drop` is true, the proxy has dropped the datagram before this one. The UE then detects
+  /// the gap and answers at once.
   void on_sent(double per_answer, bool is_behind_drop) {
     constexpr double fraction_tolerance = 1e-6;
     unanswered_ += 1;
@@ -22,13 +23,14 @@ class AnswerAgreement {
     unanswered_ = is_behind_drop ? 0 : std::max(0.0, unanswered_ - per_answer);
   }
   void on_answer() { ++came_; }
-  /// Sets the number of datagrams since the last expected answer to zero. Called when the number of datagrams per
-  /// answer has just become known.
+  /// Restarts the count of datagrams until the next expected answer. Called when the number of datagrams per answer has
+  /// just become known, because earlier datagrams were counted with another number.
   void restart_datagrams() { unanswered_ = 0; }
-  /// Restarts the comparison, because the number of datagrams per answer is sought again. ratio() is 1 then.
+  /// Restarts the comparison and sets ratio() to 1. Called when the number of datagrams per answer is learned again.
   void restart() { *this = {}; }
-  /// Ends the present period if it has lasted 2 s and has 256 answers, and begins the next one. Returns true if ratio()
-  /// was updated. The first such call only begins a period.
+  /// Ends the present measuring period if it has lasted for at least 2 s and contains at least 256 answers (short
+  /// datagrams from the UE). Returns true if ratio() was updated. The first end of a period updates nothing, because
+  /// the start of that period is unknown.
   [[nodiscard]] bool update(Instant now) {
     if (came_ < min_answers || now - began_ < min_period) return false;
     const bool is_first = began_ == Instant{};
@@ -37,15 +39,15 @@ class AnswerAgreement {
     expected_ = came_ = 0;
     return !is_first;
   }
-  /// Returns the number of expected answers divided by the number received, averaged over periods; 1 before the first
-  /// one.
+  /// Returns the number of expected answers divided by the number received, as a mean over the measuring periods; 1
+  /// before the first result.
   [[nodiscard]] double ratio() const { return ratio_; }
 
  private:
   static constexpr Duration min_period = std::chrono::seconds(2);
   static constexpr std::uint32_t min_answers = 256;
 
-  Instant began_{};  ///< start of the period; zero before the first one
+  Instant began_{};  ///< start of the present measuring period; zero before the first one
   std::uint32_t expected_ = 0;
   std::uint32_t came_ = 0;
   double unanswered_ = 0;  ///< datagrams since the last expected answer

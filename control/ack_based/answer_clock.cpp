@@ -11,81 +11,91 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-/// Shortest time without an answer after which a full window counts as an error of the count of bytes in flight. A hold
-/// (nothing of the flow is sent) then corrects the count.
+/// Shortest time for which the window may be full without any answer (short datagram from the UE). The count of bytes
+/// in flight is then wrong, and a hold (pause of the flow) corrects it.
 constexpr Duration min_stall = milliseconds(250);
-/// Assumed round trip without a queue until it is measured. It is also the extra time for which the answer to a probe
-/// (datagrams sent after a hold) is awaited. This extra time doubles with each successive probe without an answer.
+/// Assumed round trip without a queue until one is measured. It is also the extra time for which the answer to a probe
+/// (datagrams sent after a pause of the flow) is awaited. This extra time doubles with each probe in sequence that gets
+/// no answer.
 constexpr Duration unknown_base_delay = milliseconds(50);
-/// Longest hold (time in which nothing of the flow is sent), in addition to the base delay. A longer hold has no use,
-/// because answers that continue for this time come from a link that stalls.
+/// Longest hold (pause of the flow that empties the radio queue), without the base delay, which is added. If answers
+/// still arrive after this time, the link stalls at times, and a longer hold would show nothing.
 constexpr Duration max_hold = milliseconds(300);
-/// Longest hold (time in which nothing of the flow is sent) in two cases: the number of datagrams per answer is
-/// unknown, or more answers than expected came in the hold. A longer queue than counted must then empty.
+/// Replaces `max_hold` in two cases: the number of datagrams per answer is unknown, or more answers than expected came
+/// in the hold (pause of the flow). In both, more data than counted may have to leave the radio queue.
 constexpr Duration max_long_hold = seconds(2);
-/// A hold (pause of the flow) that ends at its longest time, because answers have not ceased, costs the most time. It
-/// counts as this number of further holds without a result, so the clock gives up sooner.
+/// Number of extra holds that a hold (pause of the flow) counts for if it ends without a result at its longest time.
+/// Such a hold costs the most time, so AnswerClock must give up after fewer of them.
 constexpr std::uint8_t weight_of_long_hold = 3;
-/// Time between two holds (pauses of the flow) while the number of datagrams per answer is unknown.
+/// Time between two holds (pauses of the flow) while the number of datagrams per answer is being learned.
 constexpr Duration learning_interval = milliseconds(300);
-/// Longest time to the first hold (pause of the flow) after the number of datagrams per answer became known.
+/// Time until the next hold (pause of the flow) if recent counts contradict the learned number of datagrams per answer.
+/// It is also the longest time until the first hold after that number was learned.
 constexpr Duration first_interval = seconds(1);
-/// Times between two later holds (pauses of the flow). `counting_interval` applies while the number of datagrams per
-/// answer is whole, and `mean_interval` while it is a mean. `bad_interval` applies if it is whole but more answers come
-/// than it lets expect.
+/// Time between two holds (pauses of the flow) if the receiver answers each n-th datagram for a whole number n. Holds
+/// are rare then, because they only correct occasional errors of the count.
 constexpr Duration counting_interval = seconds(10);
+/// Time between two holds (pauses of the flow) if the number of datagrams per answer is only a mean. The count of bytes
+/// in flight then drifts, so it must be corrected often.
 constexpr Duration mean_interval = milliseconds(1500);
+/// Time between two holds (pauses of the flow) if more answers come than the learned whole number of datagrams per
+/// answer lets expect.
 constexpr Duration bad_interval = seconds(3);
-/// Shortest time from one hold (pause of the flow) to the next if impossible answers cause the next one. An impossible
-/// answer came too early for any datagram in flight.
+/// Shortest time between two holds (pauses of the flow) if impossible answers cause the second one. An impossible
+/// answer came too early to acknowledge any datagram in flight.
 constexpr Duration min_interval = seconds(2);
-/// Number of impossible answers after which a hold (pause of the flow) begins. An impossible answer came too early for
-/// any datagram in flight, so the count of datagrams in flight is wrong.
+/// Number of impossible answers that cause a hold (pause of the flow). An impossible answer came too early to
+/// acknowledge any datagram in flight, so the count of these datagrams is wrong.
 constexpr std::uint32_t max_impossible_answers = 4;
-/// Smallest age of a datagram that an answer may acknowledge, as a share of the base delay (round trip without a
-/// queue). It is below 1, because the base delay is an estimate.
+/// Smallest age at which a datagram can be acknowledged by an answer, as a share of the base delay (round trip without
+/// a queue). It is below 1, because the base delay is an estimate.
 constexpr double min_age = 0.75;
-/// Smallest age of a probe (datagrams sent after a hold) when its answer arrives, as a share of the base delay. A
-/// sooner answer belongs to an older datagram.
+/// Shortest time from a probe (datagrams sent after a hold) to its answer, as a share of the base delay (round trip
+/// without a queue). A sooner answer acknowledges an older datagram.
 constexpr double min_probe_age = 0.6;
 /// Largest n of the factor 2^n that lengthens waiting times after n successive probes (datagrams sent after a hold)
 /// without an answer.
 constexpr int max_backoff = 4;
-/// If this number of successive probes (datagrams sent after a hold) are answered sooner than a round trip takes, the
-/// path has become shorter. The base delay is then measured again.
+/// Number of successive probes (datagrams sent after a hold) answered sooner than a round trip takes, after which the
+/// path counts as shorter. The base delay is then measured again.
 constexpr std::uint8_t max_early_probes = 3;
-/// Number of datagrams that are sent after a hold (pause of the flow) while the number of datagrams per answer is
-/// unknown. Most receivers answer ten datagrams at once, and do not wait for their timer.
+/// Number of datagrams in a probe (sent after a pause of the flow) while the number of datagrams per answer is unknown.
+/// Most receivers acknowledge ten datagrams at once, and do not wait for their ACK timer.
 constexpr std::uint32_t first_probe = 10;
-/// Number of holds (pauses of the flow until its queue is empty) after which the number of datagrams per answer may
-/// still be unknown. After the next such hold the clock gives up, and no window limits the flow.
+/// Largest number of holds (pauses of the flow until its queue is empty) that may leave the number of datagrams per
+/// answer unknown. After one more, AnswerClock gives up, and no window limits the flow.
 constexpr std::uint8_t max_learning_holds = 8;
-/// Number of times that the number of datagrams per answer is sought again because the answers no longer fit it. At the
-/// next time the clock gives up.
+/// Largest number of times that the learned number of datagrams per answer is discarded, because the answers no longer
+/// fit it. The next time AnswerClock gives up instead.
 constexpr std::uint8_t max_restarts = 3;
-/// A hold (pause of the flow) is *short of answers* if fewer than half of the expected answers come in it. At least
-/// `min_expected` must be expected. After `max_short_holds` such holds in sequence, the number of datagrams per answer
-/// is sought again.
+/// Number of successive short holds after which the number of datagrams per answer is learned again. A hold (pause of
+/// the flow) is short if fewer than half of the expected answers come in it.
 constexpr std::uint8_t max_short_holds = 3;
+/// Smallest number of answers that must be expected in a hold (pause of the flow), so that the hold can show that too
+/// few came.
 constexpr std::uint64_t min_expected = 3;
-/// Factor by which the mean time between answers has grown since the last hold (pause of the flow) if the next one
-/// comes after `bad_interval`. The link has then become slower, or each answer stands for more datagrams.
+/// Factor by which the mean time between two answers must grow, so that the next hold (pause of the flow) comes after
+/// `bad_interval`. The link has then become slower, or each answer stands for more datagrams.
 constexpr int slow_answers = 4;
 /// Fewest answers between two holds (pauses of the flow) from which the number of datagrams per answer is computed.
-/// There must also be `min_answers_per_drop` answers for each datagram that the proxy has dropped, because a drop
-/// causes an extra answer.
 constexpr std::uint64_t min_answers = 8;
+/// Fewest answers for each datagram that the proxy has dropped, so that the number of datagrams per answer is computed.
+/// A drop causes an extra answer, which falsifies the result if answers are few.
 constexpr std::uint64_t min_answers_per_drop = 10;
-/// While the number of datagrams per answer is whole, the number of expected answers divided by the number received
-/// must lie between these bounds. Otherwise the number of datagrams per answer is sought again. The lower bound is
-/// `min_agreement_of_many` for more than two datagrams per answer, because each answer of the receiver's timer then
-/// causes a larger error. Below `good_agreement` holds (pauses of the flow) are more frequent.
+/// Largest ratio of expected to received answers with which a learned whole number of datagrams per answer remains
+/// valid.
 constexpr double max_agreement = 1.06;
+/// Smallest ratio of expected to received answers with which a learned number of one or two datagrams per answer
+/// remains valid.
 constexpr double min_agreement = 0.87;
+/// Replaces `min_agreement` for more than two datagrams per answer. An extra answer that the receiver's ACK timer
+/// causes then falsifies the count more.
 constexpr double min_agreement_of_many = 0.95;
+/// Ratio of expected to received answers below which holds (pauses of the flow) are more frequent, because unexpected
+/// answers falsify the count.
 constexpr double good_agreement = 0.97;
-/// Largest difference from 1 of the number of expected answers divided by the number received, while the number of
-/// datagrams per answer is a mean. Beyond it the clock gives up.
+/// Largest deviation from 1 of the ratio of expected to received answers, while the number of datagrams per answer is a
+/// mean. Beyond it AnswerClock gives up.
 constexpr double max_disagreement_of_mean = 0.14;
 /// Tolerance for rounding errors in sums of fractions of datagrams.
 constexpr double fraction_tolerance = 1e-6;
@@ -94,7 +104,7 @@ constexpr double fraction_tolerance = 1e-6;
 
 AnswerClock::AnswerClock(Instant now) : hold_{.since = now}, last_sent_(now), silence_(now) {}
 
-/// Discards the datagrams in flight, because it is unknown which of them the next answers acknowledge.
+/// Discards the datagrams in flight, because it is unknown which of them later answers acknowledge.
 void AnswerClock::forget_flight() {
   in_flight_.clear();
   answered_ = 0;
@@ -126,8 +136,8 @@ void AnswerClock::begin_hold(Instant now) {
   hold_ = {.since = now, .expected = static_cast<std::uint64_t>(expected)};
 }
 
-/// Ends a hold (pause of the flow) or a probe (datagrams sent after it) that had no result: the flow is sent again.
-/// Gives up if the number of datagrams per answer is still unknown after too many holds.
+/// Ends a hold (pause of the flow) or a probe (datagrams sent after it) that had no result, and lets the flow send
+/// again. Gives up if the number of datagrams per answer is still unknown after too many holds.
 void AnswerClock::resume(Instant now) {
   phase_ = Phase::counting;
   counting_since_ = now;
@@ -147,8 +157,8 @@ void AnswerClock::give_up() {
   forget_flight();
 }
 
-/// Discards the number of datagrams per answer and seeks it again, because expected and received answers no longer
-/// agree. Gives up if that has already happened three times.
+/// Discards the number of datagrams per answer so that it is learned again, because expected and received answers no
+/// longer agree. Gives up if that has already happened three times.
 void AnswerClock::restart_learning(Instant now) {
   if (restarts_++ >= max_restarts) return give_up();
   forget_flight();
@@ -159,7 +169,7 @@ void AnswerClock::restart_learning(Instant now) {
 }
 
 /// Compares the number of answers that are expected for the sent datagrams with the number received. If they differ too
-/// much, seeks the number of datagrams per answer again, or gives up.
+/// much, the number of datagrams per answer is learned again, or AnswerClock gives up.
 void AnswerClock::check_agreement(Instant now) {
   if (!counts() || !agreement_.update(now)) return;
   const double ratio = agreement_.ratio();
@@ -171,11 +181,11 @@ void AnswerClock::check_agreement(Instant now) {
   }
 }
 
-/// Compares the answers that came in a hold (pause of the flow) with those expected to the datagrams in flight. Too few
-/// answers show that each stands for more datagrams than counted. The window then seems to be full although little is
-/// in flight, so the rate falls. Seeks the number of datagrams per answer again if that happens in several holds in
-/// sequence. `round_trip` is that of the probe (datagrams sent after the hold). If it is long, the link had paused, and
-/// the missing answers come later.
+/// Checks whether a hold (pause of the flow) has brought fewer than half of the answers expected for the datagrams in
+/// flight at its start. Each answer then stands for more datagrams than counted. The window seems full although little
+/// is in flight, so the rate falls. After several such holds in sequence the number of datagrams per answer is learned
+/// again. `round_trip` is that of the probe (datagrams sent after the hold). If it is long, the link had paused and the
+/// missing answers come later, so the hold is ignored.
 void AnswerClock::check_hold(Instant now, Duration round_trip) {
   const bool is_short = hold_.expected >= min_expected && 2 * hold_.answers < hold_.expected;
   if (!counts() || !is_short || round_trip > base_delay() + AnswerSilence::expected) {
@@ -254,8 +264,9 @@ AnswerClock::Delivery AnswerClock::synchronize(Instant now) {
   return delivery;
 }
 
-/// Counts the datagrams that one answer acknowledges as delivered. These are the oldest in flight: the usual number per
-/// answer, or fewer if one of them follows a drop, because the UE answers that one at once.
+/// Counts as delivered the datagrams that one answer acknowledges. These are the oldest in flight, as many as one
+/// answer acknowledges on average. They are fewer if one of them follows a drop, because the UE answers that one at
+/// once.
 AnswerClock::Delivery AnswerClock::count(Instant now) {
   Delivery delivery;
   if (!counts()) return delivery;
@@ -313,7 +324,7 @@ Duration AnswerClock::silence() const {
   return silence_.time(!counts() || in_flight_.holds_at_least(per_answer_.value()));
 }
 
-/// Returns how long a full window may remain without an answer until a hold (nothing of the flow is sent) begins.
+/// Returns how long the window may be full without an answer until a hold (pause of the flow) begins.
 Duration AnswerClock::stall_time() const {
   return std::max(min_stall * (1 << lost_probes_), silence() + base_delay());
 }

@@ -13,31 +13,31 @@
 
 namespace sluice::control {
 
-/// Estimates which datagrams of one flow have been delivered to a UE, although the UE's acknowledgements are encrypted.
-/// QUIC is such a flow. The inputs are only times and numbers: of the datagrams sent to the UE, of those that the proxy
-/// itself drops, and of *answers*. An answer is a short datagram from the UE with the same addresses and ports.
+/// Estimates which datagrams of one flow have been delivered to a UE, although the UE's acknowledgements are encrypted,
+/// as those of QUIC are. The inputs are times and numbers only: of the datagrams sent to the UE, of those that the
+/// proxy drops, and of *answers*. An answer is a short datagram from the UE with the same addresses and ports.
 ///
 /// Most QUIC receivers acknowledge every second or every tenth packet (RFC 9000 section 13.2.2). They acknowledge a
-/// packet behind a missing one at once. Each answer thus stands for a fixed number of datagrams, or for those up to the
-/// next one behind a drop. The clock needs this number and a common starting point, and finds both by a *hold*:
+/// packet behind a missing one at once. So each answer stands for a fixed number of datagrams, or for fewer if one of
+/// them follows a drop. AnswerClock needs this number, and an instant at which nothing is in flight. A *hold* finds
+/// both:
 ///
-/// 1. The proxy sends nothing of the flow, until the answers have ceased (AnswerSilence). The radio queue is then
-///    empty.
+/// 1. The proxy sends nothing of the flow until the answers have ceased (AnswerSilence). The radio queue is then empty.
 /// 2. The proxy sends a few datagrams, called a *probe*. The first answer after it shows that everything sent earlier
 ///    was delivered. Its delay is the round trip without a queue (ProbeRoundTrips).
-/// 3. Between two such instants, the datagrams and the answers are counted (DatagramsPerAnswer).
+/// 3. Between two such answers, the datagrams and all answers are counted (DatagramsPerAnswer).
 ///
 /// While the number of datagrams per answer is unknown, the flow is sent without a limit between the holds. Once it is
 /// known, each answer removes datagrams from those in flight (DatagramsInFlight). From then on holds are rare, because
-/// they only correct an error of the count. If the number is a mean, holds stay frequent.
+/// they only correct errors of the count. If the number is a mean, holds stay frequent.
 ///
-/// A hold also shows how much was in flight. If fewer than half of the expected answers come in several holds, each
-/// answer stands for more datagrams than counted. The number is then sought again.
+/// A hold also shows how much was in flight. If fewer than half of the expected answers come in each of several holds,
+/// each answer stands for more datagrams than counted. The number is then learned again.
 ///
-/// If a receiver acknowledges by time, or if the flow contains other short datagrams, there is no such number. The
-/// clock notices that the numbers do not agree (AnswerAgreement), and gives up.
+/// If a receiver acknowledges by time, or if the flow contains other short datagrams, there is no such number.
+/// AnswerClock detects that expected and received answers do not agree (AnswerAgreement), and gives up.
 ///
-/// State and work are constant. Reads no clock; thread: its owner's.
+/// Memory and work per datagram are constant. Reads no clock. Not thread-safe.
 class AnswerClock {
  public:
   /// Begins at `now` with a hold: nothing of the flow is sent until the radio queue is empty.
@@ -57,34 +57,34 @@ class AnswerClock {
   /// Records an answer (a short datagram from the UE), and returns what it acknowledges. `waits` is true if datagrams
   /// of the flow wait in the proxy.
   [[nodiscard]] Delivery on_answer(Instant now, bool waits);
-  /// Does what is due if deadline() has passed. A hold (nothing of the flow is sent) then ends with a probe, a few
-  /// datagrams. A probe without an answer is given up. If the window has been full for too long without an answer, a
-  /// hold begins. `blocked` is true if datagrams wait because the window is full.
+  /// Does what is due once deadline() has passed. A hold (pause of the flow) then ends with a probe, which is a few
+  /// datagrams. A probe that got no answer is given up. A hold begins if the window has been full for too long without
+  /// an answer. `blocked` is true if datagrams wait because the window is full.
   void on_time(Instant now, bool blocked);
   /// Returns the time at which on_time() must be called; `never` if only an answer can change the state.
   [[nodiscard]] Instant deadline() const;
 
   /// True if the number of datagrams per answer is known, so that in_flight() is valid and a window may limit the flow.
   [[nodiscard]] bool counts() const { return phase_ != Phase::given_up && per_answer_.is_known(); }
-  /// True if nothing of the flow may be sent now. This holds until the radio queue is empty, and then from the last
-  /// probe datagram until the first answer to the probe.
+  /// True if nothing of the flow may be sent now. This is so in a hold, until the radio queue is empty. It is so again
+  /// from the last datagram of the probe until the first answer to it.
   [[nodiscard]] bool holds() const {
     return phase_ == Phase::holding || (phase_ == Phase::probing && probe_.left == 0);
   }
   /// Returns how many datagrams of a probe (datagrams sent after a hold) may still be sent although the window is full;
   /// zero outside a probe.
   [[nodiscard]] std::uint32_t probes() const { return phase_ == Phase::probing ? probe_.left : 0; }
-  /// True if the UE's answers do not fit a fixed number of datagrams per answer. The clock then estimates nothing any
-  /// more.
+  /// True if the UE's answers do not fit a fixed number of datagrams per answer. Nothing is estimated any more then.
   [[nodiscard]] bool has_given_up() const { return phase_ == Phase::given_up; }
   /// Returns the bytes that were sent while counts() was true, and are not known to be delivered yet.
   [[nodiscard]] Bytes in_flight() const { return in_flight_.bytes(); }
-  /// Returns how many datagrams an answer acknowledges. While that is unknown, it is the last estimate, at first 2.
+  /// Returns how many datagrams one answer (short datagram from the UE) acknowledges. While that is unknown, returns
+  /// the last estimate, at first 2.
   [[nodiscard]] double datagrams_per_answer() const { return per_answer_.value(); }
-  /// Returns the round trip without a queue; zero while unknown.
+  /// Returns the base delay, which is the round trip without a queue; zero while unknown.
   [[nodiscard]] Duration base_delay() const { return round_trips_.base_delay(); }
-  /// Returns the rate at which the radio queue has emptied during a hold (pause of the flow); zero while unknown. That
-  /// hold is the one after which the number of datagrams per answer was known.
+  /// Returns the rate at which the radio queue emptied in the hold (pause of the flow) that made the number of
+  /// datagrams per answer known. Zero while unknown.
   [[nodiscard]] Rate drained_rate() const { return drained_rate_; }
   /// Returns the number of probes (datagrams sent after a hold) that were answered. Each has shown that everything sent
   /// before it was delivered.
@@ -93,7 +93,7 @@ class AnswerClock {
  private:
   enum class Phase : std::uint8_t {
     counting,  ///< the flow is sent, and answers are counted
-    holding,   ///< the flow is held until the answers have ceased
+    holding,   ///< the flow is not sent until answers no longer arrive
     probing,   ///< after a hold a few datagrams (the probe) are sent, or their first answer is awaited
     given_up   ///< the UE's answers do not fit a fixed number of datagrams per answer
   };
@@ -101,20 +101,21 @@ class AnswerClock {
   struct Hold {
     Instant since{};
     std::uint64_t answers = 0;   ///< answers that came during the hold
-    std::uint64_t expected = 0;  ///< answers that are expected to the datagrams in flight at its start
+    std::uint64_t expected = 0;  ///< answers that are expected for the datagrams in flight at the start of the hold
   };
   /// Current or last probe: the few datagrams that are sent after a hold, when the radio queue is empty.
   struct Probe {
-    Instant sent_at{};              ///< time at which its first datagram was sent; zero before that
+    Instant sent_at{};              ///< time at which the first datagram of the probe was sent; zero before that
     std::uint32_t left = 0;         ///< datagrams of the probe that are not sent yet
     std::uint64_t sent_since = 0;   ///< datagrams of the flow sent since sent_at
-    std::uint64_t bytes_since = 0;  ///< IP bytes of these datagrams
-    bool has_early_answer = false;  ///< true if one answer came sooner after it than a round trip takes
+    std::uint64_t bytes_since = 0;  ///< IP bytes of the datagrams sent since sent_at
+    bool has_early_answer = false;  ///< true if one answer came sooner after the probe than a round trip takes
   };
-  /// Numbers since the last synchronization: the last instant at which every datagram had been answered.
+  /// Numbers since the last synchronization, which is the last instant at which every datagram had been answered.
   struct Counted {
-    bool is_synchronized = false;  ///< false before the first synchronization
-    std::uint64_t sent = 0;        ///< datagrams sent
+    /// False before the first synchronization (instant at which every datagram had been answered).
+    bool is_synchronized = false;
+    std::uint64_t sent = 0;  ///< datagrams sent
     std::uint64_t sent_bytes = 0;
     std::uint64_t answers = 0;
     std::uint64_t behind_drops = 0;        ///< datagrams sent directly after one that the proxy has dropped
@@ -153,8 +154,8 @@ class AnswerClock {
   Probe probe_;
   Counted counted_;
   Instant next_hold_{};
-  Instant counting_since_{};  ///< end of the last hold and probe
-  Instant checked_at_{};      ///< time at which on_time() last found that the window is not full
+  Instant counting_since_{};  ///< end of the last hold (pause of the flow) and of its probe
+  Instant checked_at_{};      ///< time at which on_time() last checked whether the window is full
   Instant last_sent_{};
   /// Part of a datagram (0 … 1) that answers have acknowledged and that in_flight_ still contains, because only whole
   /// datagrams are removed.

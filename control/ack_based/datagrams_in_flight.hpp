@@ -9,8 +9,8 @@
 namespace sluice::control {
 
 /// Datagrams of one flow that were sent to a UE and are not known to be delivered, oldest first. Datagrams that were
-/// sent within a short time are stored as one *run*, so memory and work per datagram are constant. Reads no clock;
-/// thread: its owner's.
+/// sent within a short time are stored as one *run*, so memory is bounded and the work per datagram is constant. Reads
+/// no clock. Not thread-safe.
 class DatagramsInFlight {
  public:
   /// Adds a datagram of `bytes` IP bytes, sent at `now`. `is_behind_drop` is true if the proxy has dropped the datagram
@@ -25,16 +25,16 @@ class DatagramsInFlight {
 
   [[nodiscard]] bool empty() const { return run_count_ == 0; }
   [[nodiscard]] Bytes bytes() const { return bytes_; }
-  /// Returns the number of datagrams in flight. The work grows with the stored runs, up to 128, so it is not called per
-  /// datagram.
+  /// Returns the number of datagrams in flight. It adds up to 128 runs (datagrams sent within a short time), so it is
+  /// too slow to be called per datagram.
   [[nodiscard]] std::uint64_t count() const;
-  /// True if at least `datagrams` datagrams are in flight. Also true if fewer are in flight but were sent at times that
-  /// are stored as two runs or more; these are not counted.
+  /// True if at least `datagrams` datagrams are in flight. To avoid counting, it is also true for fewer datagrams that
+  /// are stored as two runs or more, because they were sent at different times.
   [[nodiscard]] bool holds_at_least(double datagrams) const {
     return run_count_ > 1 || (run_count_ == 1 && oldest().datagrams >= datagrams);
   }
-  /// Returns the time at which the oldest datagrams were sent. Of datagrams that were sent within a short time (a run)
-  /// it is the time of the newest. Requires !empty().
+  /// Returns the time at which the oldest datagrams were sent. Datagrams that were sent within a short time share one
+  /// time, which is that of the newest. Requires !empty().
   [[nodiscard]] Instant oldest_sent() const { return oldest().last; }
   /// Returns the number of datagrams in the oldest run (datagrams sent within a short time). Requires !empty().
   [[nodiscard]] std::uint32_t oldest_count() const { return oldest().datagrams; }

@@ -10,38 +10,42 @@
 namespace sluice::control {
 namespace {
 
-/// A ratio (datagrams divided by answers) agrees with a whole number if their quotient is at most `above_whole` and not
-/// below a lower bound. That bound is `below_few` for the whole numbers 1 and 2, and `below_many` for larger ones.
+/// Largest ratio (datagrams divided by answers) that agrees with a whole number n, as a multiple of n.
 constexpr double above_whole = 1.015;
+/// Smallest ratio (datagrams divided by answers) that agrees with a whole number n ≤ 2, as a multiple of n. It is
+/// farther from 1 than `above_whole`, because unexpected answers make a ratio smaller.
 constexpr double below_few = 0.95;
+/// Smallest ratio (datagrams divided by answers) that agrees with a whole number n > 2, as a multiple of n.
 constexpr double below_many = 0.98;
-/// Number of counts after which a mean is accepted. If no two ratios (datagrams divided by answers) agree with a whole
-/// number, the ratio of the sums of all counts is then used.
+/// Number of counts (numbers of datagrams and of their answers) after which a mean is accepted if no whole number fits.
+/// The mean is the sum of all datagrams divided by the sum of all answers.
 constexpr std::uint8_t min_summed_counts = 3;
-/// Quotient of the largest and the smallest ratio (datagrams divided by answers) up to which their mean is used. Ratios
-/// that differ more give no result.
+/// Largest quotient of the largest and the smallest ratio (datagrams divided by answers) with which their mean is used.
+/// Ratios that differ more give no result.
 constexpr double max_spread = 1.12;
-/// Factor of a mean number of datagrams per answer. It is above 1, because a number that is too small leaves the link
+/// Factor by which a mean number of datagrams per answer is raised, because a number that is too small leaves the link
 /// idle.
 constexpr double mean_bias = 1.02;
-/// Factor that reduces the earlier sums of datagrams and answers at each new count, so that the mean follows a change.
+/// Factor that multiplies the earlier sums of datagrams and of answers at each new count. It is below 1, so that their
+/// quotient follows a change.
 constexpr double sum_memory = 0.7;
-/// Largest mean deviation of the ratios (datagrams divided by answers) from their mean, as a share of the mean. Beyond
-/// it the mean is discarded.
+/// Largest mean deviation of the ratios (datagrams divided by answers) from their mean, as a share of the mean. If the
+/// deviation is larger, the mean is discarded.
 constexpr double max_deviation = 0.07;
-/// A ratio (datagrams divided by answers) counts as larger than the whole number if it exceeds it by more than this
-/// share. After two such ratios in sequence, the larger one replaces the whole number.
+/// Share by which a ratio (datagrams divided by answers) must exceed the learned whole number to count as larger. After
+/// two such ratios in sequence, the larger one replaces the whole number.
 constexpr double max_above_whole = 0.004;
-/// Number of counts for which ratios (datagrams divided by answers) above the whole number may replace it.
+/// Number of counts, after two successive ratios above the learned whole number, for which larger ratios may replace
+/// that number. A ratio is datagrams divided by answers.
 constexpr std::uint8_t max_corrected_counts = 20;
-/// Limits for a number of datagrams per answer above 2. It is at most `max_value`, and the mean time between two
-/// answers must be below `min_timer`. At longer times a timer may cause the answers; 25 ms is usual (RFC 9000 section
-/// 18.2).
+/// Largest number of datagrams per answer that is accepted.
 constexpr double max_value = 16;
+/// Mean time between two answers below which more than two datagrams per answer are accepted. At longer times the
+/// receiver's ACK timer may cause the answers; 25 ms is its usual value (RFC 9000 section 18.2).
 constexpr Duration min_timer = std::chrono::milliseconds(20);
 
-/// True if a ratio (datagrams divided by answers) agrees with a whole number. Unexpected answers may make the ratio
-/// smaller, so the tolerance is larger downwards.
+/// True if `ratio` (datagrams divided by answers) agrees with the whole number `whole`. Unexpected answers may make the
+/// ratio smaller, so a smaller ratio has a larger tolerance.
 bool is_close(double ratio, double whole) {
   return ratio <= above_whole * whole && ratio >= (whole <= 2 ? below_few : below_many) * whole;
 }
@@ -98,8 +102,8 @@ void DatagramsPerAnswer::seek(double datagrams, double answers, Duration answer_
   if (is_whole_) whole_ = value_;
 }
 
-/// Uses the larger of two successive ratios (datagrams divided by answers) if both exceed the whole number. The
-/// receiver then does not answer every `whole_` datagrams.
+/// Replaces the learned whole number by the larger of two successive ratios (datagrams divided by answers) if both
+/// exceed it. The receiver then does not answer each n-th datagram for that whole number n.
 void DatagramsPerAnswer::correct_whole(double ratio) {
   const double before = std::exchange(ratio_above_, ratio > (1 + max_above_whole) * whole_ ? ratio : 0);
   if (before > 0 && ratio_above_ > 0) corrected_counts_ = max_corrected_counts;

@@ -7,33 +7,38 @@
 
 namespace sluice::control {
 
-/// Learns how many datagrams one answer of a UE stands for. The input is a series of *counts*: numbers of datagrams and
-/// of their answers between two instants at which every datagram had been answered. A count divided is a *ratio*.
+/// Learns how many datagrams one answer of a UE stands for. An answer is a short datagram, probably an encrypted
+/// acknowledgement. The input is a series of *counts*: the numbers of datagrams and of their answers between two
+/// instants at which every datagram had been answered. The *ratio* of a count is its datagrams divided by its answers.
 ///
-/// Most receivers answer every second or every tenth datagram. Ratios near the same whole number then show this number.
-/// A receiver that reads several datagrams at once answers them together, so its ratios are near no whole number. The
-/// mean of ratios that differ little is then the result, and further counts correct it.
+/// Most receivers answer every second or every tenth datagram. The ratios are then near this whole number. A receiver
+/// that reads several datagrams at once answers them together, so its ratios are near no whole number. If they differ
+/// little, their mean is the result, and further counts correct it.
 ///
-/// An error of the result is not symmetric. If it is too small, bytes seem to be in flight that were delivered, so the
-/// link is idle. If it is too large, the radio queue only grows until the next hold.
+/// A result that is too small does more harm than one that is too large. With the former, delivered bytes seem to be in
+/// flight, so the link is idle. With the latter, the radio queue only grows until the next hold (pause of the flow that
+/// empties it).
 ///
-/// State and work are constant. Thread: its owner's.
+/// Memory and work per count are constant. Not thread-safe.
 class DatagramsPerAnswer {
  public:
-  /// Adds a count: `datagrams` were sent, and `answers` came to exactly these. `answer_gap` is the mean time between
-  /// two answers.
+  /// Adds a count: `datagrams` were sent, and `answers` came to exactly these datagrams. `answer_gap` is the mean time
+  /// between two answers.
   void add(double datagrams, double answers, Duration answer_gap);
-  /// Discards the result and all counts, because the receiver has changed.
+  /// Discards all counts and the result, because the receiver has changed. value() keeps the last number as an
+  /// estimate.
   void restart();
 
-  /// True if value() was learned.
+  /// True if value() was learned from counts, and is not only an estimate.
   [[nodiscard]] bool is_known() const { return is_known_; }
-  /// Returns the number of datagrams per answer. While it is not known, this is the last estimate, at first 2.
+  /// Returns the number of datagrams per answer (short datagram from the UE). While unknown, returns the last estimate,
+  /// at first 2.
   [[nodiscard]] double value() const { return value_; }
   /// True if the receiver answers each n-th datagram for a whole number n. value() is n, or a little more while recent
   /// ratios exceed n. False if value() is a mean of ratios.
   [[nodiscard]] bool is_whole() const { return is_whole_; }
-  /// True if recent ratios (datagrams divided by answers) exceed the whole number. The owner then counts again soon.
+  /// True if recent ratios (datagrams divided by answers) exceed the learned whole number. The owner then counts again
+  /// soon, to confirm this.
   [[nodiscard]] bool exceeds_whole() const { return is_whole_ && (ratio_above_ > 0 || corrected_counts_ > 0); }
 
  private:
@@ -45,19 +50,20 @@ class DatagramsPerAnswer {
 
   bool is_known_ = false;
   bool is_whole_ = true;
-  std::uint8_t ratio_count_ = 0;  ///< number of valid elements of ratios_
+  std::uint8_t ratio_count_ = 0;  ///< number of valid elements of `ratios_`
   std::uint8_t ratio_next_ = 0;   ///< element of ratios_ that the next ratio replaces
   /// number of counts in summed_datagrams_ and summed_answers_ before a result is known
   std::uint8_t summed_counts_ = 0;
-  std::uint8_t corrected_counts_ = 0;  ///< number of further counts for which larger ratios may replace whole_
+  std::uint8_t corrected_counts_ = 0;  ///< number of further counts for which larger ratios may replace `whole_`
   double value_ = 2;
-  double whole_ = 0;  ///< whole number with which the ratios agreed
+  double whole_ = 0;  ///< whole number with which the ratios (datagrams divided by answers) agreed
   /// Last ratio (datagrams divided by answers) if it was clearly above whole_, the known whole number; else zero. Two
   /// such ratios in sequence show that whole_ is too small.
   double ratio_above_ = 0;
-  double deviation_ = 0;         ///< mean deviation of the ratios from value_, as a share of it, while value_ is a mean
-  double summed_datagrams_ = 0;  ///< datagrams of all counts; if value_ is a mean, older counts weigh less
-  double summed_answers_ = 0;    ///< answers to summed_datagrams_
+  /// Mean deviation of the ratios from `value_`, as a share of it, while `value_` is a mean.
+  double deviation_ = 0;
+  double summed_datagrams_ = 0;              ///< datagrams of all counts; if value_ is a mean, older counts weigh less
+  double summed_answers_ = 0;                ///< answers to summed_datagrams_
   std::array<double, max_ratios> ratios_{};  ///< last ratios (datagrams divided by answers) before a result is known
 };
 

@@ -12,7 +12,7 @@ namespace sluice::control {
 
 /// Estimates the round trip to a UE without a queue from the round trips of probes (datagrams sent while the radio
 /// queue is empty). The result is the second shortest of the last 16. The shortest one may be too short, because an
-/// answer to an older datagram may have been taken for the answer to a probe. Thread: its owner's.
+/// answer to an older datagram may have been taken for the answer to a probe. Not thread-safe.
 class ProbeRoundTrips {
  public:
   void add(Duration round_trip) {
@@ -27,16 +27,16 @@ class ProbeRoundTrips {
     }
   }
   /// Discards the round trips, because the path has become shorter. base_delay() keeps its value until the next round
-  /// trip is added.
+  /// trip of a probe is added.
   void restart() { count_ = next_ = 0; }
-  /// Returns the round trip without a queue; zero while unknown.
+  /// Returns the round trip without a queue, by the probes; zero while unknown.
   [[nodiscard]] Duration base_delay() const { return base_delay_; }
 
  private:
   std::array<Duration, 16> last_{};
   Duration base_delay_{};
-  std::uint8_t count_ = 0;  ///< number of valid elements of last_
-  std::uint8_t next_ = 0;   ///< element that the next round trip replaces
+  std::uint8_t count_ = 0;  ///< number of valid elements of `last_`
+  std::uint8_t next_ = 0;   ///< element of `last_` that the next round trip replaces
 };
 
 }  // namespace sluice::control
