@@ -11,37 +11,49 @@
 namespace sluice::control {
 namespace {
 
-/// Time constant in s of the mean rate of the UE's data, and the rate in bytes/s from which on the UE uploads. It is
-/// 64 kb/s: five full packets per second, more than the requests of a web page.
+/// Time constant in s of the mean rate of the data that the UE sends.
 constexpr double upload_memory = 1;
+/// Mean rate in bytes/s of the UE's data from which on the UE counts as uploading. It is 64 kb/s, about five full
+/// packets per second, which is more than the requests for a web page.
 constexpr double min_upload_rate = 8000;
-/// Shortest round. In a shorter one a few ACKs that arrive together decide the rate.
+/// Shortest round (time in which all bytes in flight at its start are delivered). In a shorter one a few ACKs that
+/// arrive together would decide the rate.
 constexpr Duration min_round = std::chrono::milliseconds(50);
-/// Share of the link's rate from which on the link counts as busy in a round.
+/// Share of the link's rate from which on a round (about a round trip) shows that the link is busy.
 constexpr double busy = 0.95;
-/// Longest round in s in which timestamps show all delays: TimestampOneWayDelay may take a longer delay of ACKs for a
-/// clock that was set. In a longer round a wait counts only if the rate is at least this share of the link's rate.
+/// Longest round (about a round trip), in s, whose waits are accepted at any rate. A longer round may contain longer
+/// ACK delays, which TimestampOneWayDelay can take for a clock that was set.
 constexpr double clock_range = 1;
+/// Smallest share of the link's rate at which the waits of a round longer than `clock_range` are accepted. A link on
+/// which all data waits is busy. A lower rate therefore shows that the wait is not the downlink's.
 constexpr double plausible = 0.75;
-/// Share of the window that a round removes while the link is busy.
+/// Share of the window by which it falls per round (about a round trip) while the link is busy. It falls because the
+/// downlink may have a queue that is not visible.
 constexpr double trim = 1.0 / 32;
-/// Smallest factor of the window in a round after which data is known to wait in the downlink's queue.
+/// Smallest factor by which one round (about a round trip) may multiply the window when data has waited too long in the
+/// downlink's queue.
 constexpr double max_fall_of_window = 0.5;
-/// Factor of rate times round trip to which the window is raised. It is above 1, so that a faster link is noticed.
+/// Factor by which a raised window exceeds the link's rate times the round trip. It is above 1, so that a link that has
+/// become faster is detected.
 constexpr double reserve = 1.1;
-/// Limits of one raise as factors of the window.
+/// Smallest factor by which one raise multiplies the window.
 constexpr double min_raise = 1.25;
+/// Largest factor by which one raise multiplies the window.
 constexpr double max_raise = 2;
-/// Number of rounds after which the rate shows a raise: the data of the next round was sent before it.
+/// Number of rounds (about a round trip each) after a raise of the window until the rate shows its effect. The data of
+/// the first round was sent before the raise.
 constexpr std::uint8_t rounds_to_judge = 2;
-/// Ratios of the rate after a raise to that before it. A higher ratio confirms the raise. A lower one than `unchanged`
-/// is not caused by it.
+/// Smallest ratio of the delivery rate after a raise of the window to that before it which confirms the raise: the link
+/// was idle.
 constexpr double confirmed = 1.1;
+/// Smallest ratio of the delivery rate after a raise of the window to that before it with which the rate counts as
+/// unchanged: the link was busy. A lower rate has another cause than the raise.
 constexpr double unchanged = 0.95;
-/// Smallest factor of the link's rate if a raise does not raise the rate. The delay of ACKs may have grown by chance.
+/// Smallest factor by which the estimated rate of the link is lowered when a raise of the window has not raised the
+/// delivery rate. The limit is needed because the delay of ACKs may have grown by chance.
 constexpr double max_fall = 0.8;
-/// Largest ratio of a wait in the downlink's queue to the time in which the link transmits all bytes in flight. A
-/// longer wait is not the downlink's. The ratio is above 1, because the link may have become slower.
+/// Largest plausible ratio of a wait in the downlink's queue to the time in which the link transmits all bytes in
+/// flight. A longer wait has another cause. The ratio is above 1, because the link may have become slower.
 constexpr double max_wait_ratio = 2;
 
 }  // namespace
@@ -69,8 +81,8 @@ void BusyLinkFloor::end_round(const Sample& sample, Duration reference) {
   has_loss_ = false;
 }
 
-/// Updates the shortest wait of the round. A wait that the bytes in flight cannot cause is ignored, because the
-/// timestamps do not show the delay of this ACK.
+/// Updates the shortest wait in the downlink's queue of this round. A wait that the bytes in flight cannot cause is
+/// ignored, because the timestamps then do not show the delay of this ACK.
 void BusyLinkFloor::record_wait(const Sample& sample) {
   if (sample.wait < Duration::zero()) return;
   // Mostly the wait is not the shortest one. Then it need not be compared with the bytes in flight.
@@ -79,7 +91,8 @@ void BusyLinkFloor::record_wait(const Sample& sample) {
   if (in_seconds(sample.wait) * link_rate_ <= max_wait_ratio * carried) least_wait_ = sample.wait;
 }
 
-/// Evaluates a round (about a round trip) of `seconds`. `reference` is the intended wait in the downlink's queue.
+/// Adapts the window to a round (about a round trip) that has lasted for `seconds`. `reference` is the intended wait in
+/// the downlink's queue.
 void BusyLinkFloor::evaluate_round(double seconds, Duration reference) {
   const auto delivered = static_cast<double>(delivered_.count());
   const double rate = delivered / seconds;
@@ -125,8 +138,8 @@ void BusyLinkFloor::evaluate_round(double seconds, Duration reference) {
   }
 }
 
-/// Compares the rate of a round with that before the last raise of the window. `needed` is the window that the link's
-/// rate needs; zero if the link is busy.
+/// Confirms, withdraws or repeats the last raise of the window, by the delivery rate of a later round (`rate`) and the
+/// one before the raise. `needed` is the window that the link's rate needs; zero if the link is busy.
 void BusyLinkFloor::judge(double rate, double needed) {
   until_judged_ = 0;
   if (rate >= confirmed * rate_before_raise_) {

@@ -7,27 +7,28 @@
 
 namespace sluice::control {
 
-/// Smallest window that keeps the downlink busy while the UE uploads. An upload fills the queue of the UE's modem, and
-/// ACKs wait in it. A round trip then does not show how much of the delay is the downlink's queue. The delivery rate
-/// does: it grows with the window while the downlink is idle at times, and not any more once the downlink is busy.
+/// Computes the smallest window that keeps the downlink busy while the UE uploads. An upload fills the queue of the
+/// UE's modem, and ACKs wait in that queue. A round trip then does not show how much of it was spent in the downlink's
+/// queue. The delivery rate shows it: it grows with the window while the downlink is idle at times, but not once the
+/// downlink is busy.
 ///
-/// The rate is compared per round. In a round all bytes that were in flight at its start are delivered, so its length
-/// is a round trip. A rate below that of the link shows that the link was idle. The window then rises to the bytes that
-/// the link carries in such a round trip, and two rounds later the rate is compared again:
+/// The rate is measured per round. A round is the time in which all bytes in flight at its start are delivered, so it
+/// lasts for a round trip. A rate below that of the link shows that the link was idle. The window then rises to the
+/// bytes that the link carries in such a round trip. Two rounds later the rates before and after the raise are
+/// compared:
 ///
 /// - A higher rate confirms that the link was idle, so the window is raised again.
-/// - An equal rate shows that the link was busy. The raise is withdrawn, and the rate of the link counts as lower.
-/// - A lower rate shows neither, because a longer window lowers no rate. The ACKs wait for longer than before, so the
-///   window is raised again.
+/// - An equal rate shows that the link was busy. The raise is withdrawn, and the estimated rate of the link is lowered.
+/// - A lower rate is not caused by the raise. ACKs have waited for longer than before, so the window is raised again.
 ///
-/// While the rate is that of the link, the window slowly falls, because data that waits in the downlink's queue cannot
-/// be seen. If the UE's timestamps show the delay of ACKs, a queue of the downlink can be seen. While all data of a
-/// round has waited in it for longer than intended, the window falls by the data that has waited. A wait that is longer
-/// than the bytes in flight can cause is not the downlink's. Rounds with losses raise nothing, because losses have a
-/// bound of their own (LossBound). State and work are constant. Reads no clock; thread: its owner's.
+/// While the rate is that of the link, the window slowly falls, because the downlink may have a queue that is not
+/// visible. If the UE's timestamps show the delay of ACKs, this queue is visible. If all data of a round has then
+/// waited in it for longer than intended, the window falls by the excess. A wait that the bytes in flight cannot cause
+/// is ignored, because it is not the downlink's. Rounds with losses raise nothing, because LossBound handles losses.
+/// Memory and work per ACK are constant. Reads no clock. Not thread-safe.
 class BusyLinkFloor {
  public:
-  /// Values of one ACK sample.
+  /// Values of one ACK, or of several ACKs that are summed.
   struct Sample {
     Instant now;
     Duration since{};         ///< time since the previous sample
@@ -36,23 +37,23 @@ class BusyLinkFloor {
     Bytes lost;               ///< bytes marked lost since the last sample, ≥ 0
     Bytes uploaded;           ///< IP bytes of data that the UE has sent since the last sample, ≥ 0
     bool is_limited = false;  ///< true if the window limits the sender
-    /// Time that the newest data has waited in the downlink's queue: the round trip without the delay of the ACK and
-    /// without the base delay. Negative: unknown.
+    /// Time that the newest data has waited in the downlink's queue: the round trip minus the delay of the ACK and
+    /// minus the base delay (round trip through an empty queue). Negative if unknown.
     Duration wait{};
   };
 
-  /// Processes an ACK sample. Returns true if the sample ends a round (about a round trip); the caller must then call
-  /// end_round().
+  /// Adds an ACK sample to the present round (about a round trip). Returns true if the sample ends the round; the
+  /// caller must then call end_round().
   [[nodiscard]] bool on_sample(const Sample& sample);
-  /// Evaluates the round that `sample` has ended, and begins the next one. `reference` is the wait in the downlink's
-  /// queue that the controller intends.
+  /// Adapts window() to the round (about a round trip) that `sample` has ended, and begins the next round. `reference`
+  /// is the intended wait in the downlink's queue.
   void end_round(const Sample& sample, Duration reference);
   /// Discards all measurements, because the path may have changed.
   void forget() { *this = BusyLinkFloor(); }
 
-  /// True if the UE uploads: it has sent data of at least 64 kb/s during the last second.
+  /// True if the UE uploads: it sends at least 64 kb/s of data, as a mean over about a second.
   [[nodiscard]] bool uploads() const { return uploads_; }
-  /// Returns the smallest window in bytes; zero if the UE does not upload.
+  /// Returns the smallest window, in bytes, that keeps the downlink busy; zero if the UE does not upload.
   [[nodiscard]] double window() const { return window_; }
 
   /// Calls visit(name, value) for each state member, for the decision log (control/decision_log/states.hpp).
@@ -66,15 +67,15 @@ class BusyLinkFloor {
   void raise(double window, double rate);
 
   // Each ACK reads the members up to `uploads_`.
-  double uploaded_rate_ = 0;  ///< mean rate of the UE's data in bytes/s
-  double link_rate_ = 0;      ///< rate of the busy link in bytes/s
-  Instant round_began_{};     ///< begin of the present round (about a round trip); zero: no round yet
-  Bytes round_left_;          ///< bytes in flight at the begin of the present round that are not delivered yet
+  double uploaded_rate_ = 0;  ///< mean rate of the data that the UE sends, in bytes/s
+  double link_rate_ = 0;      ///< estimated rate of the downlink while it is busy, in bytes/s
+  Instant round_began_{};     ///< start of the present round (about a round trip); zero: no round yet
+  Bytes round_left_;          ///< bytes in flight at the start of the present round that are not delivered yet
   Bytes delivered_;           ///< bytes delivered in the present round (about a round trip)
   Bytes limited_;             ///< bytes of `delivered_` that were delivered while the window limited the sender
-  /// Shortest known wait in the present round (about a round trip); negative if none is known.
+  /// Shortest known wait in the downlink's queue in the present round (about a round trip); negative if none is known.
   Duration least_wait_{-1};
-  std::uint8_t until_judged_ = 0;  ///< rounds until the result of the last raise is known; zero: it is known
+  std::uint8_t until_judged_ = 0;  ///< rounds until the last raise of the window is evaluated; zero: it is
   bool has_loss_ = false;          ///< true if bytes were lost in the present round (about a round trip)
   bool uploads_ = false;
   double window_ = 0;             ///< see window()

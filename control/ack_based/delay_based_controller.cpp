@@ -17,65 +17,70 @@ using std::chrono::milliseconds;
 
 constexpr std::int64_t min_segments = 2;
 
-/// Limits of the test whether the base delay (round trip through an empty queue) measured in slow start is too long.
-/// Only a slow link is tested: it transmits its first window in more than `slow_first_window`. A base delay above
-/// `suspicious_base_delay` may contain an outage.
+/// Base delay (round trip through an empty queue) measured in slow start above which a slow link's value is tested by a
+/// queue drain. An outage may have lengthened it.
 constexpr Duration suspicious_base_delay = milliseconds(200);
+/// Transmission time of the first window above which a link counts as slow. Only on such a link the base delay measured
+/// in slow start is tested, because its packets may have waited behind each other.
 constexpr Duration slow_first_window = milliseconds(100);
-/// Limits of the tolerance by which a round trip may exceed the base delay without a queue. The tolerance is the longer
-/// of two transmission times. `max_rtt_tolerance` limits that of two segments. `max_aggregation` limits that of the
-/// bytes acknowledged within 1 ms. The latter limit is short: a window that is too small for a longer path also makes
-/// ACKs arrive together, and a long tolerance would hide that path.
+/// Limit of one part of the tolerance by which a round trip through an empty queue may exceed the base delay: the
+/// transmission time of two segments.
 constexpr Duration max_rtt_tolerance = milliseconds(150);
+/// Limit of another part of this tolerance: the transmission time of the bytes acknowledged within 1 ms. It is short,
+/// because a window that is too small for a longer path also makes ACKs arrive together. A longer tolerance would hide
+/// that path.
 constexpr Duration max_aggregation = milliseconds(10);
-/// Gain and reference share (target queue per round trip) on a steady link, whose rate hardly varies. Both are smaller
-/// than on other links, because the queue need not cover a rise of the rate. BBR builds a queue of about this length
-/// when it probes.
+/// Largest gain (factor of the window) on a steady link, whose rate hardly varies. It is smaller than on other links,
+/// because the queue need not cover a rise of the rate.
 constexpr double steady_gain = 1.1;
+/// Largest target queueing delay on a steady link, as a share of the round trip. BBR builds a queue of about this
+/// length when it probes for bandwidth.
 constexpr double steady_share = 0.1;
-/// Factor of the window at which the refill after a queue drain ends on a steady link. It multiplies the window that
-/// the measured rate gives. It is above 1, because the measured rate is too low during the refill. Its ACKs still cover
-/// data that was sent before the path was full.
+/// Factor of the model window at which a refill of the path after a queue drain ends on a steady link. It is above 1,
+/// because the measured rate is still too low then. The ACKs cover data sent before the path was full.
 constexpr double steady_refill = 2;
-/// Share of a steady link's target queue that must exist before the smaller window of a steady link is used. If the
-/// queue is shorter, the sender limits the rate, and the link need not be steady.
+/// Share of a steady link's target queue that must exist before the smaller window for steady links is used. With a
+/// shorter queue the sender may limit the rate, so the link need not be steady.
 constexpr double standing_share = 0.5;
-/// Divisor of the window's growth near the end of a refill, when the window fills the path and a queue begins to build
-/// up. Each delivered byte then raises the window by 1/`queue_round_trips` bytes, so the queue grows slowly.
+/// Divisor of the window's growth near the end of a refill, when the window fills the path and a queue begins to form.
+/// Each delivered byte then raises the window by 1/`queue_round_trips` bytes, so the queue grows slowly.
 constexpr std::int64_t queue_round_trips = 4;
 /// Longest queue with which a link counts as steady, as a multiple of the target queue of a varying link. A longer
 /// queue contains data of other senders.
 constexpr double longest_standing = 1.25;
-/// Number of round trips after slow start, a queue drain or a refill, for which the detection of a steady link ignores
-/// the rate. The sender limited the rate in these phases. A round trip here includes the control loop delay. The time
-/// is at most `longest_to_ignore`.
+/// Number of round trips, including the control loop delay, for which the rate is ignored after slow start, a queue
+/// drain or a refill. The sender has limited the rate in these phases, so the rate does not show whether the link is
+/// steady.
 constexpr std::int64_t loops_to_ignore = 3;
+/// Longest time for which the rate is ignored after slow start, a queue drain or a refill.
 constexpr Duration longest_to_ignore = std::chrono::seconds(1);
-/// Factor of rate × ACK delay in the formula of the window. The link continues to transmit while an ACK waits for the
-/// uplink. The value was chosen on recorded links with a scheduled uplink, as a compromise between link use and delay.
+/// Factor of rate × ACK delay (time that an ACK waits for the uplink) in the formula of the window. The link continues
+/// to transmit in this time. The value was chosen on recorded links as a compromise between link use and delay.
 constexpr double ack_delay_gain = 1.35;
-/// Shares by which the target queue is reduced while the window grows between ACKs, because that growth keeps data in
-/// the queue instead. `reference_for_gap` applies if the uplink delays ACKs, and `reference_for_bursts` on a bursty
-/// link.
+/// Share by which the target queue is reduced while the window grows between late ACKs, because that growth keeps data
+/// in the queue instead.
 constexpr double reference_for_gap = 0.5;
+/// Share by which the target queue is reduced while the window grows in the pauses of a bursty link. That growth keeps
+/// data in the queue instead.
 constexpr double reference_for_bursts = 0.25;
-/// Factor in the formula of the window if the UE has no usable timestamps. It multiplies the bytes acknowledged within
-/// 1 ms less those of one ACK. ACKs that arrive together show that the uplink delays ACKs, but not for how long.
+/// Factor of the bytes acknowledged within 1 ms, less those of one ACK, in the formula of the window. It applies if the
+/// UE has no usable timestamps. ACKs that arrive together then show that the uplink delays ACKs, but not for how long.
 constexpr double aggregation_unexplained = 1.5;
 /// Mean number of segments per ACK above which the UE does not acknowledge each segment. Such a UE may delay the ACK of
-/// a single segment.
+/// a single segment (RFC 9293 section 3.8.6.3).
 constexpr double prompt_ack_stretch = 1.25;
-/// In a drain of a shared queue, the delivery rate counts as at most this factor times the bytes in flight per round
-/// trip. Without other UEs the mean rate is usually below this limit.
+/// Factor of the bytes in flight per round trip, up to which the delivery rate counts in a drain of a shared queue.
+/// Bursts of ACKs can raise the measured rate above this limit.
 constexpr double drain_rate_margin = 1.25;
-/// Smallest number of segments in flight with which times without ACKs can show a queue shared with other UEs. With
-/// fewer segments the window itself causes such times.
+/// Smallest number of segments in flight with which times without ACKs can show that UEs share a queue. With fewer
+/// segments the window itself causes such times.
 constexpr std::int64_t min_shared_segments = 6;
-/// A time without ACKs can show a shared queue only if it is longer than usual. It must exceed this multiple of the
-/// time in which the link transmits the bytes of the next ACK.
+/// Multiple of the transmission time of the newly acknowledged bytes. A time without ACKs must be longer to show that
+/// UEs share a queue.
 constexpr std::int64_t counted_transmissions = 2;
-/// Largest time by which a delivery may seem to precede the newest one. Connections of one UE estimate one-way delays
-/// separately, so their estimates differ. A sample with a larger difference is not used for the rate.
+/// Largest time by which data may seem to have been delivered before data that was acknowledged earlier. Connections of
+/// one UE estimate one-way delays separately, so their estimates differ. A sample with a larger difference is not used
+/// for the rate.
 constexpr Duration clock_tolerance = milliseconds(30);
 
 /// Returns how long a link of `rate` bytes/s needs for `queue` bytes; zero at rate zero. The result is at most 10⁶ s,
@@ -85,14 +90,14 @@ Duration time_for(Bytes queue, double rate) {
   return rate > 0 ? from_seconds(lesser(static_cast<double>(queue.count()) / rate, longest)) : Duration::zero();
 }
 
-/// True if packets sent in slow start may have waited for the end of an outage or behind each other. `base` is the
-/// measured base delay, and `first_window` the time in which the link transmits the first window. The measured base
-/// delay is then too long. Later packets do not correct it, because the window keeps a queue of the same length.
+/// True if the base delay `base` measured in slow start may be too long, because its packets waited for an outage or
+/// behind each other. `first_window` is the time in which the link transmits the first window. Later packets do not
+/// correct the base delay, because the window keeps a queue of the same length.
 bool may_have_waited(Duration base, Duration first_window) {
   return first_window > slow_first_window && (base > suspicious_base_delay || base < first_window);
 }
 
-/// True if other UEs have data in the UE's queue.
+/// True if other UEs have data in this UE's queue.
 bool is_shared(const SharedQueueDetector& queue) {
   return queue.rate_memory() > Duration::zero();
 }
@@ -161,8 +166,9 @@ void DelayBasedController::adopt_in_flight(Bytes in_flight) {
   set_window();
 }
 
-/// Updates the smallest window while the UE uploads. `silence` is the time since the last ACK. `is_delay_known` is true
-/// if the UE's timestamps show how late this ACK is, so that the rest of its round trip is the downlink's.
+/// Updates BusyLinkFloor, the smallest window while the UE uploads. `silence` is the time since the last ACK.
+/// `is_delay_known` is true if the UE's timestamps show how long this ACK has waited for the uplink. The rest of its
+/// round trip then belongs to the downlink.
 void DelayBasedController::update_busy_link(const AckSample& ack_sample, Duration silence, bool is_delay_known) {
   const bool is_wait_known = is_delay_known && ack_sample.round_trip > Duration::zero();
   const Duration wait = greater(ack_sample.round_trip - base_delay(), Duration::zero());
@@ -179,14 +185,14 @@ void DelayBasedController::update_busy_link(const AckSample& ack_sample, Duratio
     busy_link_.end_round(sample, reference_delay());
 }
 
-/// True if round trips do not show the downlink's queue: the UE uploads, and timestamps do not show how late its ACKs
-/// are.
+/// True if round trips do not show the downlink's queue: the UE uploads, and timestamps do not show for how long its
+/// ACKs have waited.
 bool DelayBasedController::is_delay_unattributed() const {
   return busy_link_.uploads() && !ack_delay_.is_known();
 }
 
-/// Returns how much of the time since the last ACK counts as time in which the round trip was observed. Of a long time
-/// without ACKs only a part counts, because it may be an outage.
+/// Returns the part of the time since the last ACK in which round trips were observed. Of a long time without ACKs only
+/// a part counts, because the rest may be an outage.
 Duration DelayBasedController::observed_since_ack(Instant now) const {
   if (!has_ack_) [[unlikely]]
     return Duration::zero();
@@ -249,9 +255,9 @@ void DelayBasedController::on_acknowledged(const AckSample& raw) {
   set_window();
 }
 
-/// Detects whether other UEs have data in this UE's queue. `srtt` is the smoothed round trip in s before this sample.
-/// While other UEs have data, the delivery rate is averaged over a round trip, because ACKs arrive in one burst per
-/// round trip.
+/// Detects whether other UEs have data in this UE's queue. The delivery rate is then averaged over a round trip,
+/// because ACKs arrive in one burst per round trip. `silence` is the time without deliveries before this sample, and
+/// `srtt` the smoothed round trip in s before it.
 void DelayBasedController::detect_shared_queue(const AckSample& ack_sample, Duration silence, double srtt) {
   if (silence <= parameters_->memory && !is_shared(shared_queue_)) [[likely]]
     return;
@@ -269,9 +275,9 @@ void DelayBasedController::detect_shared_queue(const AckSample& ack_sample, Dura
   delivery_.set_memory(greater(parameters_->memory, shared_queue_.rate_memory()));
 }
 
-/// True if the link, and not the source, limits the delivery rate of the sample. This holds if data waits at the sender
-/// because the window is full, or if the acknowledged data has waited in the radio queue. False in the second phase of
-/// a drain, in which the window limits the rate, and while the path may have become longer.
+/// True if the link, and not the sender, limits the delivery rate of the sample: the window is full, or the
+/// acknowledged data has waited in the radio queue. False in the second phase of a drain, in which the window limits
+/// the rate, and while the path may have become longer.
 bool DelayBasedController::is_link_limited(const AckSample& ack_sample) const {
   if (min_rtt_.probing() || path_step_.is_suspected()) return false;
   if (ack_sample.window_limited && ack_delay_.newest() <= base_delay() && !slow_start_.refilling()) return true;
@@ -279,8 +285,8 @@ bool DelayBasedController::is_link_limited(const AckSample& ack_sample) const {
   return waited > parameters_->reference && waited > reference_delay();
 }
 
-/// Updates the base delay from a sample's round trip. `observed` is the time since the previous sample, without
-/// outages. Requests a drain of the queue if round trips stay long although fewer bytes are in flight.
+/// Updates the base delay from a sample's round trip. Requests a drain of the queue if round trips stay long although
+/// fewer bytes are in flight. `observed` is the time since the previous sample, without outages.
 void DelayBasedController::record_round_trip(const AckSample& ack_sample, Duration observed) {
   if (ack_sample.round_trip <= Duration::zero()) return;
   if (!min_rtt_.known()) [[unlikely]]
@@ -307,7 +313,7 @@ void DelayBasedController::record_round_trip(const AckSample& ack_sample, Durati
   if (const auto standing_delay = standing_delay_.on_long(sample)) min_rtt_.suspect(ack_sample.now, *standing_delay);
 }
 
-/// Returns by how much a round trip may exceed the base delay without a queue, because packets or ACKs arrive in
+/// Returns by how much a round trip through an empty queue may exceed the base delay, because packets or ACKs arrive in
 /// bursts.
 Duration DelayBasedController::rtt_tolerance() const {
   if (!delivery_.has_sample()) return Duration::zero();
@@ -335,8 +341,8 @@ bool DelayBasedController::is_reported(Instant now) const {
   return reported_at_ != Instant{} && now - reported_at_ <= max_observed_gap;
 }
 
-/// Continues slow start until a packet has waited longer than the target delay, or the rate has stopped growing. A
-/// short buffer drops packets before any of them waits that long, so the delay alone does not suffice.
+/// Grows the slow-start window. Ends slow start when a packet has waited longer than the target delay, or the rate has
+/// stopped growing. The second test is needed, because a short buffer drops packets before any of them waits that long.
 void DelayBasedController::advance_slow_start(const AckSample& ack_sample) {
   if (ack_sample.window_limited) slow_start_.on_delivered(ack_sample.delivered);
   if (!min_rtt_.known()) return;
@@ -353,8 +359,8 @@ void DelayBasedController::advance_slow_start(const AckSample& ack_sample) {
   }
 }
 
-/// Ends slow start. If packets may have waited in a queue, the base delay found in slow start counts as unvalidated. A
-/// drain, which empties the queue, must then confirm it.
+/// Ends slow start. If its packets may have waited in a queue, the base delay that it has measured counts as
+/// unvalidated. A drain, which empties the queue, must then confirm it.
 void DelayBasedController::exit_slow_start() {
   slow_start_.end();
   if (!min_rtt_.was_raised()) {
@@ -365,14 +371,14 @@ void DelayBasedController::exit_slow_start() {
   min_rtt_.clamp(delivery_.rate().time_for(parameters_->segment * min_segments));
 }
 
-/// Returns the number of bytes in flight to which a drain reduces the window. It is the sum of two amounts: the bytes
-/// whose ACKs wait for the uplink, and the larger of a part of rate times base delay and a minimum.
+/// Returns the number of bytes that may be in flight in a drain, which empties the queue. It is the sum of two amounts:
+/// the bytes whose ACKs wait for the uplink, and the larger of a minimum and a part of rate × base delay.
 ///
 /// - The part is 1/2, so that a base delay of up to twice the true one is corrected. It is 3/4 if the last drain has
 ///   confirmed the base delay, because that costs less use of the link and still detects an error.
-/// - The minimum is two segments, because the UE may delay the ACK of a single segment. For end-to-end connections each
-///   connection has this minimum.
-/// - An unvalidated base delay may be wrong by any factor, so the queue is drained to the minimum.
+/// - The minimum is two segments, because the UE may delay the ACK of a single segment. With end-to-end connections it
+///   is two segments for each connection.
+/// - An unvalidated base delay may be wrong by any factor, so only the minimum is in flight.
 double DelayBasedController::drain_window() const {
   const std::int64_t apart = control_loop_delay_ > Duration::zero() ? flows_ : 1;
   const double least = static_cast<double>((parameters_->segment * min_segments * apart).count());
@@ -383,8 +389,8 @@ double DelayBasedController::drain_window() const {
   return greater(least, part * rate * in_seconds(base_delay())) + rate * in_seconds(ack_delay_.newest());
 }
 
-/// Returns the values of an ACK for MinRttEstimator::on_drained() during a drain (which empties the queue). Marks an
-/// ACK that the UE may have delayed: a UE that usually acknowledges several segments may delay the ACK of a single one
+/// Returns the values of an ACK that MinRttEstimator::on_drained() needs in a drain (which empties the queue). Marks an
+/// ACK that may be delayed: a UE that mostly acknowledges several segments at once may delay the ACK of a single one
 /// (RFC 9293 section 3.8.6.3).
 MinRttEstimator::Probe DelayBasedController::probe_of(const AckSample& ack_sample) const {
   const double segment = static_cast<double>(parameters_->segment.count());
@@ -396,8 +402,8 @@ MinRttEstimator::Probe DelayBasedController::probe_of(const AckSample& ack_sampl
 
 /// Begins a drain (empties the queue to measure the base delay) when one is due, and ends it when the base delay is
 /// measured. If every round trip of 20 s was longer than the target queue allows, replaces the base delay without a
-/// drain. If `is_queue_unknown` is true, round trips do not show the queue of controlled traffic, and drains are
-/// cancelled.
+/// drain. If `is_queue_unknown` is true, drains are cancelled, because round trips then do not show the queue of
+/// controlled traffic.
 void DelayBasedController::update_base_delay(const AckSample& ack_sample, bool is_queue_unknown) {
   if (!in_slow_start()) {
     if (const auto least = min_rtt_.forced_reset_value()) [[unlikely]]
@@ -418,11 +424,11 @@ void DelayBasedController::update_base_delay(const AckSample& ack_sample, bool i
   }
 }
 
-/// Begins a drain, which empties the queue. Other UEs that share the queue drain it too, and their earlier bytes leave
-/// it within one round trip. The shorter of the mean and the newest round trip counts as this time.
+/// Begins a drain, which empties the queue. Other UEs that share the queue drain it too. Their earlier bytes leave it
+/// within one round trip, which is assumed to be the shorter of the mean and the newest one.
 ///
-/// In a queue shared with other UEs the rate for drain_window() is limited, because bursts raise the mean rate. The
-/// limit is 1.25 times the bytes in flight per round trip.
+/// Sets the limit of the rate in drain_window() for a queue shared with other UEs, because bursts of ACKs raise the
+/// mean rate. The limit is 1.25 times the bytes in flight per round trip.
 void DelayBasedController::begin_drain(const AckSample& ack_sample) {
   const Duration srtt = this->srtt();
   if (!draining()) {
@@ -433,8 +439,8 @@ void DelayBasedController::begin_drain(const AckSample& ack_sample) {
                        ack_sample.round_trip > Duration::zero() ? lesser(srtt, ack_sample.round_trip) : srtt);
 }
 
-/// Ends a drain (emptied queue): starts the refill of the path, and updates the base delay from the measured round
-/// trips.
+/// Ends a drain, which has emptied the queue: begins the refill of the path, and updates the base delay from the
+/// measured round trips.
 void DelayBasedController::end_drain(Instant now) {
   slow_start_.refill(drain_window());
   // On a link that has become slower a probe takes longer on the air.
@@ -454,12 +460,13 @@ void DelayBasedController::end_drain(Instant now) {
   }
 }
 
-/// Refills the path after a drain has emptied it: the window grows by the delivered bytes up to the model window. The
-/// window does not jump to the model window, because all its data would be sent in one burst. `silence` is the time
-/// since the previous ACK, or zero if this ACK has begun the refill.
-/// A paced refill (paces_refill()) grows by the bytes that the link carries in the time `silence`, less the delivered
-/// bytes. When the window fills the path, it grows more slowly, until the radio queue has the length that the
-/// controller keeps on steady links.
+/// Refills the path after a drain has emptied it. The window grows by the delivered bytes up to the model window. It
+/// does not jump there, because all its data would be sent in one burst. `silence` is the time since the previous ACK,
+/// or zero if this ACK has begun the refill.
+///
+/// A paced refill (see paces_refill()) grows by the bytes that the link carries in the time `silence`, less the
+/// delivered bytes. Once the window fills the path, it grows more slowly, until the radio queue is about half as long
+/// as the target on steady links.
 void DelayBasedController::refill(const AckSample& ack_sample, Duration silence) {
   if (!slow_start_.refilling()) [[likely]]
     return;
@@ -485,22 +492,23 @@ void DelayBasedController::refill(const AckSample& ack_sample, Duration silence)
   if (!slow_start_.refilling()) min_rtt_.clamp(Duration::zero());
 }
 
-/// Accepts a longer base delay (round trip through an empty queue). Restarts slow start from the model window, because
-/// the earlier window was too small and limited the measured rate.
+/// Accepts `base` as the longer base delay (round trip through an empty queue). Restarts slow start from the model
+/// window, because the earlier window was too small and limited the measured rate.
 void DelayBasedController::raise_min_rtt(Duration base) {
   slow_start_.search(model_window());
   standing_delay_.forget();
   min_rtt_.raise(base);
 }
 
-/// Returns the reference (target queue) as a time. The reference grows with the control loop delay. With a longer
-/// delay, changes of the rate are detected later, so the queue must contain more bytes.
+/// Returns the target queueing delay. It grows with the base delay and the control loop delay. Changes of the rate are
+/// then detected later, so the queue must contain more bytes.
 Duration DelayBasedController::reference_delay() const {
   return greater(parameters_->reference,
                  from_seconds(parameters_->reference_share * in_seconds(base_delay() + control_loop_delay_)));
 }
 
-/// Updates the window limit that losses set. A loss that lowers the limit ends slow start, because the buffer is full.
+/// Updates the bound that losses set on the window (LossBound). A loss that lowers the bound ends slow start, because
+/// the buffer is full.
 void DelayBasedController::update_loss_bound(const AckSample& ack_sample) {
   const bool may_lower = losses_.may_lower(ack_sample.lost) && min_rtt_.known();
   const LossBound::Sample sample{.now = ack_sample.now,
@@ -513,15 +521,15 @@ void DelayBasedController::update_loss_bound(const AckSample& ack_sample) {
     exit_slow_start();
 }
 
-/// Returns the bytes that must be in flight in addition to rate × base delay while losses limit the window. They
-/// include bytes for the ACK delay (time that ACKs wait for the uplink). At most half of the base delay is counted for
-/// it, because cross traffic may have caused the rest.
+/// Returns the bytes that must be in flight in addition to rate × base delay while losses bound the window. They
+/// include what the link carries while ACKs wait for the uplink, for at most half of the base delay. Cross traffic may
+/// cause a longer wait.
 double DelayBasedController::beyond_bdp_under_loss() const {
   return beyond_bdp(delivery_.rate().bytes_per_second() * in_seconds(base_delay()) / 2);
 }
 
-/// Returns the window in bytes that the formula in the class comment gives for a measured link, before the bounds
-/// listed there.
+/// Returns the model window in bytes: the result of the formula in the class comment, raised to the first of the bounds
+/// listed there (StandingDelayDetector).
 double DelayBasedController::model_window() const {
   const double saved = extrapolates() ? reference_for_gap : bursty_link_ ? reference_for_bursts : 0;
   const double factor = (1 - saved) * reference_factor_;
@@ -543,9 +551,9 @@ double DelayBasedController::model_window() const {
   return greater(window + beyond, standing_delay_.min_window());
 }
 
-/// Returns the window of a steady link in bytes, without additions: gain · rate · (base delay + factor · target queue
-/// as a time). `rate` is in bytes/s. `factor` (0 … 1) shortens the target queue while packets of a short flow wait.
-/// Gain and target are those of a steady link.
+/// Returns the window of a steady link in bytes, without additions: gain · rate · (base delay + factor · target
+/// queueing delay). `rate` is in bytes/s. `factor` (0 … 1) shortens the queue, for example while packets of a short
+/// flow wait in it. Gain and target are those of steady links.
 double DelayBasedController::steady_window(double rate, double factor) const {
   const double gain = lesser(steady_gain, parameters_->gain);
   const double share = lesser(steady_share, parameters_->reference_share);
@@ -554,8 +562,8 @@ double DelayBasedController::steady_window(double rate, double factor) const {
   return gain * rate * (in_seconds(base_delay()) + factor * reference);
 }
 
-/// Returns the bytes that must be in flight because ACKs come together, or acknowledge more than `segments` (two
-/// segments in bytes) at once.
+/// Returns the bytes that must be in flight because ACKs arrive together, or because one ACK acknowledges more than
+/// `segments`, the bytes of two segments.
 double DelayBasedController::beyond_ack_pairs(double segments) const {
   const auto aggregation = static_cast<double>(delivery_.ack_aggregation().count());
   const auto ack_stretch = static_cast<double>(delivery_.ack_stretch().count());
@@ -567,17 +575,17 @@ double DelayBasedController::beyond_ack_pairs(double segments) const {
   return greater(greater(ahead, late), stretched);
 }
 
-/// Returns the bytes that the UE may leave unacknowledged on each of several connections. End to end each connection
-/// has a window of its own, which no other one can use.
+/// Returns the bytes that the UE may leave unacknowledged on each connection after the first. It is more for end-to-end
+/// connections, because none can use another one's window.
 double DelayBasedController::unacknowledged_of_each() const {
   const auto segment = static_cast<double>(parameters_->segment.count());
   const auto ack_stretch = static_cast<double>(delivery_.ack_stretch().count());
   return control_loop_delay_ > Duration::zero() ? greater(segment, ack_stretch - segment) : segment;
 }
 
-/// Returns the bytes that must be in flight in addition to gain · rate · (base delay + reference). They are the sum of
-/// two segments, data whose ACKs further connections delay, and data whose ACKs come late or together. The part for
-/// late ACKs is at most `ack_delay_bound` bytes.
+/// Returns the bytes that must be in flight in addition to gain · rate · (base delay + target queueing delay). They are
+/// the sum of two segments, of data whose ACKs further connections delay, and of data whose ACKs come late or together.
+/// For late ACKs at most `ack_delay_bound` bytes are added.
 double DelayBasedController::beyond_bdp(double ack_delay_bound) const {
   const auto segments = static_cast<double>((parameters_->segment * min_segments).count());
   double waiting = 0;
@@ -594,7 +602,8 @@ double DelayBasedController::beyond_bdp(double ack_delay_bound) const {
   return segments + delayed + waiting;
 }
 
-/// Computes the window (bytes that may be in flight): the model window, then its bounds as in the class comment.
+/// Computes the window (bytes that may be in flight): the model window, then its bounds in the order of the class
+/// comment.
 void DelayBasedController::set_window() {
   const auto least = static_cast<double>((parameters_->segment * min_segments).count());
   double window = model_window();

@@ -26,21 +26,22 @@
 namespace sluice::control {
 
 /// Parameters of the ACK-based controller, which limits the bytes in flight to a UE. The defaults serve all links,
-/// because the controller measures what depends on the link. tests/bench/figures/acks.md lists the links on which the
+/// because the controller measures the properties of the link. tests/bench/figures/acks.md lists the links on which the
 /// defaults were chosen.
 struct DelayBasedParameters {
   Duration reference = std::chrono::milliseconds(10);  ///< q0: target delay in the radio queue, > 0
   /// lower bound of the target delay, as a share of the round trip through an empty queue, 0 … 4
   double reference_share = 0.35;
-  /// Factor by which the window exceeds rate × (round trip through an empty queue + target delay), 1 … 4. A value above
-  /// 1 lets the rate rise.
+  /// Factor by which the window exceeds rate × (round trip through an empty queue + target delay), 1 … 4. It is above
+  /// 1, so that a link that becomes faster is detected.
   double gain = 1.25;
-  Duration memory = std::chrono::milliseconds(80);  ///< time constant of the mean rate, > 0
-  /// Share of the ACK aggregation (mean number of bytes acknowledged within 1 ms) that is added to the window, 0 … 2.
+  Duration memory = std::chrono::milliseconds(80);  ///< time constant of the mean delivery rate, > 0
+  /// Share of the ACK aggregation (mean number of bytes acknowledged within 1 ms), beyond two segments, that is added
+  /// to the window, 0 … 2.
   double ack_aggregation_share = 0.35;
   Bytes segment{1500};   ///< bytes of a full packet towards the UE, > 0
   Bytes initial{14600};  ///< window at the start of slow start (RFC 6928), ≥ 2 segments
-  /// pause after which all estimates are discarded, because the link may have changed, > 0
+  /// time with nothing in flight after which all estimates are discarded, because the link may have changed, > 0
   Duration restart_after_idle = std::chrono::seconds(10);
 
   bool operator==(const DelayBasedParameters&) const = default;
@@ -50,23 +51,25 @@ struct DelayBasedParameters {
 [[nodiscard, gnu::cold, gnu::noinline]] std::vector<Violation> validate(const DelayBasedParameters& parameters);
 
 /// Limits the bytes in flight to one UE so that its radio queue causes the target delay `reference`. The input is the
-/// UE's ACKs; reports of a Node-B are optional. The configuration `law: acks` selects this controller. While the link's
-/// values are known, the window is the model window:
+/// UE's ACKs; reports of a Node-B are optional. The configuration `law: acks` selects this controller. Once the rate
+/// and the base delay are measured, the window is the model window:
 ///
 ///     gain · rate · (base delay + factor · reference) + two segments + (n − 1) · d + a
 ///
 /// - rate: mean delivery rate over `memory` (DeliveryEstimator). In a queue that the UE shares with other UEs it is the
 ///   mean over a round trip (SharedQueueDetector).
-/// - base delay: round trip through an empty radio queue (MinRttEstimator). Bytes beyond rate · base delay wait in it.
-/// - reference: the larger of `reference` and `reference_share` · (base delay + control loop delay). On a steady link
-///   (SteadyLinkDetector) `reference_share` is at most 0.1 and gain at most 1.1.
-/// - factor: AckSample::reference_factor. It is halved if the window grows between late ACKs (see below). It is
-///   multiplied by 0.75 if the window grows in the idle gaps of a bursty link.
+/// - base delay: round trip through an empty radio queue (MinRttEstimator). Bytes in flight beyond rate · base delay
+///   wait in the radio queue.
+/// - reference: the target queueing delay. It is the larger of `reference` and `reference_share` · (base delay +
+///   control loop delay). On a steady link (SteadyLinkDetector) `reference_share` is at most 0.1 and gain at most 1.1.
+/// - factor: AckSample::reference_factor, which is below 1 while a short flow is active. It is halved if the window
+///   grows between late ACKs (see below). It is multiplied by 0.75 if the window grows in the pauses of a bursty link.
 /// - n: number of connections. d: bytes of one connection that the UE may leave unacknowledged. On split connections d
-///   is one segment. On end-to-end connections it is the ACK stretch less one segment if that is more, because a
-///   connection cannot use another one's window there.
-/// - a: bytes that cover ACKs which come late or together. An ACK aggregation is the number of bytes acknowledged
-///   within 1 ms. An ACK stretch is the number of bytes that one ACK acknowledges. `a` is the largest of three terms:
+///   is one segment. On end-to-end connections it is the ACK stretch less one segment if that is more, because none can
+///   use another one's window.
+/// - a: bytes in flight while ACKs come late or together. An ACK aggregation is the number of bytes acknowledged within
+///   1 ms. An ACK stretch is the number of bytes that one ACK acknowledges. An ACK delay is the time that an ACK waits
+///   for the uplink. `a` is the largest of three terms:
 ///   - `ack_aggregation_share` · (ACK aggregation − two segments),
 ///   - ACK stretch − two segments,
 ///   - rate · the larger of 1.35 · newest ACK delay and (greatest ACK delay − base delay / 2). Without the UE's
@@ -74,21 +77,21 @@ struct DelayBasedParameters {
 ///
 /// These bounds of the window apply in this order, and each may override those before it:
 ///
-/// 1. While the path may have become longer, the window is at least the number of bytes that keep the earlier rate over
-///    it (StandingDelayDetector).
+/// 1. While the path may have become longer, the window is at least the bytes in flight that keep the earlier rate
+///    (StandingDelayDetector).
 /// 2. In slow start the window is at least that of SlowStart, which doubles per round trip. While the UE uploads on
-///    split connections, it is at least that of BusyLinkFloor, which keeps the delivery rate of the link.
-/// 3. After losses it is at most their bound (LossBound).
-/// 4. If a fifth of all bytes or more is cross traffic, it is at least two segments plus a fair share
+///    split connections, it is at least that of BusyLinkFloor, which keeps the link busy.
+/// 3. After losses the window is at most the bound that they set (LossBound).
+/// 4. If more than a fifth of all bytes is cross traffic, the window is at least two segments plus a fair share
 ///    (CrossTrafficEstimator). The queue is not drained then, because a drain would measure the queue of cross traffic.
-/// 5. In a drain it is small enough that the queue empties. In the refill after a drain it is at most the refill
-///    window, which doubles per round trip. After a step to a longer path (PathStepDetector) the
-///    refill window grows at the link's rate instead.
-/// 6. It is never less than two segments, and exactly that if all bytes in flight are considered lost.
+/// 5. In a drain the window is small enough that the queue empties. In the refill after a drain it is at most the
+///    refill window, which doubles per round trip. After a step to a longer path (PathStepDetector) the refill window
+///    grows at the link's rate instead.
+/// 6. The window is never less than two segments, and exactly that if all bytes in flight are considered lost.
 ///
 /// Between ACKs window(now) can exceed window() in the refill of a longer path, and in the three cases below. The first
-/// two need split connections, because the window of an end-to-end connection travels in ACKs. None of the three
-/// applies in slow start, in a drain, or while losses bound the window.
+/// two need split connections, because the window of an end-to-end connection travels in ACKs. They do not apply in
+/// slow start, in a drain, or while losses bound the window.
 ///
 /// - The uplink delays ACKs by 2 ms or more on average, while the link continues to transmit. The window grows by 0.9
 ///   of the rate until the next ACK would exceed the mean ACK delay by 15 ms. A longer gap may be a stall of the link.
@@ -103,7 +106,7 @@ struct DelayBasedParameters {
 /// bytes in flight. A slow link is drained right after slow start if its first packets may have waited for an outage or
 /// behind each other.
 ///
-/// State and work are constant. Reads no clock; thread: its owner's.
+/// Memory and work per ACK are constant. Reads no clock. Not thread-safe.
 class DelayBasedController {
  public:
   /// Starts in slow start from DelayBasedParameters::initial. `parameters` must outlive the controller, because all
@@ -113,11 +116,11 @@ class DelayBasedController {
 
   /// Updates all estimates and the window from one ACK sample.
   void on_acknowledged(const AckSample& ack_sample);
-  /// Returns for how long ACKs after the newest one may be summed to one sample. It is 1 ms, or an eighth of the base
-  /// delay if that is shorter. No estimate depends on the order of ACKs within this time. `window_limited` is true if
-  /// data waits because the window is full. Returns zero on a link below 50 Mb/s, where few ACKs arrive in this time.
-  /// Returns zero too while each ACK matters: if slow start limits the source, in a drain or refill, while losses bound
-  /// the window, or while the path may have become longer.
+  /// Returns the time for which ACKs after the newest one may be summed to one sample: 1 ms, or an eighth of the base
+  /// delay if that is shorter. No estimate depends on the order of ACKs within this time. Returns zero below 50 Mb/s,
+  /// where few ACKs arrive in this time. Returns zero too while each ACK matters: in a drain or refill, while losses
+  /// bound the window, and while the path may have become longer. The same applies in slow start if `window_limited` is
+  /// true, which means that the sender's window is full.
   [[nodiscard]] Duration summing_time(bool window_limited) const {
     if (delivery_.rate().bytes_per_second() < summed_from.bytes_per_second() || draining() || loss_limited_ ||
         all_lost_)
@@ -132,25 +135,26 @@ class DelayBasedController {
   /// has become longer.
   void on_report(Instant now, Bytes queue);
   /// Returns how long the last of `queue` bytes in the radio queue waits: `queue` divided by the recent rate of all
-  /// traffic to the UE. Zero while that rate is zero.
+  /// traffic to the UE, cross traffic included. Zero while that rate is zero.
   [[nodiscard]] Duration time_in_queue(Bytes queue) const;
   /// Returns the shortest time in which the link transmits `queue` bytes; zero while the link's rate is unknown. Uses
   /// the larger of the link's rate and the recent rate of all traffic. The recent rate alone is too small if sources
   /// send little.
   [[nodiscard]] Duration min_time_in_queue(Bytes queue) const;
   /// Returns the delay after which ACKs show a change of the radio queue; zero while unknown. It is the base delay plus
-  /// the longer of two times: the mean ACK delay, and the transmission time of the bytes that are acknowledged within 1
-  /// ms.
+  /// the longer of two times: the mean ACK delay (time that ACKs wait for the uplink), and the transmission time of the
+  /// bytes that are acknowledged within 1 ms.
   [[nodiscard]] Duration feedback_delay() const;
   /// Records that sending resumes while no bytes are in flight, after a pause or because all of them are considered
   /// lost.
   void on_resumed(Instant now);
   /// Raises the mean rate to at least `rate`, which an earlier controller has measured. Zero changes nothing.
   void seed(Instant now, Rate rate) { delivery_.seed(now, rate); }
-  /// Copies the state of another controller with equal parameters, but keeps the reference to its own parameters.
+  /// Copies the state of another controller whose parameters have equal values, but continues to refer to its own
+  /// parameters.
   void adopt(const DelayBasedController& before);
-  /// Raises the window of slow start to at least `in_flight`, the bytes already in flight when a connection is split
-  /// after its handshake.
+  /// Raises the window of slow start to at least `in_flight`, the bytes that are already in flight when a connection
+  /// becomes split after its handshake.
   void adopt_in_flight(Bytes in_flight);
 
   /// Returns the number of bytes that may be in flight after the newest ACK; at least two segments.
@@ -169,24 +173,26 @@ class DelayBasedController {
   [[nodiscard]] Duration base_delay() const { return min_rtt_.value(); }
   /// Returns the smoothed round trip of all connections, without ACK delay; zero while unknown.
   [[nodiscard]] Duration srtt() const { return from_seconds(cross_traffic_.srtt()); }
-  /// Returns the newest known delay of an ACK at the uplink; zero if there was none recently.
+  /// Returns the newest known ACK delay (time that an ACK waits for the uplink); zero if none was known within the last
+  /// second.
   [[nodiscard]] Duration ack_delay() const { return ack_delay_.newest(); }
-  /// Returns the greatest recent ACK delay, which decays with a time constant of 0.5 s; zero if none is known.
+  /// Returns the greatest recent ACK delay (time that an ACK waits for the uplink); zero if none is known. It decays
+  /// with a time constant of 0.5 s.
   [[nodiscard]] Duration max_ack_delay() const { return ack_delay_.max(); }
-  /// Returns the largest possible ACK delay of a segment with this round trip: the round trip minus the base delay.
-  /// Duration::max() if either is unknown.
+  /// Returns the largest possible ACK delay (wait for the uplink) of a segment with this round trip: the round trip
+  /// minus the base delay. Returns Duration::max() if either is unknown.
   [[nodiscard]] Duration ack_delay_bound(Duration round_trip) const {
     if (!min_rtt_.known() || round_trip <= Duration::zero()) return Duration::max();
     return greater(round_trip - base_delay(), Duration::zero());
   }
   /// Returns the part of `in_flight` that waits in the radio queue: the bytes beyond rate times base delay.
   [[nodiscard]] Bytes queued(Bytes in_flight) const;
-  /// Returns the target queue in bytes: the part of the window beyond rate times base delay, which waits in the radio
+  /// Returns the target queue in bytes: the part of the window beyond rate × base delay, which waits in the radio
   /// queue.
   [[nodiscard]] Bytes reference() const;
-  /// Returns the bytes that must be in flight from the server to the proxy, so that the window is always used: the rate
-  /// times `control_loop_delay`, the time from a window to the arrival of the data it allows. Returns half of that in a
-  /// queue drain, and zero in the drain that validates the base delay of slow start.
+  /// Returns the bytes that must be in flight from the server to the proxy, so that the window is always used: rate ×
+  /// `control_loop_delay`. That delay is the time from a change of the window until data that it allows arrives.
+  /// Returns half of these bytes in a queue drain, and zero in the drain that validates the base delay of slow start.
   [[nodiscard]] Bytes upstream_bytes(Duration control_loop_delay) const;
   /// True in slow start: the window doubles per round trip until a queue forms or the rate stops growing.
   [[nodiscard]] bool in_slow_start() const { return slow_start_.searching(); }
@@ -202,11 +208,12 @@ class DelayBasedController {
 
  private:
   static constexpr DelayBasedParameters default_parameters{};
-  /// Limits of summing_time(). ACKs are summed on links of at least the rate `summed_from`, for at most `longest_sum`.
+  /// Rate of the link from which on ACKs that arrive within summing_time() are summed to one sample.
   static constexpr Rate summed_from = Rate::bits_per_second(50e6);
+  /// Longest result of summing_time(), the time for which ACKs are summed to one sample.
   static constexpr Duration longest_sum = std::chrono::milliseconds(1);
 
-  /// Start and end of the interval in which the window grows, as times after the newest ACK.
+  /// Interval in which the window grows, as times after the newest ACK.
   struct AckGap {
     Duration from;
     Duration until;
@@ -237,7 +244,7 @@ class DelayBasedController {
   [[nodiscard]] double unacknowledged_of_each() const;
   [[nodiscard]] double beyond_bdp(double ack_delay_bound) const;
   [[nodiscard]] double beyond_bdp_under_loss() const;
-  /// True if no bytes are in flight after the newest ACK.
+  /// True if no bytes were in flight after the newest ACK.
   [[nodiscard]] bool idle() const { return in_flight_ <= Bytes{}; }
   [[nodiscard]] bool extrapolates() const;
   [[nodiscard]] bool paces_refill() const;
@@ -260,25 +267,28 @@ class DelayBasedController {
   const DelayBasedParameters* parameters_;
   Bytes window_;
   Bytes in_flight_;  ///< bytes in flight after the newest ACK
-  /// mean time from a change of the window to the arrival of the data it allows; zero on split connections
+  /// Mean time from a change of the window until data that it allows arrives at the proxy; zero on split connections.
   Duration control_loop_delay_{};
-  Instant last_ack_{};      ///< time of the newest ACK
-  Instant delivered_at_{};  ///< time of the newest delivery: arrival of the ACK minus its delay at the uplink
-  /// factor (0 … 1) of the target queue in the newest ACK sample; below 1 while packets of a short flow wait
+  Instant last_ack_{};  ///< time of the newest ACK
+  /// Time of the newest delivery: arrival of the ACK minus the time that the ACK waited for the uplink.
+  Instant delivered_at_{};
+  /// factor (0 … 1) of the target queue in the newest ACK sample; below 1 while a short flow is active
   double reference_factor_ = 1;
-  std::uint32_t flows_ = 1;    ///< connections that share the window
-  bool bursty_link_ = false;   ///< true if the link pauses for longer than 1.5 times the target delay of the queue
+  std::uint32_t flows_ = 1;  ///< connections that share the window
+  /// True if the window grows in the pauses of a bursty link, which are longer than 1.5 times the target delay.
+  bool bursty_link_ = false;
   bool loss_limited_ = false;  ///< true if losses limit the window
   bool has_ack_ = false;       ///< true after the first ACK sample
-  bool all_lost_ = false;      ///< true if all bytes in flight are considered lost: the window is two segments
+  bool all_lost_ = false;      ///< true if all bytes in flight are considered lost, so that the window is two segments
   SlowStart slow_start_;
   AckDelayEstimator ack_delay_;
   CrossTrafficEstimator cross_traffic_;
   SteadyLinkDetector steady_link_;
   DeliveryEstimator delivery_;
   SharedQueueDetector shared_queue_;  ///< detects data of other UEs between the data of this UE in a shared queue
-  BusyLinkFloor busy_link_;           ///< smallest window while the UE uploads, so that ACKs wait for the uplink
-  PathStepDetector path_step_;        ///< detects a longer path by silences between ACKs
+  /// Smallest window while the UE uploads, because ACKs then wait in the queue of its modem.
+  BusyLinkFloor busy_link_;
+  PathStepDetector path_step_;  ///< detects a longer path by silences between ACKs
   MinRttEstimator min_rtt_;
   /// limit of the rate in drain_window() if the queue is shared with other UEs, bytes/s; see begin_drain()
   double drain_rate_ = 0;

@@ -13,13 +13,13 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-/// Share of the rate by which the window grows between ACKs. The value was chosen on recorded links with a scheduled
+/// Factor of the rate at which the window grows between ACKs. The value was chosen on recorded links with a scheduled
 /// uplink, as a compromise between link use and delay.
 constexpr double gap_gain = 0.9;
-/// Delay of an ACK beyond the mean ACK delay at which growth of the window between ACKs ends, because the link itself
-/// may have stalled.
+/// Time by which the delay of the next ACK must exceed the mean ACK delay, so that growth of the window between ACKs
+/// ends. The link itself may then have stalled.
 constexpr Duration unusual_late = milliseconds(15);
-/// Shortest interval of the timer that checks whether the window, which grows between ACKs, has grown by a segment.
+/// Shortest interval of the timer that checks whether the window has grown by a segment since the last ACK.
 constexpr Duration min_wait = milliseconds(1);
 /// Minimum of the probe timeout, after which one segment may be sent although no ACK has arrived. A receiver may delay
 /// an ACK for this time (RFC 8985 section 7.2).
@@ -33,37 +33,38 @@ constexpr Duration probe_interval = milliseconds(10);
 
 }  // namespace
 
-/// True if the window grows between ACKs because the uplink delays the ACKs by a known time. False for end-to-end
+/// True if the window grows between ACKs because the uplink delays ACKs by a known time. False for end-to-end
 /// connections, because their window travels in ACKs.
 bool DelayBasedController::extrapolates() const {
   return ack_delay_.is_significant() && control_loop_delay_ <= Duration::zero();
 }
 
-/// True in the refill of a path that has become longer, on split connections. Such a refill is paced by the rate. The
-/// bytes in flight fill only a small part of the path, so growth by ACKs would take several round trips, and send
-/// bursts.
+/// True in the refill of a path that has become longer, on split connections: the window then grows at the link's rate.
+/// The bytes in flight fill only a small part of such a path, so growth by ACKs would take several round trips, and
+/// send bursts.
 bool DelayBasedController::paces_refill() const {
   return slow_start_.refilling() && min_rtt_.was_raised() && control_loop_delay_ <= Duration::zero() &&
          !loss_limited_ && !all_lost_ && !idle();
 }
 
-/// Updates whether the window grows in pauses of a bursty link. It grows if the pauses are longer than 1.5 times the
-/// target queueing delay, because the queue runs empty in such pauses. It never grows for end-to-end connections,
+/// Updates whether the window grows in the pauses of a bursty link. It does if they are longer than 1.5 times the
+/// target queueing delay, because the queue runs empty in such pauses. It never does for end-to-end connections,
 /// because their window travels in ACKs.
 void DelayBasedController::update_bursty_link() {
   bursty_link_ = delivery_.is_bursty() && control_loop_delay_ <= Duration::zero() &&
                  delivery_.idle_gap() * 2 > reference_delay() * 3;
 }
 
-/// True if the window may grow between ACKs now. False in slow start, in a queue drain, while losses limit the window,
-/// after an outage, and with no bytes in flight.
+/// True if the window grows between ACKs now. False in slow start, in a queue drain, and while losses bound the window.
+/// False too if no bytes are in flight, or if all of them are considered lost.
 bool DelayBasedController::extrapolates_in_gap() const {
   return (extrapolates() || bursty_link_) && !loss_limited_ && !in_slow_start() && !draining() && !all_lost_ && !idle();
 }
 
 /// Returns the interval after an ACK in which the window grows. If the uplink delays ACKs, the interval begins at once.
-/// It ends when the delay of the next ACK exceeds the mean ACK delay by `unusual_late`. On a bursty link the interval
-/// begins after half the mean gap between ACKs, so that data is in flight before the burst.
+/// It ends when the delay of the next ACK would exceed the mean ACK delay by `unusual_late`. On a bursty link it begins
+/// after half the mean gap between ACKs, so that data is in flight before the next burst. It then lasts for a pause of
+/// the link.
 DelayBasedController::AckGap DelayBasedController::ack_gap() const {
   if (extrapolates()) {
     const Duration until = ack_delay_.mean() + unusual_late - ack_delay_.newest();
@@ -104,7 +105,7 @@ Instant DelayBasedController::budget_available_at(Instant now, Bytes in_flight) 
   return lesser(grows_at(now, in_flight), probe_at(now, in_flight));
 }
 
-/// Returns when the growth of the window between ACKs allows one segment beyond `in_flight`; `never` if it does not.
+/// Returns when the growth of the window between ACKs allows one segment beyond `in_flight`; `never` if it will not.
 Instant DelayBasedController::grows_at(Instant now, Bytes in_flight) const {
   const bool paced = paces_refill();
   if (!delivery_.has_sample() || !(paced || extrapolates_in_gap())) return never;
@@ -114,8 +115,8 @@ Instant DelayBasedController::grows_at(Instant now, Bytes in_flight) const {
   return greater(last_ack_ + ack_gap().from + (delivery_.rate() * gap_gain).time_for(lacks), now + min_wait);
 }
 
-/// Returns when a probe segment may be sent; `never` if one is in flight. A probe is in flight if `in_flight` exceeds
-/// the window.
+/// Returns when a probe segment may be sent, which tests whether all bytes in flight are lost; `never` if one is in
+/// flight. A probe is in flight if `in_flight` exceeds the window.
 Instant DelayBasedController::probe_at(Instant now, Bytes in_flight) const {
   const Duration after = probe_timeout();
   if (after == Duration::max() || in_flight > greater(window_ + extrapolated(Duration::max()), in_flight_))

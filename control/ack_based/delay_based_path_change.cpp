@@ -15,31 +15,32 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// Smallest ratio of the UE's recent mean rate to the link's rate at which a Node-B's report is compared with ACKs. A
-/// lower mean rate includes an outage.
+/// Smallest ratio of the UE's recent mean rate to the link's rate with which a Node-B's report is compared with ACKs.
+/// With a lower mean rate there was an outage, after which reports and round trips do not match.
 constexpr double min_rate_share = 0.7;
-/// Shortest time in which all of a Node-B's reports must indicate a longer path before the base delay is raised. The
-/// time is also at least `unexplained_round_trips` base delays. For about 400 ms after a change, the mean rates may
-/// still describe the earlier link.
+/// Shortest time in which all of a Node-B's reports must indicate a longer path before the base delay is raised. For
+/// about this time after a change, the mean rates may still describe the earlier link.
 constexpr Duration min_unexplained_for = milliseconds(400);
+/// Number of base delays for which all of a Node-B's reports must indicate a longer path before the base delay is
+/// raised. The longer of this time and `min_unexplained_for` applies.
 constexpr std::int64_t unexplained_round_trips = 8;
-/// Share of the path's capacity (rate × round trip). If at least this share is in flight, a time without ACKs is no
-/// sign of a longer path.
+/// Share of the path's capacity (rate × round trip). If at least this share is in flight, a longer path would not make
+/// the link idle. A time without ACKs then has another cause.
 constexpr double filled = 0.95;
-/// Factors from which the longest usual time between two ACKs is computed. It is the longer of `usual_gaps` plain mean
-/// gaps and `usual_idle_gaps` time-weighted mean gaps.
+/// Multiple of the mean gap between ACKs up to which a time without ACKs is usual on this link.
 constexpr std::int64_t usual_gaps = 3;
+/// Multiple of the time-weighted mean gap between ACKs up to which a time without ACKs is usual on this link.
 constexpr std::int64_t usual_idle_gaps = 2;
-/// Replaces `usual_gaps` if the rate of the link does not vary at all. On a slow link the time between two ACKs is so
-/// long that few silences exceed three of them.
+/// Replaces `usual_gaps`, the multiple of the mean gap between ACKs up to which a gap is usual, if the link's rate does
+/// not vary. On a slow link few gaps of a longer path exceed three mean gaps.
 constexpr std::int64_t usual_steady_gaps = 2;
 
 }  // namespace
 
-/// Accepts a longer base delay without a queue drain if the path has become longer in one step. `silence` is the time
-/// without ACKs before this sample. The path is then refilled for the earlier rate, because the link's rate has not
-/// changed. Times without ACKs are ignored on a link whose rate varies, because they have other causes there. They are
-/// also ignored on a path with at least `filled` of its capacity in flight.
+/// Accepts a longer base delay without a queue drain if the path has become longer in one step (PathStepDetector). The
+/// path is then refilled for the earlier rate, because the link's rate has not changed. `silence` is the time without
+/// ACKs before this sample. On a link whose rate varies silences are ignored, because they have other causes there.
+/// They are also ignored if at least `filled` of the path's capacity is in flight.
 void DelayBasedController::detect_longer_path(const AckSample& ack_sample, Duration silence) {
   if (in_slow_start() || bursty_link_ || cross_traffic_.has_competition() || !min_rtt_.known())
     return path_step_.forget();
@@ -69,11 +70,10 @@ void DelayBasedController::detect_longer_path(const AckSample& ack_sample, Durat
   slow_start_.refill(static_cast<double>((ack_sample.in_flight + ack_sample.delivered).count()));
 }
 
-/// Requests a drain if a round trip is clearly shorter than the base delay, because the path has become shorter and now
-/// has a queue. Such ACKs give no sample of the rate, because they arrive together. The same holds for ACKs that arrive
-/// together while round trips become shorter, although these still exceed the base delay. Nothing is done with several
-/// connections, because their paths behind the UE may differ in length. On a link whose rate varies, other UEs in the
-/// same queue may have paused instead.
+/// Requests a drain if a round trip is clearly shorter than the base delay, because the path has then become shorter
+/// and has a queue. ACKs that arrive together while round trips become shorter also request one. Neither gives a sample
+/// of the rate. Nothing is done with several connections, because their paths behind the UE may differ in length. On a
+/// link whose rate varies nothing is done either, because other UEs in the same queue may have paused.
 void DelayBasedController::detect_shorter_path(const AckSample& ack_sample) {
   if (flows_ > 1 || steady_link_.steadiness() <= 0 || in_slow_start() || draining() || !min_rtt_.known() ||
       ack_sample.round_trip <= Duration::zero())
