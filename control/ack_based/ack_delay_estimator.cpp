@@ -10,17 +10,17 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-/// Smallest mean ACK delay for which the uplink counts as delaying ACKs. Shorter delays are below the resolution of TCP
-/// timestamps.
+/// Smallest mean ACK delay (time that an ACK waits for the uplink) with which the uplink counts as delaying ACKs. TCP
+/// timestamps, whose tick is 1 ms, do not resolve shorter delays.
 constexpr Duration min_significant_ack_delay = milliseconds(2);
-/// Upper limit of the estimated ACK delay; a longer delay counts as this value. ACKs may wait this long in the UE's
-/// modem behind an upload of the UE.
+/// Upper limit of an estimated ACK delay (time that an ACK waits for the uplink); a longer estimate counts as this
+/// value. Behind an upload in the UE's modem, an ACK can wait for about this time.
 constexpr Duration ack_delay_limit = seconds(1);
-/// Time constant with which the value of max(), the greatest recent ACK delay, decays, so that an old delay no longer
-/// counts.
+/// Time constant with which AckDelayEstimator::max(), the greatest recent ACK delay, decays. An old delay does not
+/// describe the present uplink.
 constexpr Duration max_ack_delay_decay_time = milliseconds(500);
-/// Time after which the newest known ACK delay is no longer used. If ACKs with unknown delay arrive for this time, the
-/// greatest ACK delay is discarded too; times without ACKs are not counted.
+/// Time for which a known ACK delay (time that an ACK waits for the uplink) stays valid while later ACKs have no usable
+/// timestamp. For max() and is_known(), at most 100 ms of each gap between two ACKs count.
 constexpr Duration ack_delay_valid_for = seconds(1);
 
 }  // namespace
@@ -43,9 +43,9 @@ Duration AckDelayEstimator::adjust_rtt(const AckSample& ack_sample, Duration sin
   return greater(ack_sample.round_trip - ack_sample.ack_delay, Duration::zero());
 }
 
-/// Updates the greatest recent ACK delay, which decays over `since`, the time since the previous sample. The newest ACK
-/// delay counts as at most the time in which the link transmits all bytes in flight. A longer ACK delay contains a
-/// stall of the link.
+/// Lets the greatest recent ACK delay decay over `since`, the time since the previous sample. Raises it to the newest
+/// ACK delay if that is greater. The newest delay counts as at most the time in which the link transmits all bytes in
+/// flight, because the rest is a stall.
 void AckDelayEstimator::record_max(const AckSample& ack_sample, Duration since, const DeliveryEstimator& delivery) {
   constexpr double per_decay_time = 1 / static_cast<double>(max_ack_delay_decay_time.count());
   const auto passed = static_cast<double>(lesser(since, max_ack_delay_decay_time).count());

@@ -6,29 +6,30 @@
 
 namespace sluice::control {
 
-/// Estimates the ACK delay of a UE: the time that its ACKs wait for the uplink. The estimate uses the UE's TCP
-/// timestamps. ACKs wait for a scheduled uplink, or behind an upload of the UE. Data in the radio queue does not cause
-/// this delay, so the delay is subtracted from round trips. State and work are constant. Reads no clock; thread: its
-/// owner's.
+/// Estimates the ACK delay of a UE: the time that its ACKs wait for a scheduled uplink, or behind an upload of the UE.
+/// The input is the delay that the UE's TCP timestamps show (TimestampOneWayDelay). Data in the radio queue does not
+/// cause this delay, so the delay is subtracted from round trips. Memory and work per ACK are constant. Reads no clock.
+/// Not thread-safe.
 class AckDelayEstimator {
  public:
-  /// Updates newest(), mean() and max() from a sample's ACK delay. Returns the sample's round trip without that delay;
-  /// zero while the round trip is unknown. `since` is the time since the previous sample. `delivery` gives the link's
-  /// rate. The value of max() is at most the time in which the link transmits all bytes in flight. A longer delay
+  /// Updates newest(), mean() and max() from the ACK delay of `ack_sample`. Returns the sample's round trip without
+  /// that delay; zero if the result is unknown. `since` is the time since the previous sample. `delivery` gives the
+  /// link's rate, which limits max(): an ACK delay beyond the time in which the link transmits all bytes in flight
   /// contains a stall of the link.
   Duration adjust_rtt(const AckSample& ack_sample, Duration since, const DeliveryEstimator& delivery);
 
   /// Returns the newest known ACK delay (time that an ACK waits for the uplink); zero if none was known within the last
   /// second.
   [[nodiscard]] Duration newest() const { return newest_; }
-  /// Returns the exponential mean of the ACK delay (time that an ACK waits for the uplink) over about 32 ACKs.
+  /// Returns the exponential mean of the ACK delay (time that an ACK waits for the uplink) over about 32 ACK samples.
   [[nodiscard]] Duration mean() const { return mean_; }
-  /// Returns the greatest recent ACK delay, which decays with a time constant of 0.5 s; zero if none is known.
+  /// Returns the greatest recent ACK delay (time that an ACK waits for the uplink); zero if none is known. It decays
+  /// with a time constant of 0.5 s.
   [[nodiscard]] Duration max() const { return max_ack_delay_; }
-  /// True if the UE's TCP timestamps have given an ACK delay recently: ACKs with unknown delay have arrived for at most
-  /// one second since.
+  /// True unless all ACKs of the last second lacked a usable TCP timestamp, so that their delay is unknown. At most 100
+  /// ms of each gap between two ACKs count as part of this second.
   [[nodiscard]] bool is_known() const;
-  /// True if the ACK delay is known and at least 2 ms on average.
+  /// True if the ACK delay (time that an ACK waits for the uplink) is known and at least 2 ms on average.
   [[nodiscard]] bool is_significant() const;
 
   /// Calls visit(name, value) for each state member, for the decision log (control/decision_log/states.hpp).
@@ -36,7 +37,8 @@ class AckDelayEstimator {
   static void fields(Self& self, Visit& visit);
 
  private:
-  /// Updates the greatest ACK delay from the delay of the newest ACK. `since` is the time since the previous sample.
+  /// Updates max(), the greatest recent ACK delay, from the delay of the newest ACK. `since` is the time since the
+  /// previous sample. `delivery` gives the link's rate, which limits max().
   void record_max(const AckSample& ack_sample, Duration since, const DeliveryEstimator& delivery);
 
   Duration newest_{};

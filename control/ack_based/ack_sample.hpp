@@ -20,21 +20,24 @@ struct AckSample {
   Duration round_trip{};
   Bytes in_flight;              ///< bytes in flight, without those considered lost
   std::uint32_t flows = 1;      ///< number of connections that share the window, ≥ 1
-  bool window_limited = false;  ///< true if data waits because the window is full
-  /// Delay of the ACK beyond the smallest observed one, from class TimestampOneWayDelay; negative if unknown.
+  bool window_limited = false;  ///< true if the sender has data that it must not send, because the window is full
+  /// Time that the ACK waited for the uplink: its one-way delay beyond the smallest observed one
+  /// (TimestampOneWayDelay). Negative if unknown.
   Duration ack_delay{-1};
   /// Bytes of traffic that the window does not limit, such as UDP, sent to the UE since the last sample.
   Bytes cross_traffic{};
   Bytes uploaded{};  ///< IP bytes of data that the UE has sent on split connections since the last sample
-  /// time from a change of the window to the arrival, at the proxy, of the data it allows; ≥ 0
+  /// time from a change of the window until data that the new window allows arrives at the proxy, ≥ 0; zero on split
+  /// connections
   Duration control_loop_delay{};
-  Bytes lost{};  ///< bytes marked lost since the last sample, as far as the sender knows; ≥ 0
-  /// Factor (0 … 1) that multiplies the target queue; below 1 while packets of a short flow wait.
+  Bytes lost{};  ///< bytes that the sender has marked lost since the last sample, ≥ 0
+  /// Factor (0 … 1) that multiplies the target queueing delay. It is below 1 while a short flow is active, because that
+  /// flow's packets wait in the same queue.
   double reference_factor = 1;
 };
 
-/// Longest time between two ACKs that counts completely as observation of the link. Of a longer time, only a part
-/// counts, because the rest may be an outage.
+/// Longest time between two ACKs that counts completely as time in which the link was observed. Of a longer time only a
+/// part counts, because the rest may be an outage.
 inline constexpr Duration max_observed_gap = std::chrono::milliseconds(100);
 
 }  // namespace sluice::control

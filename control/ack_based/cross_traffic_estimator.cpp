@@ -12,12 +12,12 @@ namespace {
 /// then at least a fair share.
 constexpr double competition_threshold = 0.2;
 /// Time constant of the mean rates of controlled and of cross traffic. A queue that cross traffic fills oscillates with
-/// about this period, and the means should not follow that.
+/// about this period, and shorter means would oscillate with it.
 constexpr Duration rate_memory = std::chrono::milliseconds(500);
-/// Factor that reduces the fair share. It is below 1, so that the queue shrinks if there is no cross traffic.
+/// Factor of the fair share. It is below 1, so that the queue shrinks if the supposed cross traffic does not exist.
 constexpr double fair_share_factor = 0.9;
-/// Longest round trip, in s, from which fair_share() is computed. Datagrams at a fixed rate do not yield and keep the
-/// queue growing. Without this limit the fair share would then grow without bound.
+/// Longest round trip, in s, that fair_share() uses. Cross traffic at a fixed rate does not slow down, so queue and
+/// round trip grow. Without this limit the fair share would grow with them without bound.
 constexpr double max_rtt = 0.5;
 
 }  // namespace

@@ -11,28 +11,28 @@
 namespace sluice::control {
 namespace {
 
-/// Time after the first ACK of a clump within which further ACKs belong to it, because they count as arriving together.
-/// ACKs of one uplink TTI arrive together, but a poll thread may read them in several bursts.
+/// Time after the first ACK of a clump within which further ACKs belong to the clump. ACKs of one uplink TTI arrive
+/// together, but a poll thread may read them in several bursts.
 constexpr Duration aggregation_span = std::chrono::milliseconds(1);
 
-/// Share of the weights of the exponential mean that must belong to observed time before a mean rate exists. The first
-/// ACKs may be compressed to any rate.
+/// Share of the weights of the exponential mean that samples must have before a mean rate exists. The first ACKs alone
+/// may arrive together and show any rate.
 constexpr double min_weight = 0.2;
 
-/// Maximum time between two deliveries that counts in the mean rate. It is a multiple of the time that the delivered
-/// bytes take at the mean rate. The multiple is above 1, so that a mean rate that is too high falls.
+/// Largest gap between two deliveries that counts in the mean rate, as a multiple of the delivered bytes' transmission
+/// time at that rate. It is above 1, so that a mean rate that is too high falls.
 constexpr double longest_gap = 2;
-/// Maximum time between two ACKs that counts in the mean gaps. In a longer time without ACKs the link has stalled.
+/// Largest time between two ACKs that enters the mean gaps. A longer time without ACKs is a stall of the link.
 constexpr Duration longest_idle_gap = std::chrono::milliseconds(80);
-/// Time constant in s of the time-weighted mean gap between ACKs.
+/// Time constant in s of the time-weighted mean gap between ACKs, in which each gap has its length as weight.
 constexpr double idle_gap_memory = 2;
-/// Number of gaps between clumps (ACKs within 1 ms) over which the plain mean gap is averaged.
+/// Number of gaps between clumps (ACKs within 1 ms) over which the unweighted mean gap is averaged.
 constexpr double gap_aggregations = 64;
-/// Ratio of the time-weighted mean gap between ACKs to the plain mean gap above which the link counts as bursty.
+/// Ratio of the time-weighted mean gap between ACKs to the unweighted one above which the link counts as bursty.
 constexpr double uneven = 1.3;
-/// Ratio of a clump's bytes to the mean of clumps above which it counts as large.
+/// Ratio of the bytes of a clump (ACKs within 1 ms) to the mean clump above which it counts as large.
 constexpr double large_aggregation = 2;
-/// Half of the time over which the highest mean rate is taken, so it counts for five to ten seconds.
+/// Half of the longest time for which the highest mean rate counts: it counts for five to ten seconds.
 constexpr Duration max_rate_half = std::chrono::seconds(5);
 
 }  // namespace
@@ -113,16 +113,16 @@ void DeliveryEstimator::update_byte_mean(double& mean, double value, double byte
 }
 
 /// Returns the part, in seconds, of a gap before a delivery of `bytes` that counts in the mean rate. The rest of a long
-/// gap may be an outage. A slow link needs longer than `memory_s_` for one packet, so its gaps count up to twice the
-/// transmission time of `bytes`.
+/// gap may be an outage. At most `memory_s_` counts, or twice the transmission time of `bytes` if that is more, because
+/// a slow link needs longer for one packet.
 double DeliveryEstimator::counted_gap(double gap, double bytes) const {
   if (gap <= memory_s_ || mean_ <= 0) [[likely]]
     return lesser(gap, memory_s_);
   return lesser(gap, greater(memory_s_, longest_gap * bytes / mean_));
 }
 
-/// Adds `bytes` delivered bytes to the exponential mean rates, whose time constant is `memory_s_`. Does not apply the
-/// lower bound of mean_ that application-limited samples set; on_delivered() does that.
+/// Adds `bytes` delivered bytes to the exponential mean rates, whose time constant is `memory_s_`. The caller,
+/// on_delivered(), then applies the lower bound of mean_ that application-limited samples set.
 void DeliveryEstimator::measure(Instant now, double bytes) {
   double decay = 1;
   if (now > last_) {

@@ -9,21 +9,21 @@
 
 namespace sluice::control {
 
-/// Estimates the delivery rate of one UE's radio link from its ACKs alone. ACKs cover all bytes that left the radio
-/// queue, but are delayed, and often several arrive at once. ACKs that arrive within 1 ms form a clump. Clumps can also
-/// be caused by the uplink, so they do not prove that the downlink sends in bursts. State and work are constant. Reads
-/// no clock; thread: its owner's.
+/// Estimates the delivery rate of one UE's radio link from its ACKs. ACKs show each byte that left the radio queue, but
+/// they are delayed, and often several arrive at once. ACKs that arrive within 1 ms form a clump. The uplink can cause
+/// clumps too, so they do not prove that the downlink sends in bursts. Memory and work per ACK are constant. Reads no
+/// clock. Not thread-safe.
 class DeliveryEstimator {
  public:
   /// Makes an estimator without samples. `memory` > 0 is the time constant of the mean rate. A gap between ACKs counts
-  /// for at most this time, because an outage gives no information on the rate after it.
+  /// for about this time at most, because an outage gives no information on the rate after it.
   explicit DeliveryEstimator(Duration memory);
 
-  /// Adds a sample: the UE has received `newly` more bytes. `link_limited` is true if the link limited the rate. Only
-  /// such a sample may lower the mean; an application-limited one can only raise it. `stretch` is the number of bytes
-  /// of one ACK if the sample sums several; zero: the sample is one ACK.
+  /// Adds a sample: the UE has received `newly` more bytes. `link_limited` is true if the link, and not the sender,
+  /// limited the rate. Only such a sample may lower the mean; an application-limited one can only raise it. `stretch`
+  /// is the mean number of bytes per ACK if the sample sums several ACKs; zero if it is one ACK.
   void on_delivered(Instant now, Bytes newly, bool link_limited, Bytes stretch = {});
-  /// Records that no data is in flight. The time until the next delivery then does not describe the link.
+  /// Records that no data is in flight, so that the time until the next delivery does not describe the link.
   void on_idle() { busy_ = false; }
   /// Sets the time constant of the mean rate, > 0.
   void set_memory(Duration memory) { memory_s_ = to_seconds(memory); }
@@ -32,7 +32,7 @@ class DeliveryEstimator {
   /// Discards all samples.
   void restart();
 
-  /// True if there are enough samples for a mean rate.
+  /// True if the samples suffice for a mean rate, or seed() has set one.
   [[nodiscard]] bool has_sample() const { return mean_ > 0; }
   /// Returns the mean delivery rate, an exponential mean with the time constant `memory`; zero while unknown.
   [[nodiscard]] Rate rate() const { return Rate::bytes_per_second(mean_); }
@@ -46,18 +46,18 @@ class DeliveryEstimator {
   [[nodiscard]] bool is_large_aggregation(Instant now, Bytes newly) const;
   /// Returns the mean number of bytes that one ACK acknowledges. Each ACK is weighted by its bytes.
   [[nodiscard]] Bytes ack_stretch() const { return Bytes(ack_stretch_); }
-  /// True if ack_aggregation() or ack_stretch() may exceed `bytes`. False if neither does.
+  /// True if ack_aggregation() or ack_stretch() exceeds `bytes`, the number of bytes given.
   [[nodiscard]] bool acknowledges_more_than(double bytes) const {
     return ack_aggregation_ > bytes || ack_stretch_ > bytes;
   }
-  /// Returns the mean time from one clump (ACKs that arrive within 1 ms) to the next, without stalls; zero while
-  /// unknown.
+  /// Returns the mean time from one clump (ACKs that arrive within 1 ms) to the next, without times above 80 ms; zero
+  /// while unknown.
   [[nodiscard]] Duration gap() const { return from_seconds(gap_); }
   /// Returns the time-weighted mean gap: the length of the gap that a random instant lies in. On a link that alternates
   /// between sending and pausing this is about one pause.
   [[nodiscard]] Duration idle_gap() const { return from_seconds(idle_gap_); }
-  /// True if the link is bursty: the time-weighted mean gap between ACKs exceeds 1.3 times the plain mean gap. On a
-  /// continuous link all gaps are about as long as one packet or transmission interval.
+  /// True if the link is bursty: the time-weighted mean gap between ACKs exceeds 1.3 times the unweighted one. On a
+  /// link without pauses both are about equal.
   [[nodiscard]] bool is_bursty() const;
 
   /// Calls visit(name, value) for each state member, for the decision log (control/decision_log/states.hpp).
@@ -70,8 +70,8 @@ class DeliveryEstimator {
   void record_aggregation(Instant now, double bytes, bool same_aggregation);
   /// Updates both mean gaps with the time from one clump (ACKs that arrive within 1 ms) to the next.
   void record_gap(Duration gap);
-  /// Updates a mean that is weighted by bytes with a sample of `bytes` bytes, each of which has the value `value`.
-  /// Older bytes lose weight over the averaging time `memory`.
+  /// Updates `mean`, to which each byte contributes its own value, with `bytes` bytes of the value `value`. Older bytes
+  /// lose weight over the time constant of the mean rate.
   void update_byte_mean(double& mean, double value, double bytes) const;
   [[nodiscard]] double counted_gap(double gap, double bytes) const;
   void measure(Instant now, double bytes);
@@ -87,17 +87,17 @@ class DeliveryEstimator {
   double ack_stretch_ = 0;
   double gap_ = 0;       ///< mean gap in s between clumps (ACKs that arrive within 1 ms)
   double idle_gap_ = 0;  ///< time-weighted mean gap in s between clumps (ACKs that arrive within 1 ms)
-  /// By how much one delivered byte raises the mean rate, in 1/s. Computed when the time advances, because all bytes of
-  /// one instant weigh alike.
+  /// Amount by which one delivered byte raises the mean rate, in 1/s. It is computed once per instant, because all
+  /// bytes of one instant have the same weight.
   double byte_weight_ = 0;
   double delivered_ = 0;  ///< mean delivery rate in bytes/s, times weight_
   double weight_ = 0;     ///< sum of the weights of the samples in `delivered_`; it approaches 1
-  double mean_ = 0;       ///< mean delivery rate in bytes/s, at least floor_
+  double mean_ = 0;       ///< mean delivery rate in bytes/s, at least `floor_`
   double floor_ = 0;      ///< lower bound of `mean_`, set by application-limited samples; zero: no bound
   HalfWindowExtreme<double, std::greater<>> max_rate_;
   /// True if data was in flight since the last delivery, so the time until the next ACK describes the link.
   bool busy_ = false;
-  /// True if the current clump (ACKs that arrive within 1 ms) is the first after a pause. Its rate is unknown.
+  /// True if the current clump (ACKs that arrive within 1 ms) is the first after a pause, so that its rate is unknown.
   bool first_aggregation_ = false;
 };
 

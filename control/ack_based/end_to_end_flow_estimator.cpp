@@ -10,19 +10,20 @@
 namespace sluice::control {
 namespace {
 
-/// Half of the time over which the minimum of the control loop delay is taken, so a minimum counts for 10 to 20 s. That
-/// delay is the time from forwarding a window to the first data that needs this window.
+/// Half of the longest time for which a minimum of the control loop delay counts: it counts for 10 to 20 s. That delay
+/// is the time from forwarding a window to the first data that needs this window.
 constexpr Duration control_loop_memory = std::chrono::seconds(10);
-/// Distance in µs up to which the data between two marks (recorded positions with their times) counts as sent at one
-/// time.
+/// Distance in µs of two marks (recorded positions with their times) up to which the data between them counts as sent
+/// at one time.
 constexpr std::int32_t mark_resolution = 2000;
-/// Extra time, beyond the control loop delay, within which a sender must use a new window to count as limited by it.
-/// The sender may be busy, so it gets this time and a part of the control loop delay. With a larger part, a sender that
-/// is limited by its own smaller window would count too.
+/// Fixed part of the time, beyond the control loop delay, within which a sender must use a new window to count as
+/// limited by it. The sender may be busy for a moment.
 constexpr Duration response_slack = std::chrono::milliseconds(5);
+/// Divisor of the control loop delay that gives the other part of the time within which a sender must use a new window.
+/// With a larger part, a sender that is limited by its own smaller window would count as limited too.
 constexpr std::int64_t response_slack_part = 8;
-/// Time for which a sender must have used each new window too late (after response_timeout()), so that the window no
-/// longer counts as its limit.
+/// Time for which a sender must have used no new window within response_timeout(), so that the window no longer counts
+/// as its limit.
 constexpr Duration limited_for = std::chrono::milliseconds(500);
 
 std::uint32_t low_bits(Bytes position) {
@@ -58,8 +59,8 @@ void EndToEndFlowEstimator::on_data(Instant now, Bytes end) {
   control_loop_delay_.add(now, now - window_sent_at_, control_loop_memory);
 }
 
-/// Adds a mark (position and time) for the newest data. If the last two marks are close to the new one in bytes and
-/// time, the new mark replaces the last one. So marks are evenly spaced.
+/// Adds a mark (position and time) for the newest data. If the second last mark is close to it in bytes and time, the
+/// new mark replaces the last one. So marks are evenly spaced.
 void EndToEndFlowEstimator::mark(const Mark& newest) {
   constexpr std::int32_t parts = capacity / 2;
   if (used_ > 1) {
@@ -113,7 +114,7 @@ EndToEndFlowEstimator::Acked EndToEndFlowEstimator::on_duplicate(Bytes segment) 
 
 /// Returns the RTT of the acknowledged position `ack` (its low 32 bits); zero if the marks (positions with times)
 /// around it are too far apart. `now` has the low 32 bits of the time in µs. Removes the marks before that position.
-/// The RTT may be too long; that does no harm, because the caller uses the minimum of many.
+/// The RTT may be too long by the distance of two marks, which does no harm because the caller uses a minimum.
 Duration EndToEndFlowEstimator::take_rtt(std::uint32_t now, std::uint32_t ack) {
   std::size_t next = 0;
   while (next < used_ && distance(ack, marks_[next].end) < 0) ++next;
@@ -142,8 +143,8 @@ void EndToEndFlowEstimator::on_window(Instant now, Bytes edge, Bytes segment) {
 }
 
 /// Updates whether the window limits the sender. `response_time` is the time from forwarding a window to the first data
-/// that needed it. If it is at most response_timeout(), the window limits the sender. If it has been longer for half a
-/// second without exception, the window does not limit the sender.
+/// that needed it. If it is at most response_timeout(), the window limits the sender. If it was longer for half a
+/// second without exception, the window does not.
 void EndToEndFlowEstimator::update_window_limited(Instant now, Duration response_time) {
   if (response_time <= response_timeout()) {
     window_limited_ = true;

@@ -10,19 +10,19 @@
 
 namespace sluice::control {
 
-/// Estimates values of one direction of a connection that passes through the proxy unsplit. These are the RTT to the
-/// receiver, the delay from a window to the data it allows, and whether the window limits the sender. Amounts are
-/// positions (StreamPosition), which count the bytes of the stream. Memory is constant: with more bytes in flight the
-/// recorded times lie farther apart. Reads no clock; thread: its flow's.
+/// Estimates three values of one direction of a connection that passes through the proxy unsplit: the RTT to the
+/// receiver, the delay from a window to the data that it allows, and whether the window limits the sender. Positions
+/// count the bytes of the stream (StreamPosition). Memory is constant: with more bytes in flight the recorded times lie
+/// farther apart. Reads no clock. Not thread-safe.
 class EndToEndFlowEstimator {
  public:
-  /// Positions of the flow when its observation starts. No RTT is measured for the bytes in flight at that time.
+  /// Positions in the stream when the observation starts. No RTT is measured for the bytes in flight at that time.
   struct Start {
     Bytes acked;
     Bytes sent;  ///< ≥ acked
   };
-  /// Starts the observation. `control_loop_delay` is the delay from a window to the data it allows, as the handshake
-  /// shows it; zero while unknown.
+  /// Starts the observation. `control_loop_delay` is the delay from a window to the data that it allows, measured in
+  /// the handshake; zero while unknown.
   EndToEndFlowEstimator(Instant now, const Start& start, Duration control_loop_delay);
 
   /// Records that the proxy has forwarded data up to position `end` for the first time.
@@ -44,30 +44,30 @@ class EndToEndFlowEstimator {
   /// `segment`, and waits for space for a whole one (RFC 9293 section 3.8.6.2.1).
   void on_window(Instant now, Bytes edge, Bytes segment);
 
-  /// Returns the bytes that have passed the proxy and that, according to ACKs, the receiver does not have yet.
+  /// Returns the bytes that have passed the proxy and that, according to ACKs, the receiver has not received yet.
   [[nodiscard]] Bytes in_flight() const { return sent_ - acked_ - out_of_order_; }
-  /// Returns the bytes that the receiver got beyond a gap: a segment before them is missing.
+  /// Returns the bytes that the receiver got out of order, beyond a missing segment.
   [[nodiscard]] Bytes out_of_order() const { return out_of_order_; }
   [[nodiscard]] Bytes sent() const { return sent_; }
   [[nodiscard]] Bytes acked() const { return acked_; }
-  /// Returns the smallest delay from a window that is forwarded to the first data that needs this window; zero while
-  /// unknown.
+  /// Records that a window with right edge `edge` is forwarded to the sender. The sender sends segments of `segment`
+  /// bytes, and waits until a whole one fits in the window (RFC 9293 section 3.8.6.2.1).
   [[nodiscard]] Duration control_loop_delay() const {
     return control_loop_delay_.known() ? control_loop_delay_.value() : Duration::zero();
   }
-  /// True if the window limits the sender: within the last half second the sender has used a new window within
-  /// response_timeout().
+  /// True if the window limits the sender, because the sender uses new windows within response_timeout(). False once it
+  /// has been later for half a second, or after on_silence().
   [[nodiscard]] bool window_limited() const { return window_limited_; }
   /// Records that the sender has stopped sending, for lack of data or because it cannot send. The window then no longer
   /// limits it.
   void on_silence() { window_limited_ = false; }
-  /// Returns the longest time from a new window to the first data that uses it. If the data comes later, the sender
-  /// does not count as limited by the window.
+  /// Returns the longest time from forwarding a window to the first data that needs it. If the data comes later, the
+  /// sender does not count as limited by the window.
   [[nodiscard]] Duration response_timeout() const;
 
  private:
   static constexpr std::size_t capacity = 32;
-  /// Mark: position `end` up to which data of the flow had passed at time `at`.
+  /// Mark: the data of the flow had passed the proxy up to position `end` at time `at`.
   struct Mark {
     std::uint32_t end = 0;  ///< low 32 bits of the position
     std::uint32_t at = 0;   ///< low 32 bits of the time in µs
@@ -86,19 +86,20 @@ class EndToEndFlowEstimator {
 
   Bytes sent_;
   Bytes acked_;
-  Bytes out_of_order_;        ///< bytes received out of order
-  Bytes retransmitted_;       ///< end of the data in flight at the last retransmission, which gives no RTT (Karn)
-  Bytes edge_{-1};            ///< furthest right edge of the window that the sender has received; negative: none yet
-  Bytes awaited_edge_;        ///< right edge before the window that was sent at `window_sent_at_`; data beyond it needs
-                              ///< that window
-  Instant window_sent_at_{};  ///< time at which a window was forwarded that the sender has not used yet; valid if
-                              ///< `waiting_` is true
+  Bytes out_of_order_;  ///< bytes received out of order
+  /// End of the data in flight at the last retransmission; earlier data gives no RTT (Karn's algorithm).
+  Bytes retransmitted_;
+  Bytes edge_{-1};  ///< furthest right edge that was forwarded to the sender; negative: none yet
+  /// Right edge before the window that was forwarded at `window_sent_at_`. Data beyond this edge needs that window.
+  Bytes awaited_edge_;
+  /// Time at which a window was forwarded that the sender has not used yet. Valid if `waiting_` is true.
+  Instant window_sent_at_{};
   Instant window_limited_at_{};  ///< last time at which the sender used a new window within response_timeout()
   HalfWindowExtreme<Duration, std::less<>> control_loop_delay_;
-  /// Marks (positions with times) in ascending order; everything before the end of the first is acknowledged.
+  /// Marks (positions with times) in ascending order. Everything before the end of the first one is acknowledged.
   std::array<Mark, capacity> marks_{};
   std::uint8_t used_ = 0;  ///< number of marks
-  bool waiting_ = false;   ///< true if the sender has not used the window sent at `window_sent_at_` yet
+  bool waiting_ = false;   ///< true if the sender has not yet used the window that was forwarded at `window_sent_at_`
   bool window_limited_ = false;
 };
 static_assert(sizeof(EndToEndFlowEstimator) <= 392, "beside each connection under an ACK-based controller");

@@ -6,12 +6,13 @@
 
 namespace sluice::control {
 
-/// Smallest recent value (largest if Better is std::greater), kept in a few bytes of memory. A value counts for one to
-/// two times the duration `half`, and longer while no other value arrives. Reads no clock.
+/// Smallest recent value, or the largest if Better is std::greater, in constant memory. A value counts for one to two
+/// times the duration `half` that is passed to add(), and longer while no other value is added. Reads no clock.
 template <typename Value, typename Better>
 class HalfWindowExtreme {
  public:
-  /// Adds a value. `half` > 0 is equal in all calls; it is not stored, because all objects of a kind share it.
+  /// Adds a value. `half` > 0 is half of the longest time for which a value counts. It must be equal in all calls; it
+  /// is not stored, because this saves memory in each object.
   void add(Instant now, Value value, Duration half) {
     if (!known_) {
       set(now, value);

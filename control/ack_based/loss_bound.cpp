@@ -12,39 +12,44 @@
 namespace sluice::control {
 namespace {
 
-/// Multiplicative decrease and constant C of CUBIC (RFC 9438 sections 4.6 and 5.1).
+/// Factor of the bytes in flight to which losses lower the bound: CUBIC's multiplicative decrease (RFC 9438 section
+/// 4.6).
 constexpr double beta = 0.7;
+/// Constant C of CUBIC in segments/s³, which determines how fast the bound grows again (RFC 9438 section 5.1).
 constexpr double cubic_c = 0.4;
-/// Number of segments that may be lost beyond the tolerated loss before the bound on the bytes in flight is lowered. A
-/// path with random losses may lose more, because these come at uneven distances. The further number is
-/// `excess_per_random_loss` times the share of bytes (0 … 1) that the path loses at random.
+/// Number of segments that may be lost beyond the tolerated loss before the bound on the bytes in flight is lowered.
 constexpr double excess_segments = 1;
+/// Factor of the share of bytes (0 … 1) that the path loses at random. The product is a number of segments that is
+/// added to `excess_segments`, because random losses come at uneven distances.
 constexpr double excess_per_random_loss = 500;
-/// Tolerated loss as a share of all bytes: `tolerated`, plus a multiple of the path's random loss, up to
-/// `max_tolerated`.
+/// Share of all bytes that may be lost on any path without an effect on the bound.
 constexpr double tolerated = 0.0005;
+/// Factor of the path's random loss, a share of all bytes. The product may be lost in addition to `tolerated`.
 constexpr double tolerated_random_loss = 2.5;
+/// Largest share of all bytes that may be lost in addition to `tolerated`, however large the path's random loss is.
 constexpr double max_tolerated = 0.06;
-/// Factor of rate times base delay in the floor (lowest value) of the loss bound. It is above 1, so that the rate can
-/// still grow.
+/// Factor of rate × base delay in the floor (lowest value) of the loss bound. It is above 1, so that the rate can still
+/// grow.
 constexpr double reserve = 1.05;
-/// Largest factor by which the base delay may grow per round trip in the formula of the floor (lowest value of the
+/// Largest factor by which the base delay may grow per round trip where it determines the floor (lowest value of the
 /// bound). Cross traffic may make the measured base delay too long.
 constexpr double base_delay_growth = 1.05;
-/// Factor of the floor (lowest value of the bound). If losses continue with at most this multiple of the floor in
-/// flight, a trial begins. It tests with 0.8 of the floor in flight whether losses continue without a queue.
+/// Multiple of the floor (lowest value of the bound). If losses continue with at most this in flight, a trial begins.
+/// The trial tests with 0.8 of the floor in flight whether losses continue without a queue.
 constexpr double near_floor = 1.1;
 /// Share of the floor (lowest value of the bound) that may be in flight during a trial, which tests whether losses
-/// continue without a queue. A round counts as one without a queue if at most the share `clear` was in flight.
+/// continue without a queue.
 constexpr double trial = 0.8;
+/// Share of the floor (lowest value of the bound) up to which a round of a trial counts as one without a queue. The
+/// most bytes in flight in the round are compared with it.
 constexpr double clear = 0.9;
 /// Number of segments over which the path's random loss is averaged. Random loss is measured in trials (rounds with 0.8
 /// of the floor in flight, so that no queue exists).
 constexpr double random_loss_memory = 500;
-/// The estimate of random loss is halved if no loss occurs within this multiple of the mean number of bytes between two
-/// random losses. By chance only one of 3000 such distances is as long.
+/// Multiple of the mean number of bytes between two random losses. If no loss occurs within it, the estimate of random
+/// loss is halved. By chance only one of 3000 distances is as long.
 constexpr double absent_losses = 8;
-/// Number of delivered segments without loss that are added to the result of each trial (a round with 0.8 of the floor
+/// Number of delivered segments without loss that are added to the result of each trial (rounds with 0.8 of the floor
 /// in flight). In a short trial a few losses would otherwise give too large an estimate of random loss.
 constexpr double min_trial = 50;
 /// Largest share of lost bytes that counts as random loss of the path. A path that loses more is overloaded.
@@ -56,7 +61,7 @@ double as_double(Bytes bytes) {
 
 }  // namespace
 
-/// Returns true if more bytes were lost than are tolerated. The bound must be lowered then.
+/// True if more bytes were lost than are tolerated, so that the bound must be lowered.
 bool LossBound::is_excessive() const {
   return excess_ > segment_ * (excess_segments + excess_per_random_loss * random_loss_);
 }
@@ -77,8 +82,8 @@ bool LossBound::on_acknowledged(const Sample& sample) {
   return lowered;
 }
 
-/// Measures the path's rate and base delay over a whole round trip, so that bursts do not change the rate. The base
-/// delay rises slowly at most, because cross traffic may keep the queue full.
+/// Measures the path's rate and base delay over a whole round trip, so that bursts of ACKs do not change the rate. The
+/// base delay rises by at most 5 % per round trip, because cross traffic may keep the queue full.
 void LossBound::measure_path(const Sample& sample) {
   earlier_rate_ = rate_;
   const double base_delay = in_seconds(sample.base_delay);
@@ -86,15 +91,15 @@ void LossBound::measure_path(const Sample& sample) {
   if (sample.now > round_began_) rate_ = as_double(sent_ - lost_) / in_seconds(sample.now - round_began_);
 }
 
-/// Returns the floor (lowest value) of the loss bound: the bytes that fill the path without a queue. It is 1.05 times
-/// rate times base delay, plus `beyond_bdp`, the bytes that keep the link busy in addition.
+/// Returns the floor (lowest value) of the loss bound: the bytes that fill the path without a queue. It is 1.05 · rate
+/// · base delay, plus `beyond_bdp`, the further bytes that keep the link busy.
 double LossBound::floor(double beyond_bdp) const {
   const double bdp = greater(rate_, earlier_rate_) * base_delay_;
   return reserve * bdp + beyond_bdp;
 }
 
-/// Estimates random loss from the losses of the last round if no queue existed in it (`is_clear` is true). If no loss
-/// occurs within several times the mean distance between two random losses, the estimate is halved.
+/// Estimates the path's random loss from the losses of the last round if no queue existed in it (`is_clear` is true).
+/// Halves the estimate if no loss has occurred within eight times the mean distance between two random losses.
 void LossBound::measure_random_loss(bool is_clear) {
   const double sent = as_double(sent_);
   const double lost = as_double(lost_);
@@ -111,7 +116,8 @@ void LossBound::measure_random_loss(bool is_clear) {
   }
 }
 
-/// Evaluates a round (the data that was in flight at its start). Returns true if its losses have lowered the bound.
+/// Evaluates a round (the time in which all bytes in flight at its start are delivered or lost). Returns true if its
+/// losses have lowered the bound.
 bool LossBound::end_round(const Sample& sample) {
   // Mostly no loss has ever set a bound, and this round has none. There is nothing to evaluate then.
   if (!is_set() && !may_lower(Bytes{})) [[likely]]
@@ -139,7 +145,7 @@ bool LossBound::end_round(const Sample& sample) {
   return true;
 }
 
-/// Evaluates a trial (a round with 0.8 of the floor in flight, so that no queue exists) in which losses continued.
+/// Evaluates a trial (rounds with 0.8 of the floor in flight, so that no queue exists) in which losses continued.
 /// Normally these losses count as random, and the bound returns from 0.8 of its floor to its floor. Returns true if
 /// more than `max_random_loss` was lost. The bound is then 0.8 of the bytes in flight, and may be below the floor.
 bool LossBound::end_trial(const Sample& sample) {

@@ -14,20 +14,20 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-/// Interval of routine drains (a drain empties the queue to measure the path). A drain begins at a multiple of this
-/// interval, so that UEs which share a queue drain it together.
+/// Interval of routine drains. A drain empties the radio queue to measure the path. Routine drains begin at multiples
+/// of this interval on the clock, so that UEs which share a queue drain it together.
 constexpr Duration slot = seconds(5);
-/// Time after a multiple of 5 s in which an ACK may begin the routine queue drain. It is extended to two base delays if
-/// they are longer.
+/// Time after a multiple of 5 s in which an ACK may begin the routine drain of the queue. It is two base delays if they
+/// are longer.
 constexpr Duration slot_begin = milliseconds(300);
-/// Interval of the additional drains after a drain that found a shorter base delay (round trip through an empty queue).
-/// For all UEs, additional drains begin at multiples of this interval.
+/// Interval of additional drains. One follows each drain that has found a shorter base delay (round trip through an
+/// empty queue). The additional drains of all UEs begin at multiples of this interval.
 constexpr Duration short_slot = milliseconds(500);
-/// Time without a round trip near the base delay. After it a routine drain of the queue begins at every multiple of 5
+/// Time without a round trip near the base delay after which routine drains of the queue begin at every multiple of 5
 /// s.
 constexpr Duration routine_drain_after = seconds(5);
-/// Time after the path has become longer in one step, in which a routine drain of the queue begins at every multiple of
-/// 5 s.
+/// Time after a step to a longer path in which routine drains of the queue begin at every multiple of 5 s. The path
+/// often becomes shorter again soon.
 constexpr Duration unsettled_for = seconds(60);
 /// Largest interval of routine queue drains, in units of 5 s. The interval doubles with each drain that confirms the
 /// base delay.
@@ -35,21 +35,21 @@ constexpr std::uint8_t max_slots = 8;
 /// Largest time between two queue drains of which the second may confirm the longer base delay that the first has
 /// measured.
 constexpr Duration max_drain_distance = 2 * slot + seconds(1);
-/// Time in which all round trips must be longer than the target queue allows, so that the base delay is replaced
-/// without a queue drain.
+/// Time after which the base delay is replaced without a queue drain, if all its round trips were longer than the
+/// target queue allows.
 constexpr Duration reset_after = seconds(20);
-/// Limit of the pause between two queue drains that suspect() requests. The pause doubles with each such drain that
-/// confirms the base delay.
+/// Limit of the pause after a drain that suspect() has requested, until suspect() may request the next one. The pause
+/// doubles with each such drain that confirms the base delay.
 constexpr Duration max_suspicion_wait = seconds(8);
 /// Longest time, in addition to two base delays, in which a drain must empty the queue. A drain that takes longer has
-/// met an outage and is cancelled. The drain after slow start is never cancelled, because slow start may have filled a
-/// slow link.
+/// met an outage and is cancelled. The drain after slow start is never cancelled, because slow start may have left a
+/// long queue on a slow link.
 constexpr Duration longest_drain = seconds(1);
-/// A drain (the queue is emptied to measure the path) ends after this number of measured round trips. It also ends half
-/// a round trip after the first of them.
+/// Number of measured round trips after which a drain (which empties the queue to measure the path) ends. It also ends
+/// half a round trip after the first of them.
 constexpr std::uint8_t enough_probes = 4;
-/// Longest time, in addition to two base delays, for which a queue drain waits for a further ACK that the UE has not
-/// delayed. The drain ends after this time if it has measured a round trip.
+/// Longest time, in addition to two base delays, for which a queue drain waits for another ACK that the UE has not
+/// delayed. After this time one measured round trip suffices.
 constexpr Duration longest_probing = milliseconds(200);
 /// Longest time for which a UE delays an ACK: 40 ms in Linux, plus one tick of its timer.
 constexpr Duration longest_delay = milliseconds(50);
@@ -65,8 +65,8 @@ Instant next_short_slot(Instant at) {
   return Instant{} + (at.time_since_epoch() / short_slot + 1) * short_slot;
 }
 
-/// True if the drain that began at `began` was a routine one: it began shortly after the start of a slot of 5 s. Other
-/// UEs that share the queue may then have drained it at the same time. `base` is the base delay when the drain began.
+/// True if the drain that began at `began` was a routine one: it began shortly after a multiple of 5 s. Other UEs that
+/// share the queue may then have drained it at the same time. `base` is the base delay when the drain began.
 bool is_common(Instant began, Duration base) {
   return began.time_since_epoch() % slot <= greater(slot_begin, 2 * base);
 }
@@ -139,8 +139,8 @@ void MinRttEstimator::request_drain(Instant now) {
   extra_drain_at_ = now;
 }
 
-/// Returns true if a routine drain of the queue is due. All UEs begin routine drains at the same multiples of 5 s. At
-/// least one in `slots_per_drain_` multiples has a drain, because even a confirmed base delay may contain the queue of
+/// True if a routine drain of the queue is due. All UEs begin routine drains at the same multiples of 5 s. Each
+/// `slots_per_drain_`-th multiple has a drain in any case, because even a confirmed base delay may contain the queue of
 /// other UEs.
 bool MinRttEstimator::is_routine(Instant now) const {
   if (slot_of(drain_began_) == slot_of(now) || !is_common(now, value_)) return false;
@@ -191,8 +191,8 @@ bool MinRttEstimator::on_drained(const Probe& probe, double in_flight, Duration 
   return true;
 }
 
-/// Returns true if an earlier drain has also found a longer path. At least one of the two drains must be a routine
-/// drain, which all UEs begin together. Between routine drains other UEs may fill a shared queue.
+/// True if an earlier drain has found a longer path, too, so that the longer path is confirmed. The present drain must
+/// be a routine one, which all UEs begin together. Between routine drains other UEs may fill a shared queue.
 bool MinRttEstimator::is_confirmed_longer(Instant now) const {
   return has_undelayed_probe_ && candidate_measured_ && now - candidate_at_ <= max_drain_distance &&
          slot_of(candidate_at_) < slot_of(drain_began_) && is_common(drain_began_, value_);

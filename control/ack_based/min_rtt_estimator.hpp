@@ -15,12 +15,13 @@ namespace sluice::control {
 ///
 /// Routine drains begin at multiples of five seconds, for all UEs of all threads. UEs that share a queue (a thin
 /// backhaul, two addresses of one host) then drain it together. A single UE would drain its own bytes only, and the
-/// delay by bytes of other UEs would count as path delay. Drains that confirm the base delay become rarer, down to one
-/// in eight slots of five seconds. Every slot has a drain while no round trip is near the base delay. Between slots a
-/// drain begins if round trips stay long although fewer bytes are in flight (StandingDelayDetector).
+/// wait behind bytes of other UEs would count as part of the base delay. Drains that confirm the base delay become
+/// rarer, down to one in forty seconds. While no round trip is near the base delay, there is one every five seconds.
+/// Further drains begin if round trips stay long although fewer bytes are in flight (StandingDelayDetector).
 ///
-/// A longer path is accepted after two routine drains that found it. One routine drain and one requested drain also
-/// suffice if they agree with the suspected delay. State and work are constant. Reads no clock; thread: its owner's.
+/// A longer path is accepted after two routine drains that found it. One requested drain and then a routine one also
+/// suffice if the former agrees with the suspected delay. Memory and work per ACK are constant. Reads no clock. Not
+/// thread-safe.
 class MinRttEstimator {
  public:
   /// True if a base delay (round trip through an empty radio queue) has been measured.
@@ -30,66 +31,65 @@ class MinRttEstimator {
   /// True if the round trip exceeds the base delay (round trip through an empty queue) by at most an eighth plus 1 ms.
   [[nodiscard]] bool is_near(Duration round_trip) const;
 
-  /// Lowers the base delay to the round trip `round_trip`, > 0, if that is shorter.
+  /// Sets the base delay to `round_trip`, > 0, if that is shorter or no base delay is known.
   void record(Duration round_trip);
-  /// Records that a round trip was as short as the target queue allows, or that the base delay was confirmed. The times
-  /// after which a queue drain is due or the base delay is replaced start again.
+  /// Records that a round trip was as short as the target queue allows, or that the base delay was confirmed. Restarts
+  /// the two times after which a queue drain is due, and after which the base delay is replaced.
   void mark_fresh() { stale_for_ = above_target_for_ = Duration::zero(); }
   /// Confirms the base delay, because it has just been measured, or because the queue in a Node-B's report explains the
-  /// long round trips. No routine drain of the queue begins before the next multiple of 5 s.
+  /// long round trips. The next routine drain of the queue begins at a later multiple of 5 s.
   void confirm(Instant now) {
     if (!draining()) drain_began_ = now;
     mark_fresh();
   }
-  /// Adds a round trip. If it is longer than is_near() allows by more than `margin`, the time without a round trip near
-  /// the base delay grows by `observed`. Otherwise that time starts again. `observed` is the time since the last ACK,
+  /// Adds a round trip. If it exceeds the limit of is_near() by more than `margin`, the time without a round trip near
+  /// the base delay grows by `observed`. Otherwise that time restarts. `observed` is the time since the last ACK,
   /// without outages. `most` is the longest round trip that the target queue allows.
   void add_sample(Duration round_trip, Duration observed, Duration margin, Duration most);
   /// Returns for how long all round trips have been longer than the target queue allows.
   [[nodiscard]] Duration above_target_for() const { return above_target_for_; }
-  /// Accepts `value` as the longer base delay, and ends a queue drain. After this call the owner restarts slow start,
-  /// and calls clamp() at its end.
+  /// Accepts `value` as a longer base delay, and ends a queue drain. The owner then restarts slow start or refills the
+  /// path, and calls clamp() at the end of that.
   void raise(Duration value);
-  /// True from raise(), which accepts a longer base delay, until clamp().
+  /// True after raise() has accepted a longer base delay, until clamp() is called.
   [[nodiscard]] bool was_raised() const { return before_raise_ > Duration::zero(); }
-  /// Subtracts `excess` from the base delay that raise() has set. `excess` is the transmission time of packets that
-  /// waited behind each other in slow start. The result is not below the base delay before raise().
+  /// Subtracts `excess` from the base delay that raise() has set, but not below the base delay before raise(). `excess`
+  /// is the transmission time of packets that waited behind each other in slow start.
   void clamp(Duration excess);
-  /// Records that the path has become longer in one step. For a minute a routine drain, which empties the queue, then
-  /// begins at every multiple of 5 s. Such a path often becomes shorter again soon, and only an empty queue shows the
-  /// shorter round trip.
+  /// Records that the path has become longer in one step. For a minute, a routine drain of the queue then begins at
+  /// every multiple of 5 s. Such a path often becomes shorter again soon, and only an empty queue shows that.
   void mark_changed(Instant now) { changed_at_ = now; }
   /// Discards the base delay and the results of all queue drains, because the path may have changed.
   void forget();
 
-  /// Sets whether the base delay measured in slow start is valid. It is invalid if packets of slow start may have
-  /// waited for an outage or behind each other.
+  /// Sets whether the base delay measured in slow start is valid. It is not if packets of slow start may have waited
+  /// for an outage or behind each other.
   void mark_validated(bool validated) { unvalidated_ = !validated; }
   /// True until a queue drain has validated the base delay measured in slow start.
   [[nodiscard]] bool is_unvalidated() const { return unvalidated_; }
-  /// True if a drain (emptied queue) has confirmed the present base delay.
+  /// True if a drain, which empties the queue, has confirmed the present base delay.
   [[nodiscard]] bool is_confirmed() const { return slots_per_drain_ > 1; }
   /// Returns the shortest round trip of the last 20 s or more if all of these were longer than the target queue allows;
   /// else nothing. The owner then raises the base delay to the returned value.
   [[nodiscard]] std::optional<Duration> forced_reset_value() const;
-  /// True if a drain (the queue is emptied to measure the path) is due at `now`. A routine drain is due at certain
+  /// True if a drain, which empties the queue to measure the path, is due at `now`. A routine drain is due at certain
   /// multiples of 5 s. After a drain that found a shorter base delay, another one is soon due. After suspect(), or
   /// while the base delay of slow start is not validated, a drain is due at once.
   [[nodiscard]] bool is_stale(Instant now) const;
 
   /// Requests a queue drain at once, because the path's base delay may have become `round_trip`. Has no effect for 1 to
-  /// 8 s after another requested drain.
+  /// 8 s after a drain that was requested before.
   void suspect(Instant now, Duration round_trip);
   /// Requests a queue drain at once, because the path may have become shorter. Unlike suspect() it keeps the longer
   /// delay that an earlier drain has measured.
   void request_drain(Instant now);
-  /// True if a routine drain of the queue is due: all UEs begin one at certain multiples of 5 s, because they may share
-  /// the queue. The owner begins it even if another drain is in progress.
+  /// True if a routine drain of the queue is due. All UEs begin routine drains at the same multiples of 5 s, because
+  /// they may share the queue. The owner begins it even if another drain is in progress.
   [[nodiscard]] bool is_routine(Instant now) const;
-  /// Begins a drain. `rtt` is the current round trip, ≥ 0. Bytes that other UEs sent before their own drains have left
-  /// a shared queue after this time.
+  /// Begins a drain, which empties the queue. Other UEs that share the queue begin to drain it, too. `rtt` ≥ 0 is the
+  /// time after which their earlier bytes have left it, about a round trip.
   void begin_drain(Instant now, Duration rtt);
-  /// Ends a drain (emptied queue) without a result.
+  /// Ends a drain, which empties the queue, without a result.
   void cancel_drain() {
     phase_ = Phase::none;
     requested_ = false;
@@ -100,19 +100,19 @@ class MinRttEstimator {
     /// RTT of the newest segment that was sent only once (Karn's algorithm); zero if there is none.
     Duration round_trip{};
     Bytes in_flight;  ///< bytes in flight after the ACK
-    /// True if the UE may have delayed this ACK, so that a long round trip is not the path's.
+    /// True if the UE may have delayed this ACK, so that a long round trip need not be that of the path.
     bool may_be_delayed = false;
-    /// True if the UE has only one connection. If an ACK was delayed, the next one then follows soon without delay, so
-    /// the drain waits for it.
+    /// True if the UE has only one connection. After a delayed ACK another ACK of that connection follows soon without
+    /// delay, so the drain waits for it.
     bool is_alone = true;
   };
   /// Processes an ACK during a queue drain. The queue counts as empty once at most `in_flight` bytes are in flight.
-  /// Returns true when enough round trips of segments sent after that are measured; call finish_probe() next. A round
-  /// trip is long if it exceeds the limit of is_near() by more than `margin`.
+  /// Returns true when the round trips of enough segments sent after that are measured; call finish_probe() next. A
+  /// round trip is long if it exceeds the limit of is_near() by more than `margin`.
   bool on_drained(const Probe& probe, double in_flight, Duration margin);
   /// Result of a drain, which empties the queue to measure the base delay.
   enum class DrainResult : std::uint8_t {
-    confirmed,  ///< the measured base delay is equal or shorter; value() is the new one
+    confirmed,  ///< the measured base delay is about equal to the previous one, or shorter; value() is the new one
     /// All measured round trips were longer than the base delay, for an unknown reason: the path is longer, the link
     /// stalls, or other UEs have a queue.
     unclear,
@@ -121,17 +121,17 @@ class MinRttEstimator {
     as_suspected,
     longer,  ///< a longer path is confirmed by a second queue drain; candidate() is its base delay
   };
-  /// Evaluates the round trips measured in a queue drain that has ended. A round trip is long if it exceeds the limit
-  /// of is_near() by more than `margin`.
+  /// Evaluates the round trips that a queue drain has measured. A round trip is long if it exceeds the limit of
+  /// is_near() by more than `margin`.
   DrainResult finish_probe(Instant now, Duration margin);
-  /// Returns the longer base delay that a queue drain has measured or that is suspected; zero if the last drain has
-  /// confirmed value().
+  /// Returns the longer base delay that a queue drain has measured or suspect() was called with; zero if a drain has
+  /// confirmed value() since.
   [[nodiscard]] Duration candidate() const { return candidate_; }
   /// True during both phases of a drain, in which the queue is emptied and then the path is measured.
   [[nodiscard]] bool draining() const { return phase_ != Phase::none; }
   /// True in the second phase of a drain: the queue is empty, and packets sent since then measure the base delay.
   [[nodiscard]] bool probing() const { return phase_ == Phase::probe_rtt; }
-  /// Returns the number of drains (emptied queues) begun so far.
+  /// Returns the number of drains, which empty the queue, begun so far.
   [[nodiscard]] std::uint32_t drains() const { return drains_; }
 
   /// Calls visit(name, value) for each state member, for the decision log (control/decision_log/states.hpp).
@@ -139,8 +139,8 @@ class MinRttEstimator {
   static void fields(Self& self, Visit& visit);
 
  private:
-  /// Phases of a queue drain. `drain` lasts until few bytes are in flight. `probe_rtt` lasts until segments sent after
-  /// that are acknowledged.
+  /// Phases of a queue drain: in `drain` the queue empties, until few bytes are in flight. In `probe_rtt` segments that
+  /// find it empty are sent and acknowledged.
   enum class Phase : std::uint8_t { none, drain, probe_rtt };
 
   /// Pause before suspect() may request another queue drain, after the first requested drain that confirmed the base
@@ -173,21 +173,23 @@ class MinRttEstimator {
   /// True if a drain has measured `candidate_`: a routine one, or a requested one whose result agrees with the
   /// suspected delay. False if it is only suspected.
   bool candidate_measured_ = false;
-  bool requested_ = false;            ///< true if suspect() has requested the present or the next queue drain
+  /// True if suspect() or request_drain() has requested the present or the next queue drain.
+  bool requested_ = false;
   bool has_undelayed_probe_ = false;  ///< true if this queue drain has an ACK that the UE cannot have delayed
-  Instant next_suspicion_{};          ///< time before which suspect() has no effect
-  Duration min_above_target_{};  ///< shortest round trip since all round trips are longer than the target queue allows
-  Instant changed_at_{};         ///< time at which the path last became longer in one step
-  Instant empty_at_{};           ///< in phase probe_rtt: time from which on sent packets find the queue empty
-  /// time from which on a shared queue contains no bytes that other UEs sent before they began to drain it, too
+  Instant next_suspicion_{};          ///< time before which suspect() and request_drain() have no effect
+  /// Shortest round trip since all round trips became longer than the target queue allows.
+  Duration min_above_target_{};
+  Instant changed_at_{};  ///< time at which the path last became longer in one step
+  Instant empty_at_{};    ///< time in phase probe_rtt from which on sent packets find the queue empty
+  /// time from which on a shared queue contains no bytes that other UEs sent before they began to drain it
   Instant others_drained_at_{};
   Duration base_at_drain_{};  ///< base delay when the present drain began
   /// pause after a requested drain that confirmed the base delay, until suspect() may request the next one
   Duration suspicion_wait_ = first_suspicion_wait;
   Duration probed_{};       ///< shortest round trip measured in this drain; zero: none yet
-  Instant probed_at_{};     ///< time at which the first packet sent into the empty queue was acknowledged
+  Instant probed_at_{};     ///< time at which the first round trip was measured that counts in `probes_`
   Duration candidate_{};    ///< longer delay that a drain has measured or suspect() was called with; zero: none
-  Instant candidate_at_{};  ///< begin of the drain that measured `candidate_`, or the time of suspect()
+  Instant candidate_at_{};  ///< start of the drain that measured `candidate_`, or the time of suspect()
 };
 
 }  // namespace sluice::control

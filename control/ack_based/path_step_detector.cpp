@@ -13,16 +13,16 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// Shortest time without ACKs that counts as a silence, and thereby the smallest lengthening of the path that is
+/// Shortest time without ACKs that counts as a silence. It is also the smallest lengthening of the path that is
 /// detected. A smaller one does little harm, because the target queue covers most of it.
 constexpr Duration shortest = milliseconds(5);
-/// Divisor that gives the tolerance when a measured time is compared with an expected one: an eighth of the expected
-/// one, plus the longest usual time between two ACKs.
+/// Divisor of an expected time. The result is one part of the tolerance with which a measured time is compared to it.
+/// The other part is the longest usual time between two ACKs.
 constexpr std::int64_t tolerance = 8;
-/// Resolution of measured round trips.
+/// Resolution of measured round trips; a segment may seem to be sent by this time too early.
 constexpr Duration clock_tick = milliseconds(1);
-/// Minimum rate at which ACKs must arrive between the two silences of a step to a longer path, as a share of the
-/// earlier rate. A silence is a time without ACKs.
+/// Minimum rate at which ACKs must arrive between the two silences of a step to a longer path, as a share of the rate
+/// before. A silence is a time without ACKs.
 constexpr double min_rate_share = 0.6;
 /// Longest silence that may end with an ACK that counts as delayed by the UE. If the window allows one segment per
 /// round trip, every ACK is delayed, and some of them must count.
@@ -30,16 +30,17 @@ constexpr Duration longest_with_delayed_ack = milliseconds(300);
 
 }  // namespace
 
-/// True if the round trip has become longer during the time `silence` without ACKs, by about the length of that time.
+/// True if this ACK ends the first silence of a step to a longer path: its round trip is longer than the previous one
+/// by about `silence`, the time without ACKs.
 bool PathStepDetector::is_first(const Sample& sample, Duration silence) const {
   if (newest_ <= Duration::zero() || !(sample.steady || has_first_silence())) return false;
   const Duration longer = sample.round_trip - newest_;
   return std::chrono::abs(longer - silence) <= silence / tolerance + sample.usual;
 }
 
-/// True if this ACK ends the second silence (time without ACKs) of a step to a longer path. After the first silence,
-/// ACKs must have arrived at about the earlier rate. The round trip must not have changed since, but its segment need
-/// not have waited in a queue.
+/// True if this ACK ends the second silence (time without ACKs) of a step to a longer path. Since the first silence,
+/// ACKs must have arrived at about the earlier rate. The round trip must be at most that after the first silence, and
+/// at least that of an empty queue on the longer path.
 bool PathStepDetector::is_second_gap(const Sample& sample) const {
   const Duration error = longer_ / tolerance + sample.usual;
   if (sample.round_trip < empty_ - error || sample.round_trip > longer_ + error) return false;

@@ -14,16 +14,16 @@ namespace sluice::control {
 ///
 /// - No ACK arrives for some time (first silence). After it the round trip is longer by that time.
 /// - ACKs arrive at the earlier rate until all bytes that were in flight are acknowledged.
-/// - No ACK arrives for some time again (second silence). The segment whose ACK ends the second silence was sent after
-///   the first one, and its round trip is the longer one. It has found an empty queue, so its round trip is the base
-///   delay of the longer path.
+/// - No ACK arrives for some time again (second silence). The ACK that ends it is that of a segment sent after the
+///   first silence, and shows the longer round trip. That segment has found an empty queue, so its round trip is the
+///   base delay of the longer path.
 ///
 /// Other causes of silences have other signs. After an outage a later segment has the earlier round trip. On a link
 /// that has become slower, ACKs arrive at a lower rate. On a bursty link silences of this length are usual.
 ///
 /// The UE may delay the ACK of the last segment before a silence by up to 50 ms, so this ACK arrives in the silence.
-/// Such an ACK neither ends the silence nor confirms or refutes a step, unless it ends a very long silence. State and
-/// work are constant. Reads no clock; thread: its owner's.
+/// Such an ACK neither ends the silence nor confirms or refutes a step, unless it ends a very long silence. Memory and
+/// work per ACK are constant. Reads no clock. Not thread-safe.
 class PathStepDetector {
  public:
   /// Values of one ACK.
@@ -46,11 +46,11 @@ class PathStepDetector {
   /// Adds an ACK. If this ACK confirms that the path has become longer, returns the step and restarts detection.
   /// Otherwise returns nothing.
   std::optional<Step> on_ack(const Sample& sample);
-  /// True after a first silence (time without ACKs, by which the round trip is then longer), until later ACKs confirm
-  /// or refute a longer path. Also true in a silence in which only ACKs have arrived that the UE may have delayed.
+  /// True after a first silence (time without ACKs) by which the round trip became longer, until later ACKs confirm or
+  /// refute a longer path. Also true in a silence in which all ACKs that have arrived may be delayed by the UE.
   [[nodiscard]] bool is_suspected() const { return has_first_silence() || delayed_ > Duration::zero(); }
-  /// Discards a first silence that was observed. A silence after this call thus counts as a first one, not as the
-  /// second that confirms a longer path. Called because round trips may now be long for another reason.
+  /// Discards a first silence that was observed, because round trips may be long for another reason. The next silence
+  /// then counts as a first one, and not as the second one that confirms a longer path.
   void forget() { longer_ = newest_ = delayed_ = Duration::zero(); }
 
   /// Calls visit(name, value) for each state member, for the decision log (control/decision_log/states.hpp).
@@ -62,15 +62,19 @@ class PathStepDetector {
   [[nodiscard]] bool is_first(const Sample& sample, Duration silence) const;
   [[nodiscard]] bool is_second_gap(const Sample& sample) const;
 
-  Instant since_{};   ///< end of the first silence (time without ACKs)
-  Instant until_{};   ///< time of the newest ACK since `since_` that did not end another silence (time without ACKs)
-  double rate_ = 0;   ///< delivery rate before the first silence (time without ACKs), bytes/s
-  Bytes delivered_;   ///< bytes delivered from `since_` to `until_`
-  Duration empty_{};  ///< round trip through an empty queue if the path has become longer in the first silence
+  Instant since_{};  ///< end of the first silence (time without ACKs)
+  Instant until_{};  ///< time of the newest ACK since `since_` that did not end another silence (time without ACKs)
+  double rate_ = 0;  ///< delivery rate before the first silence (time without ACKs), bytes/s
+  Bytes delivered_;  ///< bytes delivered from `since_` to `until_`
+  /// Round trip through an empty queue of the longer path. It is computed at the end of the first silence (time without
+  /// ACKs).
+  Duration empty_{};
   // Each ACK reads the members from here on.
-  Duration delayed_{};  ///< part of the present silence that ended with ACKs that the UE may have delayed
-  Duration newest_{};   ///< round trip of the previous ACK; zero: unknown
-  Duration longer_{};   ///< round trip after the first silence (time without ACKs); zero: there was none
+  /// Sum of the times without ACKs that ended with an ACK that the UE may have delayed. They are part of the present
+  /// silence.
+  Duration delayed_{};
+  Duration newest_{};  ///< round trip of the previous ACK; zero: unknown
+  Duration longer_{};  ///< round trip after the first silence (time without ACKs); zero: no first silence
 };
 
 }  // namespace sluice::control

@@ -9,8 +9,8 @@ namespace {
 
 constexpr Duration period = std::chrono::seconds(2);
 /// Number of successive periods of two seconds that must contradict the ACKs before a Node-B's reports are distrusted.
-/// `agreeing_periods` is the number of successive periods without contradiction after which they are trusted again.
 constexpr std::uint8_t contradicted_periods = 2;
+/// Number of successive periods of two seconds without contradiction after which distrusted reports are trusted again.
 constexpr std::uint8_t agreeing_periods = 5;
 
 /// Smallest number of bytes acknowledged in a period of two seconds for which the period is compared with the Node-B's
@@ -21,9 +21,9 @@ constexpr std::uint64_t min_acknowledged = 15'000;
 /// transmitted before the period.
 constexpr double min_share = 0.75;
 
-/// True if `queued_for`, the time that the link needs to transmit the reported queue, is much longer than the measured
-/// round trip. The comparison has a margin, because rates change, and because report and ACK describe different
-/// instants.
+/// True if a Node-B's report contradicts an ACK: `queued_for`, the time in which the link transmits the reported queue,
+/// is much longer than the measured round trip. The comparison has a margin, because rates change, and because report
+/// and ACK describe different instants.
 bool is_implausible(Duration queued_for, Duration round_trip) {
   return queued_for > 2 * round_trip + std::chrono::milliseconds(100);
 }

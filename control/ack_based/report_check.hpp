@@ -11,15 +11,15 @@ namespace sluice::control {
 /// Checks a Node-B's reports of a UE against the UE's own ACKs. An authentic report can be wrong: it may describe
 /// another UE or cell, or its counter may not advance. Acknowledged bytes must have been transmitted before, and no
 /// acknowledged segment can have waited longer than its RTT. Reports that contradict this for two periods of two
-/// seconds are distrusted until they agree for five such periods. State and work are constant. Reads no clock; thread:
-/// its owner's.
+/// seconds are distrusted until they agree for five such periods. Memory and work per call are constant. Reads no
+/// clock. Not thread-safe.
 class ReportCheck {
  public:
   /// Records that the UE has received `delivered` more IP bytes. `round_trip` is the RTT of the newest segment; zero:
   /// unknown. Calls before the first report have no effect on later results, because that report begins the comparison.
   void on_acknowledged(Bytes delivered, Duration round_trip);
-  /// Records a Node-B report. `transmitted` is its cumulative count of transmitted bytes. `queued_for` is the reported
-  /// queue divided by the recent rate, that is, the time until the queue is transmitted.
+  /// Records a Node-B report. `transmitted` is the Node-B's cumulative count of transmitted bytes. `queued_for` is the
+  /// reported queue divided by the recent rate, which is the time until the queue is transmitted.
   void on_report(Instant now, std::uint64_t transmitted, Duration queued_for);
   /// Discards all state, because the reports now come from another Node-B with new counters.
   void restart() { *this = ReportCheck{}; }
@@ -35,19 +35,19 @@ class ReportCheck {
   /// Ends a period of two seconds, and updates whether the Node-B reports are trusted. `transmitted` is the Node-B's
   /// cumulative count of transmitted bytes.
   void end_period(std::uint64_t transmitted);
-  /// Returns whether the Node-B reports of the present period of two seconds contradict the ACKs. Returns nothing if
-  /// the UE has acknowledged too few bytes for a comparison. `transmitted` is the Node-B's cumulative count of
-  /// transmitted bytes.
+  /// True if the Node-B reports of the present period of two seconds contradict the ACKs. Returns nothing if the UE has
+  /// acknowledged too few bytes for a comparison. `transmitted` is the Node-B's cumulative count of transmitted bytes.
   [[nodiscard]] std::optional<bool> contradicts(std::uint64_t transmitted) const;
 
   Instant period_began_{};
   /// the Node-B's count of transmitted bytes when the present period of two seconds began
   std::uint64_t transmitted_before_ = 0;
-  std::uint64_t acknowledged_ = 0;  ///< bytes acknowledged in this period
+  std::uint64_t acknowledged_ = 0;  ///< bytes acknowledged in the present period of two seconds
   Duration max_rtt_{};              ///< longest RTT since the last Node-B report
-  std::uint32_t reports_ = 0;       ///< Node-B reports of this period that could be compared with an RTT
-  std::uint32_t implausible_ = 0;   ///< Node-B reports of this period that contradict the ACKs
-  std::uint8_t contradicted_ = 0;   ///< number of successive periods of two seconds that contradict the ACKs
+  /// Node-B reports of the present period of two seconds that could be compared with an RTT.
+  std::uint32_t reports_ = 0;
+  std::uint32_t implausible_ = 0;  ///< Node-B reports of the present period of two seconds that contradict the ACKs
+  std::uint8_t contradicted_ = 0;  ///< number of successive periods of two seconds that contradict the ACKs
   /// number of successive periods of two seconds that agree with the ACKs, while the reports are distrusted
   std::uint8_t agreeing_ = 0;
   bool began_ = false;

@@ -9,17 +9,18 @@
 namespace sluice::control {
 namespace {
 
-/// Number of round trips within which a second silence (time without ACKs) must follow the first one. Otherwise the
-/// first one may have been an outage.
+/// Number of round trips within which a second silence (time without ACKs) must follow the first one to show a shared
+/// queue. A single silence may be an outage.
 constexpr std::int64_t recurs_within = 2;
-/// Longest averaging time of the delivery rate. Round trips through a longer queue are rare, and a longer mean would
-/// follow a change of the link too late.
+/// Longest averaging time of the delivery rate. Longer round trips are rare, and a longer mean would follow a change of
+/// the link too late.
 constexpr Duration longest_memory = std::chrono::seconds(1);
-/// Time constant with which the averaging time of the delivery rate decays while times without ACKs do not recur. Of
-/// the time between two ACKs at most `longest_observed` counts in this decay.
+/// Time constant with which the averaging time of the delivery rate decays while times without ACKs do not recur.
 constexpr Duration decay_time = std::chrono::seconds(2);
+/// Largest part of the time between two ACKs that counts in this decay of the averaging time, because the rest may be
+/// an outage.
 constexpr Duration longest_observed = std::chrono::milliseconds(100);
-/// Averaging time of the delivery rate (rate_memory_) below which it is set to zero instead of decaying further.
+/// Averaging time of the delivery rate (`rate_memory_`) below which it is set to zero, so that the decay ends.
 constexpr Duration shortest_memory = std::chrono::milliseconds(10);
 
 }  // namespace

@@ -5,9 +5,10 @@
 namespace sluice::control {
 namespace {
 
-/// Number of successive rounds (round trips) in which the rate must grow by less than `growth`, so that the path counts
-/// as full. The test is that of BBR.
+/// Number of successive rounds (round trips) in which the rate must have grown too little, so that the path counts as
+/// full. BBR uses this test.
 constexpr std::uint8_t full_bw_rounds = 3;
+/// Factor by which the rate must grow, so that the path does not count as full. BBR uses this test.
 constexpr double growth = 1.25;
 
 }  // namespace

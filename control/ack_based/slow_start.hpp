@@ -9,8 +9,9 @@
 namespace sluice::control {
 
 /// Window of the ACK-based controller during slow start, and while the path is refilled after a drain has emptied it.
-/// The window grows by the delivered bytes, so it doubles per round trip. Slow start ends if the rate stops growing.
-/// The owner also ends it if packets wait longer than the target delay. Reads no clock; thread: its owner's.
+/// The window grows by the delivered bytes, so it doubles per round trip. is_full_pipe() reports that the rate has
+/// stopped growing. The owner then ends slow start, and also if packets wait longer than the target delay. Reads no
+/// clock. Not thread-safe.
 class SlowStart {
  public:
   /// Begins slow start with `window` > 0 bytes.
@@ -20,7 +21,7 @@ class SlowStart {
   [[nodiscard]] bool searching() const { return phase_ == Phase::searching; }
   /// True during a refill: the window grows again after a drain has emptied the path.
   [[nodiscard]] bool refilling() const { return phase_ == Phase::refilling; }
-  /// Returns the window of the latest slow start or refill of the path, in bytes.
+  /// Returns the window of the latest slow start or refill of the path, in bytes. Meaningful in these phases only.
   [[nodiscard]] double window() const { return window_; }
 
   /// Restarts slow start from `window` bytes and discards earlier state.
@@ -39,8 +40,8 @@ class SlowStart {
   /// Grows the window by `delivered` bytes.
   void on_delivered(Bytes delivered) { window_ += static_cast<double>(delivered.count()); }
   /// True if the path is full: in three successive rounds the delivery rate stayed below 1.25 times the rate of an
-  /// earlier round. This is BBR's test for a full pipe. `delivered` is the rate, and `round` the length of a round. A
-  /// sample that the window does not limit (`uses_window` is false) restarts the test.
+  /// earlier round. This is BBR's test for a full pipe. `delivered` is the mean delivery rate, and `round` the length
+  /// of a round. A sample that the window does not limit (`uses_window` is false) restarts the test.
   [[nodiscard]] bool is_full_pipe(Instant now, Rate delivered, Duration round, bool uses_window);
 
   /// Calls visit(name, value) for each state member, for the decision log (control/decision_log/states.hpp).
@@ -53,7 +54,8 @@ class SlowStart {
   double window_;
   Instant round_ends_{};  ///< end of the current round (about one round trip), in which is_full_pipe() compares the
                           ///< delivery rate
-  /// Delivery rate of an earlier round in bytes/s. The rate grows in a round if it reaches 1.25 times this value.
+  /// Delivery rate of an earlier round in bytes/s, with which later rates are compared. If a rate reaches 1.25 times
+  /// this value, the rate is still growing.
   double full_bw_ = 0;
   std::uint8_t full_bw_count_ = 0;  ///< number of successive rounds whose rate was below 1.25 times `full_bw_`
   Phase phase_ = Phase::searching;

@@ -10,15 +10,17 @@
 namespace sluice::control {
 namespace {
 
-/// Ratio of the round trip after the data in flight was halved to the shortest one before. Below this ratio the delay
-/// was a queue of this sender, because that queue shrinks with the data in flight.
+/// Smallest ratio of round trips, after and before the data in flight was halved, that shows a delay other than this
+/// sender's queue. That queue shrinks with the data in flight.
 constexpr double standing_rtt_ratio = 0.9;
-/// Shortest time for which round trips must be longer than the target queue allows; a shorter time may be one burst of
-/// a bursty link. The time is also at least `long_round_trips` round trips.
+/// Shortest time for which round trips must be longer than the target queue allows. A shorter time may be one burst of
+/// a bursty link.
 constexpr Duration min_long = std::chrono::milliseconds(400);
+/// Number of round trips for which round trips must be longer than the target queue allows, if this is longer than
+/// `min_long`.
 constexpr std::int64_t long_round_trips = 4;
-/// Part of each delivered byte by which min_window(), the number of bytes to keep in flight, grows. It thus grows by
-/// about this part of itself per round trip.
+/// Part of each delivered byte by which min_window(), the number of bytes to keep in flight, grows. About min_window()
+/// bytes are delivered per round trip, so it grows by about this part of itself.
 constexpr double growth = 0.25;
 
 }  // namespace

@@ -12,16 +12,19 @@
 namespace sluice::control {
 namespace {
 
-/// Largest deviation of the rate from its mean, as a share of the mean, at which a link is steady. Up to `varying` it
-/// is partly steady. The recorded links of Verizon and AT&T deviate by 0.1 or more in 99 % of their time.
+/// Largest deviation of the rate from its mean, as a share of the mean, at which a link counts as completely steady.
 constexpr double steady = 0.04;
+/// Deviation of the rate from its mean, as a share of the mean, from which on a link does not count as steady at all.
+/// The recorded links of Verizon and AT&T deviate by this or more in 99 % of their time.
 constexpr double varying = 0.1;
-/// Time constant in s of the mean rate. `variation_memory` is that with which the greatest deviation decays, and
-/// `round_trip_memory` that with which the shortest round trip grows.
+/// Time constant in s of the mean rate with which rates are compared.
 constexpr double mean_memory = 0.5;
+/// Time constant in s with which the greatest deviation of the rate decays.
 constexpr double variation_memory = 2;
+/// Time constant in s with which the shortest round trip grows towards later ones.
 constexpr double round_trip_memory = 0.2;
-/// Longest time that one sample of the rate counts for. The mean rate that is sampled has a time constant of 80 ms.
+/// Longest time for which one sample of the rate counts. The samples are means with a time constant of 80 ms, so a
+/// sample does not describe a longer time.
 constexpr Duration longest_sample = std::chrono::milliseconds(80);
 
 }  // namespace

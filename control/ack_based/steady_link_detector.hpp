@@ -5,9 +5,9 @@
 namespace sluice::control {
 
 /// Detects a steady link: a link whose rate hardly varies while it limits the sender. On such a link the controller
-/// aims at a shorter radio queue, because the queue need not cover a rising rate. A sender with too few bytes in flight
-/// also sees a steady rate. Therefore the owner also checks the shortest round trip. State and work are constant. Reads
-/// no clock; thread: its owner's.
+/// aims at a shorter radio queue, because the queue need not cover a rise of the rate. A sender with too few bytes in
+/// flight also measures a steady rate. The owner therefore also checks by min_round_trip() that a queue exists. Memory
+/// and work per ACK are constant. Reads no clock. Not thread-safe.
 class SteadyLinkDetector {
  public:
   /// Adds the mean delivery rate `rate` > 0 of a sample that the link limited. `observed` is the time since the
@@ -15,12 +15,12 @@ class SteadyLinkDetector {
   void on_rate(Instant now, Duration observed, double rate);
   /// Adds a round trip of `round_trip` seconds, > 0. `observed` is the time since the previous sample, without outages.
   void on_round_trip(Duration observed, double round_trip);
-  /// Ignores rates until the time `until`, because until then the sender's own changes determine the rate.
+  /// Ignores rates until the time `until`, because until then the sender and not the link determines the rate.
   void ignore_until(Instant until) { ignored_until_ = until; }
-  /// Returns how steady the link's rate of the last seconds is: 1 if the rate deviates by at most 4 % from its mean, 0
-  /// if by 10 % or more.
+  /// Returns how steady the link's rate of the last seconds is: 1 if the rate deviates from its mean by at most 4 %,
+  /// and 0 if by 10 % or more.
   [[nodiscard]] double steadiness() const;
-  /// Returns the shortest round trip of about the last 0.2 s, in s; zero while unknown.
+  /// Returns the shortest round trip of about the last 0.2 s, in seconds; zero while unknown.
   [[nodiscard]] double min_round_trip() const { return min_round_trip_; }
   /// Discards all samples. Called if the UE may use another link now.
   void forget() { *this = SteadyLinkDetector{}; }

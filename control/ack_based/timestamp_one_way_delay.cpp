@@ -19,8 +19,8 @@ constexpr Duration check_again_every = std::chrono::seconds(4);
 /// Half of the time over which the minimum delay is taken, so a minimum counts for 5 to 10 s.
 constexpr Duration half_window = std::chrono::seconds(5);
 /// Divisor of elapsed time that gives the largest growth of the minimum delay: 1 ms per second. Clocks drift by a
-/// hundredth of that. If the path becomes 40 ms longer, the minimum includes this after 40 s. An upload that fills a
-/// modem's buffer for a minute adds at most 60 ms to the minimum.
+/// hundredth of that. If the path becomes 40 ms longer, the minimum delay includes this after 40 s. An upload that
+/// fills a modem's buffer for a minute adds at most 60 ms to the minimum.
 constexpr std::int64_t min_growth_divisor = 1000;
 /// Largest plausible change of a segment's delay between two checks of the peer's clock, while the clock's rate is not
 /// confirmed. A larger change shows that the clock is wrong.
@@ -33,18 +33,18 @@ constexpr Duration max_delay_change_confirmed = std::chrono::seconds(1);
 constexpr Duration clock_step = std::chrono::seconds(2);
 /// Longest delay of a segment that an outage may explain.
 constexpr Duration max_outage_delay = std::chrono::seconds(10);
-/// Time after the first segment that an outage has delayed, in which the other delayed segments arrive.
+/// Time after the first segment that an outage has delayed within which the other delayed segments arrive.
 constexpr Duration outage_burst_time = std::chrono::seconds(1);
 
-/// Returns the time from one timestamp to another; negative if `to` is the earlier one.
+/// Returns the time from the timestamp `from` to the timestamp `to`; negative if `to` is the earlier one.
 Duration elapsed(std::uint32_t from, std::uint32_t to) {
   return tick * static_cast<std::int32_t>(to - from);
 }
 
-/// The minimum delay counts as risen if that of a 5 s interval exceeds that of the interval before by more than this.
+/// Increase of the minimum delay from one 5 s interval to the next above which the minimum counts as risen.
 constexpr Duration min_rise = std::chrono::milliseconds(10);
-/// Number of successive rises of the minimum from which on the delay counts as unknown, because the peer's clock may be
-/// too slow. The delay is known again after five seconds without a rise.
+/// Number of successive rises of the minimum delay from which on the delay counts as unknown, because the peer's clock
+/// may be too slow. The delay is known again after five seconds without a rise.
 constexpr std::uint8_t most_rises = 3;
 /// Number of impossible delays (longer than the round trip that contains them) after which the peer's clock is not used
 /// any more.
@@ -92,8 +92,8 @@ Duration TimestampOneWayDelay::excess_delay(Instant now, std::uint32_t ticks, Du
 }
 
 /// True if an outage may have delayed the segment by `late`, its delay beyond the minimum. A delay of 1 s to 10 s can
-/// also show that the peer's clock was set; the segments of the next second decide this. Until then no delay is
-/// returned, because the outage may also affect the link to the peer.
+/// also show that the peer's clock was set. If it lasts for a second, the clock was set. Until then no delay is
+/// returned, because an outage may also affect the link to the peer.
 bool TimestampOneWayDelay::may_be_outage(Instant now, Duration late) {
   if (late <= max_delay_change_confirmed || late > max_outage_delay || !in_milliseconds_) {
     outage_since_ = Instant{};
@@ -124,8 +124,9 @@ void TimestampOneWayDelay::record_min(Instant now, Duration delay) {
   min_at_ = now;
 }
 
-/// Checks whether a tick of the peer's clock is 1 ms. The ticks may differ from the local time by 10 % plus the largest
-/// plausible change of the delay. The next check measures from the newest timestamp, because timestamps wrap.
+/// Checks whether a tick of the peer's clock is 1 ms: whether its ticks and the local time since the last check differ
+/// by at most 10 % plus the largest plausible change of the delay. The next check begins at the newest timestamp,
+/// because timestamps wrap.
 void TimestampOneWayDelay::check_rate(Instant now, std::uint32_t ticks) {
   const Duration passed = now - checked_;
   if (passed < (in_milliseconds_ ? check_again_every : check_every)) return;

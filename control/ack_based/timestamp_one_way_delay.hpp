@@ -8,9 +8,9 @@ namespace sluice::control {
 
 /// Measures the one-way delay of segments from one connection's peer, beyond its minimum, with the segments' timestamps
 /// (TSval, RFC 7323 section 3). For an ACK this is the time that the ACK waits for the uplink. The queue towards the
-/// peer is not included. The peer's clock may start at any value, but its tick must be 1 ms. Another tick, or a clock
-/// that was set, is detected within seconds. All-zero memory is a valid object without samples. State and work are
-/// constant. Reads no clock; thread: its owner's.
+/// peer is not part of it. The peer's clock may start at any value, but its tick must be 1 ms. Another tick, or a clock
+/// that was set, is detected within seconds. All-zero memory is a valid object without samples. Memory and work per
+/// segment are constant. Reads no clock. Not thread-safe.
 class TimestampOneWayDelay {
  public:
   /// Returns the delay of a segment beyond the minimum of the last five to ten seconds. The minimum grows by at most
@@ -23,7 +23,7 @@ class TimestampOneWayDelay {
   /// according to its round trip. An assumed delay above `most` is corrected.
   Duration excess_delay(Instant now, std::uint32_t ticks, Duration first = {}, Duration most = Duration::max());
   /// Restarts the estimate, because the newest delay was longer than the round trip that contains it. A peer's clock
-  /// that was set back causes that once. After the second call the clock counts as too slow, and its timestamps are not
+  /// that was set back causes that once. If it happens a second time, the clock is too slow, and its timestamps are not
   /// used again.
   void reject();
 
@@ -33,10 +33,11 @@ class TimestampOneWayDelay {
   /// Starts the estimate with a first segment, whose TSval is `ticks`. The segment is assumed to have waited for the
   /// time `waited`.
   void begin(Instant now, std::uint32_t ticks, Duration waited);
-  /// Raises an assumed minimum delay if a segment shows that it is too small: the segment can have waited for at most
-  /// `most` beyond it. After a segment with a smaller delay, the minimum counts as measured.
+  /// Raises an assumed minimum delay if a segment shows that the assumption is too small: the segment can have waited
+  /// for at most `most` beyond the minimum. After a segment with a smaller delay, the minimum counts as measured.
   void correct(Duration delay, Duration most);
-  /// Updates the minimum delay from a segment's delay: the minimum of the last five to ten seconds, which rises slowly.
+  /// Updates the minimum delay from a segment's delay. It is the minimum of the last five to ten seconds, but rises by
+  /// at most 1 ms per second.
   void record_min(Instant now, Duration delay);
   /// Checks at intervals of seconds whether a tick of the peer's clock is 1 ms. `ticks` is the newest TSval.
   void check_rate(Instant now, std::uint32_t ticks);
@@ -45,10 +46,10 @@ class TimestampOneWayDelay {
   Instant checked_{};       ///< when the clock's rate was last checked
   Instant newest_since_{};  ///< start of the current five seconds (half of the window of the minimum delay)
   Instant min_at_{};        ///< when min_delay_ was updated
-  Instant outage_since_{};  ///< time of the first segment that an outage may have delayed; zero: none
+  Instant outage_since_{};  ///< time of the first segment that an outage may have delayed; zero: none recently
   Duration before_{};       ///< minimum delay of the five seconds before newest_since_, relative to an arbitrary origin
   Duration newest_{};       ///< minimum delay since newest_since_
-  /// Minimum from which delays are measured: the smaller of before_ and newest_, but it rises by at most 1 ms per
+  /// Minimum from which delays are measured: the smaller of `before_` and `newest_`, but it rises by at most 1 ms per
   /// second.
   Duration min_delay_{};
   std::uint32_t origin_ticks_ = 0;
