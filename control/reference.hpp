@@ -11,8 +11,8 @@
 
 namespace sluice::control {
 
-/// Target length of a queue, in the unit that the operator chose: radio frames (as in the papers), bytes, or time at
-/// the current mean service rate. A target in time needs no change between links of different rates, from EV-DO to LTE.
+/// Target length of a queue, in the unit that the operator chose: radio frames (as in the papers), bytes, or time. A
+/// time is converted to bytes with the current mean service rate, so it suits links of all rates, from EV-DO to LTE.
 /// Never negative.
 class Reference {
  public:

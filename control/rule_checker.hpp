@@ -27,7 +27,7 @@ class Explanation {
   std::tuple<Parts...> parts_;
 };
 
-/// Returns the parts joined to one explanation; numbers are formatted as %g does.
+/// Returns an Explanation that joins the parts to one text. Numbers are formatted as %g does.
 template <typename... Parts>
 [[nodiscard]] auto print(const Parts&... parts) {
   return Explanation<std::decay_t<const Parts>...>(parts...);
@@ -37,7 +37,8 @@ template <typename... Parts>
 /// controllers are created in the packet path, whose code must not contain the texts of rules.
 class RuleChecker {
  public:
-  /// Records a violation of `rule` if `holds` is false. `parameter` is the member that the rule is mainly about.
+  /// Records a violation of `rule` if `holds` is false. `parameter` is the member of the validated object that the rule
+  /// is mainly about.
   template <typename Parameter, typename Text>
   void require(const Parameter& parameter, bool holds, Violation::Severity severity, const char* rule,
                const Text& explanation) {

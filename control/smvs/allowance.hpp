@@ -6,8 +6,8 @@
 
 namespace sluice::control {
 
-/// Size of the longest packet. When a new allowance replaces the old one, up to this many unused bytes of the old one
-/// are kept.
+/// Size of the longest packet in IP bytes. A new allowance (bytes that the proxy may send) replaces the old one, except
+/// for up to this many unused bytes.
 inline constexpr Bytes longest_packet{1500};
 
 /// Bytes that the proxy may send towards one UE until the next report of the Node-B. A new allowance replaces the
@@ -15,11 +15,11 @@ inline constexpr Bytes longest_packet{1500};
 /// because a packet larger than each single allowance could otherwise never be sent.
 class Allowance {
  public:
-  /// Makes an empty allowance; `packet` is the largest packet that is sent.
+  /// Makes an allowance of zero bytes. `packet` is the size of the largest packet that is sent.
   explicit Allowance(Bytes packet = longest_packet) : packet_(packet) {}
 
   void grant(Bytes amount) { left_ = std::max(amount, Bytes(0)) + std::min(left_, packet_); }
-  /// Returns true and reduces the allowance by `amount` if that many bytes may be sent now; otherwise returns false.
+  /// Reduces the allowance by `amount` and returns true, if that many bytes may be sent now; otherwise returns false.
   bool take(Bytes amount) {
     if (amount > left_) return false;
     left_ -= amount;

@@ -17,8 +17,8 @@ enum class ControlSource : std::uint8_t {
   feedback
 };
 
-/// Parameters of the fallback from Node-B reports to congestion control: when reports count as missing, and the
-/// congestion window after that.
+/// Parameters of the fallback from Node-B reports to congestion control: when reports count as missing, and with which
+/// congestion window sending then continues.
 struct FallbackParameters {
   std::uint32_t periods = 5;  ///< Number of report periods without a report after which reports count as missing, ≥ 1.
 
@@ -33,20 +33,21 @@ struct FallbackParameters {
   std::uint32_t initial_segments = 10;  ///< smallest congestion window after a fallback, in segments (RFC 6928)
 };
 
-/// Decides for one bearer whether the Node-B's reports or congestion control limit the sending. State machine without a
-/// clock: time is an argument.
+/// Decides for one UE whether the Node-B's reports or congestion control limit the sending. Reads no clock: time is an
+/// argument.
 class Fallback {
  public:
   explicit Fallback(FallbackParameters parameters = {}) : parameters_(parameters) {}
 
-  /// Records an authenticated report received at `now`. `period` is the time until the next report that it announces;
-  /// `rate` is its mean service rate, for seed_window(). A report that the UE's radio link is released ends control by
-  /// reports at once. Returns what limits sending now: reports or congestion control.
+  /// Records an authenticated report received at `now`. `period` is the time until the next report, as this one
+  /// announces it. `rate` is the mean service rate in the report, for seed_window(). If `state` is `released`, the UE
+  /// has no radio link, and control by reports ends at once. Returns what limits sending now: reports or congestion
+  /// control.
   ControlSource on_report(Instant now, Duration period, feedback::RadioState state, Rate rate);
-  /// Extends the validity of the last report, received at `reported`, as if it had been received at `holds`. The reason
-  /// is that the Node-B omits a UE from its reports while the UE's state does not change. `period` is the time until
-  /// the next report that the Node-B announces. The validity ends FallbackParameters::maximum after the last report at
-  /// the latest.
+  /// Extends the validity of the last report, because the Node-B omits a UE from its reports while the UE's state does
+  /// not change. `reported` is the time at which that report was received, and `holds` the latest time at which it
+  /// still applied. `period` is the time until the next report that the Node-B announces. The validity ends
+  /// FallbackParameters::maximum after the last report at the latest.
   void on_omitted(Instant reported, Instant holds, Duration period);
   /// Falls back to congestion control if deadline() has passed without a report. Returns what limits sending now:
   /// reports or congestion control.
@@ -60,11 +61,11 @@ class Fallback {
   [[nodiscard]] Instant deadline() const { return deadline_; }
   /// Returns how often sending fell back from reports to congestion control.
   [[nodiscard]] std::uint64_t falls() const { return falls_; }
-  /// Returns the congestion window to start with after a fallback: last rate × `srtt`, at least the initial window.
-  /// `srtt` is a round trip to the UE; the proxy passes the shortest one of the radio leg. A rate of zero (an outage)
-  /// gives the initial window.
+  /// Returns the congestion window with which sending continues after a fallback: last reported rate × `srtt`, at least
+  /// the initial window. `srtt` is a round trip to the UE; the proxy passes the shortest one of the radio leg. After a
+  /// rate of zero (an outage) it is the initial window.
   [[nodiscard]] Bytes seed_window(Duration srtt) const;
-  /// Stores a measured rate of the radio link while no report controls the bearer, for a later call of seed_window().
+  /// Stores a measured rate of the radio link for seed_window(), while no report controls the UE.
   void remember(Rate rate) { rate_ = rate; }
 
  private:

@@ -21,7 +21,7 @@ class OnWire {
 };
 
 /// Measures the share of payload in a stream's IP bytes, as a mean over about the last 100 kB. The share is 1 before
-/// any bytes were sent. Reads no clock; thread: its owner's.
+/// any bytes were sent. Reads no clock. Not thread-safe.
 class Framing {
  public:
   /// Records a packet that was sent, with `payload` > 0 bytes of payload; `packet` is its size in IP bytes.

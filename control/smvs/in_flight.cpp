@@ -10,8 +10,8 @@
 namespace sluice::control {
 namespace {
 
-/// Time constant in seconds with which the offset between the counters of proxy and Node-B adapts. It is long compared
-/// with jitter, but short enough to follow the growth of the offset at 1 % packet loss.
+/// Time constant in seconds with which the estimated offset between the counters of proxy and Node-B adapts. It is long
+/// compared with jitter, but short enough to follow the growth of the offset at 1 % packet loss.
 constexpr double drift_s = 0.1;
 
 /// Returns the default time after which bytes that have not arrived count as lost: two round trips and 20 ms.
@@ -54,10 +54,10 @@ void InFlight::on_sent(Instant now, Bytes amount) {
   ring_[newest_].total = total_;
 }
 
-/// Finds a slice (short interval of time) in the history of sent bytes: the one with the highest number that is at most
-/// `number`. Returns its position, which is 0 for the newest slice. If there is no such slice, returns the position of
-/// the oldest one. A binary search touches one cache line per step. Two common cases need no search: nothing was sent
-/// since that slice, or every slice contains bytes.
+/// Returns the position in the history of sent bytes of one slice, a short interval of time: the newest one whose
+/// number is at most `number`. Position 0 is the newest slice. If there is no such slice, returns the position of the
+/// oldest one. A binary search touches one cache line per step. Two common cases need no search: nothing was sent since
+/// that slice, or every slice contains bytes.
 std::size_t InFlight::age_at(Duration::rep number) const {
   if (back(0).number <= number) return 0;
   const Duration::rep behind = back(0).number - number;

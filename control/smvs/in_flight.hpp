@@ -12,26 +12,26 @@ namespace sluice::control {
 /// Estimates the bytes that the proxy has sent towards one UE and that have not arrived at the Node-B. Retransmissions
 /// and forwarded packets count too. Reads no clock.
 ///
-/// Two estimates are combined. The first is the proxy's count of sent bytes minus the Node-B's count of arrived bytes.
-/// It is right when packets arrive earlier or later than usual (jitter). But it has a constant error, because packets
-/// are lost or added on the way and the counters start at different values. The second is the bytes sent within the
-/// last round trip. It is right on average, but wrong while packets arrive earlier or later than usual. The result is
-/// the first estimate plus an offset. The offset adapts within a fraction of a second until both estimates agree on
-/// average. The result never exceeds the bytes sent within `lifetime`.
+/// Two estimates are combined. The first one is the proxy's count of sent bytes minus the Node-B's count of arrived
+/// bytes. It is right even if packets arrive earlier or later than usual (jitter). It has a constant error, because
+/// packets are lost or added on the way, and because the counters start at different values. The second estimate is the
+/// number of bytes sent within the last round trip. It is right on average, but wrong during jitter. The result is the
+/// first estimate plus an offset, which adapts within a fraction of a second until both estimates agree on average. The
+/// result never exceeds the bytes sent within `lifetime`.
 class InFlight {
  public:
   /// Makes the estimator for a `round_trip` from the proxy to the Node-B and back, 2·τp. Bytes that have not arrived
   /// after `lifetime` count as lost; zero means two round trips and 20 ms.
   explicit InFlight(Duration round_trip, Duration lifetime = Duration::zero());
 
-  /// Returns the age after which bytes sent to the Node-B no longer change the estimate. It is computed for the default
-  /// lifetime (two round trips and 20 ms) at this `round_trip` between proxy and Node-B.
+  /// Returns the age after which bytes sent to the Node-B no longer change the estimate, for the default lifetime (two
+  /// round trips and 20 ms). `round_trip` is that between proxy and Node-B.
   [[nodiscard]] static Duration horizon(Duration round_trip);
-  /// Sets the number of bytes sent so far to `total`, all of them longer than horizon() ago. The history of recently
-  /// sent bytes does not contain them. Requires a new object.
+  /// Sets the number of bytes sent so far to `total`. All of them must have been sent longer than horizon() ago,
+  /// because the history of recently sent bytes does not contain them. Requires a new object.
   void begin_at(std::uint64_t total);
-  /// True if no report was processed, and all bytes were sent longer than horizon() before `now`. A new object,
-  /// initialised by begin_at(total()), can then replace this one.
+  /// True if a new object, initialised by begin_at(total()), can replace this one: no report was processed, and all
+  /// bytes were sent longer than horizon() before `now`.
   [[nodiscard]] bool is_past(Instant now) const;
 
   /// Records that `amount` IP bytes were sent towards the radio at `now`.
@@ -40,8 +40,8 @@ class InFlight {
   /// UE's queue. Returns the bytes in flight. If `arrived` is smaller than before, the Node-B has restarted, and the
   /// estimate restarts.
   Bytes on_report(Instant now, std::uint64_t arrived);
-  /// Restarts the estimate with the next report, because that report comes from another Node-B after a handover, with
-  /// another counter.
+  /// Restarts the estimate with the next report. Called after a handover, because the report then comes from another
+  /// Node-B with another counter.
   void restart() { synchronised_ = false; }
   /// Prefetches the members that on_report() reads.
   void prefetch() const {
@@ -71,8 +71,9 @@ class InFlight {
   std::array<Slice, slices> ring_{};
   std::size_t newest_ = 0;
   std::uint64_t total_ = 0;
-  double offset_ = 0;  ///< offset in bytes that adapts slowly: bytes sent = arrived + origin_ + offset_ + bytes in
-                       ///< flight
+  /// Slowly adapting offset in bytes between the counters of sent and arrived bytes: total_ = arrived_ + origin_ +
+  /// offset_ + bytes in flight. The offset is fractional; `origin_` is constant.
+  double offset_ = 0;
   std::uint64_t origin_ = 0;
   std::uint64_t arrived_ = 0;
   Instant reported_{};

@@ -6,8 +6,8 @@
 namespace sluice::control {
 namespace {
 
-/// Share of the highest recent rate of the radio link from which the target q0 of the proxy's buffer is computed. On
-/// recorded links a share of 1 hardly improves link use, and doubles the queue.
+/// Share of the radio link's highest recent rate with which the target q0 of the proxy's buffer is converted to bytes,
+/// at least. On recorded links a share of 1 hardly improves link use, and doubles the queue.
 constexpr double best_share = 0.5;
 
 }  // namespace

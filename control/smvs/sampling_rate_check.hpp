@@ -13,9 +13,9 @@ namespace sluice::control {
 /// standard deviation of the rate is below a fifth of the mean, the rule counts as kept. Reads no clock.
 class SamplingRateCheck {
  public:
-  /// Records the service rate `served` of the step that ended. `waits` is true if data waits in the queue now. If the
-  /// queue was empty at the start or end of a step, its rate is ignored, because the sender may have limited it.
-  /// Returns true when the rule becomes broken, and false while it stays broken.
+  /// Records the service rate `served` of the step that ended. `waits` is true if data waits in the queue now. The rate
+  /// of a step that begins or ends with an empty queue is ignored, because the sender may have limited it. Returns true
+  /// only in the step in which the rule becomes broken.
   bool look(Rate served, bool waits);
   [[nodiscard]] bool broken() const { return broken_; }
 
@@ -26,7 +26,7 @@ class SamplingRateCheck {
   double last_ = 0;        ///< difference of the last step's service rate and the mean, in bytes/s
   std::uint16_t steps_ = 0;
   bool waited_ = false;  ///< true if the queue was not empty at the end of the previous step
-  /// True if `last_` was measured in the step directly before the current one, so that both give a sample of the
+  /// True if `last_` was measured in the step directly before the current one. Both then give a sample of the
   /// covariance.
   bool follows_ = false;
   bool broken_ = false;

@@ -17,8 +17,8 @@ std::size_t steps_of_delay(const SmvsParameters& parameters) {
   return static_cast<std::size_t>((parameters.one_way_delay + parameters.step - Duration(1)) / parameters.step);
 }
 
-/// Largest allowance in bytes. It exceeds the capacity of any link. The limit also keeps the conversion to an integer
-/// in range, whatever value a reported counter has.
+/// Largest allowance (bytes to send in one step). It exceeds the capacity of any link. The limit also keeps the
+/// conversion to an integer in range, whatever value a reported counter has.
 constexpr double largest_allowance = 1e12;
 constexpr double fastest = 1e14;  ///< largest service rate that is accepted, in bytes/s
 
@@ -28,8 +28,8 @@ constexpr Duration largest_step_back = std::chrono::seconds(1);
 
 /// Returns the predicted queue in bytes, at least zero: the bytes in the queue and in flight to it, minus the bytes
 /// that the link is expected to transmit before the next allowance arrives. The linear model of the SMVS paper can give
-/// negative queues. With a negative queue, the first burst after a pause could exceed the target by the data of one
-/// round trip to the Node-B.
+/// negative queues. Such a queue would let the first burst after a pause exceed the target by the data of one round
+/// trip to the Node-B.
 double predicted_queue(double queue_and_in_flight, double drained_meanwhile) {
   return std::max(0.0, queue_and_in_flight - drained_meanwhile);
 }
@@ -104,7 +104,7 @@ double Smvs::first_allowance(const SmvsObservation& observation) const {
   return static_cast<double>((parameters_.initial_allowance - observation.queue).count()) - in_flight(observation);
 }
 
-/// Returns the bytes on the way to the radio queue. They arrive there before the bytes that this step allows.
+/// Returns the bytes on the way to the radio queue. They arrive there before the bytes that this step permits to send.
 double Smvs::in_flight(const SmvsObservation& observation) const {
   if (parameters_.prediction == Prediction::measured) return static_cast<double>(observation.in_flight.count());
   const Duration horizon = parameters_.step * static_cast<std::int64_t>(2 * delay_steps_);

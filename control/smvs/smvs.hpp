@@ -23,28 +23,32 @@ enum class Prediction : std::uint8_t {
   commanded
 };
 
-/// Selects how a step that ends with an empty queue changes the mean service rate b̄. In such a step no data was left
-/// to send, so the measured rate is below the rate that the link offers.
+/// Selects how a step that ends with an empty queue (less than one frame) changes the mean service rate b̄. In such a
+/// step no data was left to send, so the measured rate is below the rate that the link offers.
 enum class EmptyQueue : std::uint8_t {
   hold,   ///< a step with an empty queue may raise the mean rate b̄ but never lowers it
-  follow  ///< a step with an empty queue enters the mean rate b̄ like any other step, as in the SMVS paper
+  follow  ///< a step with an empty queue changes the mean rate b̄ like any other step, as in the SMVS paper
 };
 
-/// Parameters of the sliding-mode controller (Ren & Lin, TMC 2011, section 4). Frames are `frame` bytes.
-/// Defaults are for a Node-B 10 ms away; tests/bench/figures/laws.md states on what data they were chosen.
+/// Parameters of SMVS, the sliding-mode controller of the radio queue (Ren & Lin, TMC 2011, section 4). Frames are
+/// `frame` bytes. Defaults are for a Node-B 10 ms away; tests/bench/figures/laws.md states on what data they were
+/// chosen.
 struct SmvsParameters {
   Duration step = std::chrono::milliseconds(5);  ///< Ts: length of a step, > 0
   double alpha = 0.92;  ///< α: weight of the past in the mean rate b̄, 0 < α < 1; about exp(−Ts / (3 · round trip))
-  double delta = 180;  ///< δ: gain in 1/s with which the predicted error of the queue is reduced; 0 < δ·Ts < 1 and
-                       ///< close to 1
+  /// Δ: gain in 1/s with which the predicted error of the queue is reduced; 0 < δ·Ts < 1, and close to 1 for a short
+  /// settling time.
+  double delta = 180;
   /// ε, > 0: constant part of the reaction to an error (switching gain), in frames of `frame` bytes per second
   double epsilon = 20;
 
-  /// Q0: target length of the queue; about what the link transmits in a round trip 2·τp to the Node-B.
+  /// q0: target length of the queue; about what the link transmits in a round trip 2·τp to the Node-B.
   Reference reference = Reference::time(std::chrono::milliseconds(20));
   Bytes frame{40};  ///< size of a radio frame, > 0
   Bytes buffer{};   ///< Bmax: capacity of the radio queue; 0 = unlimited or unknown
-  Duration one_way_delay = std::chrono::milliseconds(10);  ///< τp: one-way delay between Node-B and proxy, ≥ 0
+  /// Length of the time window over which ηl and ηu are taken, ≥ Ts. They are the smallest and largest deviation of the
+  /// rate from its mean. A burst of the link affects them for this time.
+  Duration one_way_delay = std::chrono::milliseconds(10);
 
   /// Length of the time window of ηl and ηu, the smallest and largest deviation of the rate from its mean; ≥ Ts. One
   /// burst of the link affects them for this time.
@@ -55,12 +59,13 @@ struct SmvsParameters {
   Reference boundary_layer = Reference::time(std::chrono::milliseconds(40));
   Prediction prediction = Prediction::measured;
   EmptyQueue empty_queue = EmptyQueue::hold;
-  /// Smallest q0 (target queue), because a target in time is zero bytes while the mean rate is zero.
+  /// Smallest target q0 of the queue, in bytes. It is needed because a target in time is zero bytes while the mean rate
+  /// is zero.
   Bytes minimum_reference{3000};
-  /// Largest number of bytes in the queue and in flight to it while no service rate is known (initial window of RFC
-  /// 6928).
+  /// Limit of the bytes in the queue and in flight to it while no service rate is known. It is the initial window of
+  /// RFC 6928.
   Bytes initial_allowance{14600};
-  /// Time without any data after which the measured mean service rate is discarded.
+  /// Time without data in the queue, and without arriving data, after which the mean service rate is discarded.
   Duration restart_after_idle = std::chrono::seconds(10);
 };
 
@@ -72,13 +77,14 @@ struct SmvsParameters {
                                                                         std::optional<Rate> mean = {},
                                                                         std::optional<Duration> variation = {});
 
-/// Converts the parameters to steps of length `period` > 0, the period of the Node-B's reports. Values per step are
-/// scaled. A target queue given as a time must last for a round trip and a step. So it changes by the difference of the
-/// step lengths, but not to less than a quarter of its value. Returns nothing if the result breaks a rule.
+/// Converts the parameters to steps of length `period` > 0, the period of the Node-B's reports. Values that apply per
+/// step are scaled. A target queue given as a time must last for a round trip and a step. So it changes by the
+/// difference of the step lengths, but not to less than a quarter of its value. Returns nothing if the result breaks a
+/// rule with severity `error`.
 [[nodiscard]] std::optional<SmvsParameters> in_steps_of(const SmvsParameters& parameters, Duration period);
 
-/// Input of the controller at the end of a step, for one UE. Counters are cumulative. If a counter decreases, its
-/// sender has restarted, and the controller measures no rate in this step.
+/// Input of Smvs, the sliding-mode controller, at the end of a step, for one UE. Counters are cumulative. If a counter
+/// decreases, its sender has restarted, and no rate is measured in this step.
 struct SmvsObservation {
   Instant now;                ///< time at which queue and counters were read, on any steady clock
   Bytes queue;                ///< q(k): bytes in the radio queue
@@ -88,18 +94,19 @@ struct SmvsObservation {
   /// (eq. 17 of the SMVS paper).
   std::optional<std::uint64_t> served;
 
-  /// bytes sent by the proxy, or granted to it, that have not arrived; used by Prediction::measured
+  /// Bytes that the proxy has sent, or was permitted to send, and that have not arrived. Used by Prediction::measured.
   Bytes in_flight;
   /// Measured round trip 2·τp between proxy and Node-B, for Prediction::measured. The default is twice
   /// SmvsParameters::one_way_delay.
   std::optional<Duration> round_trip = std::nullopt;
 
-  /// Factor (0 … 1) that multiplies q0, the target queue; below 1 while packets of a short flow wait in the queue.
+  /// Factor (0 … 1) that multiplies q0, the target queue. It is below 1 while a short flow is active, because packets
+  /// of that flow wait in the queue.
   double reference_factor = 1;
 };
 
-/// State of the controller for logs, plots and metrics, with the symbols of the SMVS paper. Amounts are in bytes; ηl
-/// and ηu are in bytes per step Ts.
+/// State of Smvs, the sliding-mode controller, for logs, plots and metrics, with the symbols of the SMVS paper. Amounts
+/// are in bytes; ηl and ηu are in bytes per step Ts.
 struct SmvsState {
   Rate rate;                   ///< b(k), the service rate of the last step
   Rate mean_rate;              ///< b̄, the mean service rate
@@ -108,7 +115,7 @@ struct SmvsState {
   double eta_low = 0;          ///< ηl: smallest recent difference of rate minus mean rate, in bytes per step; usually
                                ///< negative
   double eta_high = 0;         ///< ηu: largest recent difference of rate minus mean rate, in bytes per step
-  Bytes allowance;             ///< w: bytes that the last step has allowed to send
+  Bytes allowance;             ///< w: bytes that the last step has permitted to send
   std::uint64_t steps = 0;
 };
 
@@ -125,18 +132,19 @@ class Smvs {
   explicit Smvs(const SmvsParameters& parameters);
 
   /// Executes one step. Returns the bytes that may be sent in the next step, which replace the unused rest of the
-  /// previous allowance. A step may be longer or shorter than Ts, because reports can be late, or early after a sharp
-  /// change; the rate b(k) is computed over its actual length. If the observation is not newer than the last one,
-  /// returns the last allowance again. If it is more than a second older, the clock was reset, and the rate estimate
-  /// restarts.
+  /// previous allowance. Steps may be longer or shorter than Ts, because reports can be late, or early after a sharp
+  /// change of the queue. The rate b(k) is computed over the actual length. If the observation is not newer than the
+  /// last one, returns the last allowance again. If it is more than a second older, the clock was reset, and the rate
+  /// estimate restarts.
   Bytes step(const SmvsObservation& observation);
 
   [[nodiscard]] const SmvsState& state() const { return state_; }
   [[nodiscard]] const SmvsParameters& parameters() const { return parameters_; }
-  /// Sets the mean service rate of a controller that replaces another one. Zero makes the rate unknown.
+  /// Sets the mean service rate b̄ to `mean`, because this controller replaces another one that has measured it. Zero
+  /// makes the rate unknown.
   void seed(Rate mean);
-  /// Restarts the rate estimate, because the clock or the counters of the observations restart (Node-B restart,
-  /// handover). The mean rate b̄ is kept.
+  /// Restarts the measurement of the rate, because the clock or the counters of the observations restart (Node-B
+  /// restart, handover). The mean rate b̄ is kept.
   void restart();
 
   /// Calls visit(name, value) for each state member, for the decision log (control/decision_log/states.hpp).
@@ -162,14 +170,15 @@ class Smvs {
   SmvsParameters parameters_;
   std::size_t delay_steps_;  ///< d = ceil(τp / Ts): one-way delay in steps
   WindowedRange eta_;
-  std::vector<Command> commands_;  ///< ring of the last 2d allowances; only for Prediction::commanded
+  /// Ring of recent allowances: at least those of the last 2d steps. Empty unless Prediction::commanded is selected.
+  std::vector<Command> commands_;
   std::size_t next_command_ = 0;
   std::size_t commands_used_ = 0;
   std::optional<SmvsObservation> last_;
   Instant busy_until_{};  ///< time of the last observation with arrived bytes or with bytes in the queue
   double mean_ = 0;       ///< b̄: mean service rate in bytes/s
   bool mean_known_ = false;
-  double fraction_ = 0;  ///< fraction of a byte that rounding left over; the next step's allowance includes it
+  double fraction_ = 0;  ///< fraction of a byte that rounding has left over; it is added to the next step's allowance
   SmvsState state_;
 };
 

@@ -11,7 +11,8 @@ namespace {
 
 using Severity = Violation::Severity;
 
-/// Largest one-way delay in steps. It exceeds any network and bounds the memory of Prediction::commanded.
+/// Largest one-way delay in steps. It exceeds the delay of any network, and bounds the memory that
+/// Prediction::commanded needs.
 constexpr double max_delay_steps = 4096;
 
 void check_ranges(const SmvsParameters& p, RuleChecker& check) {
@@ -37,7 +38,8 @@ void check_ranges(const SmvsParameters& p, RuleChecker& check) {
 }
 
 /// Checks Proposition 1 and eq. 43 of the SMVS paper (Ren & Lin, TMC 2011): the queue must stay above zero and below
-/// the buffer size. `mean` is the mean service rate b̄. While it is unknown, a target in time counts as its minimum.
+/// the buffer size. `mean` is the mean service rate b̄. While it is unknown, a target in time counts as
+/// `minimum_reference`.
 void check_band(const SmvsParameters& p, std::optional<Rate> mean, RuleChecker& check) {
   const double ts = to_seconds(p.step);
   const auto frame = static_cast<double>(p.frame.count());

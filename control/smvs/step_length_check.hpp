@@ -11,9 +11,8 @@ namespace sluice::control {
 /// full.
 class StepLengthCheck {
  public:
-  /// Checks Ts < Bmax/b̄ with the current values: `step` is Ts, `buffer` is Bmax and `mean` is b̄. Returns true when
-  /// the rule becomes broken, and false while it stays broken. A buffer or rate of 0 is unknown, and the rule then
-  /// counts as kept.
+  /// Checks Ts < Bmax/b̄ with the current values: `step` is Ts, `buffer` is Bmax and `mean` is b̄. Returns true only in
+  /// the call in which the rule becomes broken. A buffer or rate of 0 is unknown, and the rule then counts as kept.
   bool look(Duration step, Bytes buffer, Rate mean) {
     const double drained = mean.bytes_per_second() * to_seconds(step);
     const auto full = static_cast<double>(buffer.count());

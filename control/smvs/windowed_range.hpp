@@ -11,7 +11,7 @@
 namespace sluice::control {
 
 /// Smallest and largest sample of a sliding time window, in constant memory. The window has 16 slices of equal length.
-/// All samples of a slice expire together, so the window's length is exact to 1/16.
+/// All samples of a slice expire together, so a sample counts for up to 1/16 longer than the window.
 class WindowedRange {
  public:
   /// Keeps the smallest and largest sample of the last `window` > 0.
