@@ -56,9 +56,9 @@ void DecisionLog::add_owner(const ControllerOwner& owner) {
   fields("server_port", owner.server_port);
 }
 
-/// Ends the current line and passes it to the sink; returns true if the sink stored it. A reader cannot determine which
-/// controllers a lost line concerned. Therefore, after a loss, the state of every controller is recorded again before
-/// its next call.
+/// Ends the current line and passes it to the sink. Returns true if the sink has stored it. After a loss, the state of
+/// every controller is recorded again before its next call. A reader of the log does not know which controllers a lost
+/// line concerned.
 bool DecisionLog::end_line() {
   line_.close('}');
   line_.end_line();

@@ -78,9 +78,9 @@ auto call_and_write(LineWriter& line, Law& law, const Arguments&... arguments) {
 }
 
 /// Records every call of a controller as a line of JSON with its arguments and its outcome. The whole state of a
-/// controller is recorded before its first recorded call, and again after lines were lost. Replay can then continue
-/// from that state with equal results. Records the controllers of one UE, or of one connection of that UE. Allocates
-/// nothing. Thread: that of the controllers.
+/// controller is recorded before its first recorded call, and again after lines were lost. Class Replay can then
+/// continue from that state with equal results. Records the controllers of one UE, or of one connection of that UE.
+/// Allocates nothing. Not thread-safe, except lost().
 class DecisionLog {
  public:
   /// Largest number of controllers that are recorded at once; calls of further controllers are not recorded.
@@ -99,15 +99,15 @@ class DecisionLog {
     std::uint32_t first = 1;
     std::uint32_t step = 1;
   };
-  /// Starts a decision log that writes to `sink`, which must outlive it.
+  /// Starts a decision log that writes to `sink`. The sink must outlive the decision log.
   DecisionLog(LineSink& sink, const Selection& selection, Numbers numbers = {1, 1});
 
   [[nodiscard]] const Selection& selection() const { return selection_; }
   /// Sets the time that is written into the next lines.
   void set_time(Instant now) { now_ = now; }
 
-  /// Calls the controller, and records the call if the controller is selected for recording. `identify` returns a
-  /// ControllerIdentity<RecordedController<Law>::Origin>.
+  /// Calls the controller, and records the call if the controller is selected for recording. `identify` is a function
+  /// that returns a ControllerIdentity<RecordedController<Law>::Origin>; it is called only when needed.
   template <typename Call, typename Law, typename Identify, typename... Arguments>
   [[gnu::cold, gnu::noinline]] auto record(Law& law, const Identify& identify, const Arguments&... arguments) {
     RecordedEntry* entry = find_entry(&law);
@@ -119,7 +119,7 @@ class DecisionLog {
   /// address.
   void left(const void* law);
 
-  /// Returns the number of lines that were lost because the sink had no space for them. Thread: any.
+  /// Returns the number of lines that were lost because the sink had no space for them. May be called from any thread.
   [[nodiscard]] std::uint64_t lost() const { return lost_.load(std::memory_order_relaxed); }
 
  private:
@@ -146,8 +146,8 @@ class DecisionLog {
   void begin_line(const RecordedEntry& entry, std::string_view event);
   /// Adds the addresses and ports of the controller's owner to the line.
   void add_owner(const ControllerOwner& owner);
-  /// Ends the line and passes it to the sink. Returns false if it is lost; all controllers must then record their state
-  /// again.
+  /// Ends the line and passes it to the sink. Returns false if the line is lost; the state of all controllers is then
+  /// recorded again.
   [[nodiscard]] bool end_line();
   /// Passes the line to the sink. Returns false if it does not fit or the sink refuses it.
   [[nodiscard]] bool put_line();
@@ -194,7 +194,7 @@ class DecisionLog {
   Numbers numbers_;
   Instant now_{};
   std::atomic<std::uint64_t> lost_{0};
-  std::uint64_t lost_unreported_ = 0;  ///< number of lost lines that no later line of the log states yet
+  std::uint64_t lost_unreported_ = 0;  ///< number of lost lines that the log does not state yet
   std::array<RecordedEntry, max_controllers> entries_{};
   std::array<char, longest_line> room_{};
   LineWriter line_;

@@ -12,8 +12,8 @@
 #include "control/window_laws/flow_controller_tables.hpp"
 #include "control/window_laws/queue_view.hpp"
 
-/// Lists the fields that a decision log records, one list per type: parameters of controllers, their inputs and their
-/// results. A parameter's field has the name of its configuration key.
+/// This header lists the fields that a decision log records, one list per type: parameters of controllers, their inputs
+/// and their results. A parameter's field has the name of its configuration key.
 namespace sluice::control {
 
 template <typename Self, typename T>
@@ -38,9 +38,8 @@ struct EnumWords<FlowControllerKind> {
 
 // --- parameters
 
-/// Passed to the describe() functions of parameters in place of config::Section, the reader of the configuration. It
-/// visits a field for each configuration key. So parameters that describe their keys need no second list of fields for
-/// the decision log.
+/// Replaces config::Section, the reader of the configuration, in calls of a function describe(). Visits a field for
+/// each configuration key that describe() lists. So such parameters need no second list of fields for the decision log.
 template <typename Visit>
 struct DescribedFields {
   Visit& visit;
@@ -60,8 +59,8 @@ struct DescribedFields {
   }
 };
 
-/// Visits the fields of parameters for which a function describe(Section&, Parameters&) lists the configuration keys.
-/// They need no second list for the decision log.
+/// Visits the fields of parameters whose configuration keys a function describe(Section&, Parameters&) lists. Such
+/// parameters need no second list of fields for the decision log.
 template <typename T, typename Visit>
 requires requires(DescribedFields<Visit>& s, std::remove_const_t<T>& p) {
   describe(s, p);

@@ -8,8 +8,8 @@
 namespace sluice::control {
 
 /// Writes one JSON object as a line into a buffer of the caller. Text that does not fit is omitted, and fits() then
-/// returns false. Numbers are written with all digits, so a reader of the line gets exactly the same numbers. Thread:
-/// one.
+/// returns false. A number is written with as many digits as are needed to read exactly the same number again. Not
+/// thread-safe.
 class LineWriter {
  public:
   explicit LineWriter(std::span<char> room) : room_(room) {}
@@ -34,7 +34,8 @@ class LineWriter {
   void whole(std::uint64_t number);
   /// Writes a number. A number that is not finite is written as text, because JSON cannot express it.
   void real(double number);
-  /// Writes `text` as a JSON string. It is plain ASCII and contains no quotation mark, so nothing is escaped.
+  /// Writes `text` as a JSON string. `text` must be ASCII without quotation marks, backslashes and control characters,
+  /// because nothing is escaped.
   void word(std::string_view text);
   /// Writes `number` followed by its unit, in the form that Reference::parse() reads.
   void amount(double number, std::string_view unit);

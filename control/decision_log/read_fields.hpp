@@ -19,7 +19,7 @@
 
 namespace sluice::control {
 
-/// Error in a line of a decision log; the text states the place in the line and what was expected there.
+/// Error in a line of a decision log. The text states the place in the line and what was expected there.
 struct ReplayError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -41,14 +41,16 @@ struct FieldPlace {
 [[nodiscard]] std::uint64_t read_count(const nlohmann::json& json, std::uint64_t most, const FieldPlace& place);
 [[nodiscard]] double read_real(const nlohmann::json& json, double least, double most, const FieldPlace& place);
 /// Reads an amount of bytes from JSON: a number of bytes, or text with a unit such as "64 KiB". Throws ReplayError,
-/// which states `place`, for any other value. read_duration() likewise reads nanoseconds, or text such as "20ms".
+/// which states `place`, for any other value.
 [[nodiscard]] Bytes read_bytes(const nlohmann::json& json, const FieldPlace& place);
+/// Reads a duration from JSON: a number of nanoseconds, or text with a unit such as "20ms". Throws ReplayError, which
+/// states `place`, for any other value.
 [[nodiscard]] Duration read_duration(const nlohmann::json& json, const FieldPlace& place);
 [[nodiscard]] Reference read_reference(const nlohmann::json& json, const FieldPlace& place);
 [[nodiscard]] std::size_t read_word(const nlohmann::json& json, std::span<const std::string_view> words,
                                     const FieldPlace& place);
 
-/// Limit of times in a decision log, in nanoseconds. The sum and the difference of two such times do not overflow.
+/// Limit of times in a decision log, in nanoseconds. Neither the sum nor the difference of two such times overflows.
 inline constexpr std::int64_t furthest = std::int64_t{1} << 61U;
 /// Limit of byte amounts and of rates in bytes per second. No link or queue reaches it, and such a rate times the
 /// longest duration does not overflow.

@@ -7,13 +7,13 @@
 #include "control/decision_log/states.hpp"
 #include "control/smvs/node_b_allowance.hpp"
 
-/// Lists the calls of each controller that a decision log records and a replay repeats. A call has a name, the names
-/// and types of its arguments, and the name of its result if it has one.
+/// This header lists the calls of each controller that a decision log records and a replay repeats. A call has a name,
+/// the names and types of its arguments, and the name of its result if it has one.
 namespace sluice::control {
 
-/// Describes a type of controller for the decision log, in a specialization. The type Origin contains the parameters
-/// from which make() constructs the controller. word() returns the controller's name in the log. outcome() visits the
-/// values that the controller returns after a call. The type Calls lists the controller's calls.
+/// Describes a type of controller for the decision log. Each type has its own specialization. Origin is the type of the
+/// parameters from which make() constructs the controller. word() returns the controller's name in the log. outcome()
+/// visits the values that the controller returns after a call. Calls is the list of the controller's calls.
 template <typename Law>
 struct RecordedController;
 

@@ -18,7 +18,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// Largest number of controllers in one replay. It bounds the memory, because the decision log is input from outside.
+/// Largest number of controllers in one replay. It bounds the memory, because the decision log may come from an
+/// untrusted source.
 constexpr std::size_t max_controllers = 4096;
 constexpr std::uint64_t format = 1;
 
@@ -53,8 +54,8 @@ void check(const DelayBasedParameters& parameters) {
 template <typename Origin>
 void check(const Origin& /*origin*/) {}
 
-/// Constructs a controller with the state that a line of the decision log contains. `owner` keeps the parameters, to
-/// which the controller may refer.
+/// Constructs a controller from its parameters `made_of`, with the state that a line of the decision log contains.
+/// `owner` then keeps the parameters alive, because the controller may only refer to them.
 template <typename Law>
 Law law_of(const Json& made_of, const Json& state, std::shared_ptr<const void>& owner) {
   const auto origin = std::make_shared<typename RecordedController<Law>::Origin>();
@@ -66,7 +67,8 @@ Law law_of(const Json& made_of, const Json& state, std::shared_ptr<const void>& 
   return law;
 }
 
-/// Makes a recorded call again, with the arguments `in`. Returns its outcome in the form that DecisionLog writes.
+/// Makes a recorded call again, with the arguments `in` from the decision log. Returns the outcome in the form that
+/// DecisionLog writes.
 template <typename Call, typename Law>
 Json outcome_of(Law& law, const Json& in) {
   std::array<char, DecisionLog::longest_line> room{};

@@ -31,7 +31,7 @@ struct ReplayTotals {
 /// Replays a decision log: constructs its controllers from their recorded states, repeats every call and compares the
 /// outcomes. If parameters are changed, the outcomes are the decisions of the changed controllers on the recorded
 /// inputs. The inputs stay as recorded, because the reaction of hosts and radio to other decisions is unknown. Reads no
-/// clock. Thread: one.
+/// clock. Not thread-safe.
 class Replay {
  public:
   /// Value that replaces a parameter in every controller that has this parameter. Examples of name and value are "gain"
@@ -43,7 +43,7 @@ class Replay {
   };
   /// Describes a recorded call that was made again with another outcome than the recorded one. Both outcomes are JSON.
   struct Difference {
-    std::uint64_t line;  ///< number of the line in the decision log, from 1
+    std::uint64_t line;  ///< number of the line in the decision log; the first line has the number 1
     const nlohmann::json& recorded;
     const nlohmann::json& out;  ///< outcome of the call when the replay made it again
   };

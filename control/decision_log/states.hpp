@@ -7,8 +7,8 @@
 #include "control/smvs/smvs.hpp"
 #include "control/window_laws/flow_controller.hpp"
 
-/// Lists for each type of controller its state: every member that changes after construction. tests/lint reports a
-/// member that is missing here.
+/// This header lists for each type of controller its state: every member that changes after construction. tests/lint
+/// reports a member that is missing here.
 namespace sluice::control {
 
 // --- parts of laws

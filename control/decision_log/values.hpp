@@ -14,7 +14,7 @@ namespace sluice::control {
 template <typename Enum>
 struct EnumWords;
 
-/// Reference to an amount of bytes. A decision log contains it as a number, or as "unlimited" if it is Bytes::max().
+/// Refers to an amount of bytes that is written to a decision log as a number, or as "unlimited" if it is Bytes::max().
 template <typename Amount>
 struct OrUnlimited {
   Amount& amount;
@@ -22,7 +22,7 @@ struct OrUnlimited {
 template <typename Amount>
 OrUnlimited(Amount&) -> OrUnlimited<Amount>;
 
-/// Reference to a time. A decision log contains it as a number of nanoseconds, or as "never" if it is `never`.
+/// Refers to a time that is written to a decision log as a number of nanoseconds, or as "never" if it is `never`.
 template <typename When>
 struct OrNever {
   When& when;
@@ -42,8 +42,8 @@ struct Between {
 };
 
 /// True if the class has a static function `fields`, which lists its members for writing and for reading.
-/// fields(object, visit) calls visit(name, value) for each member. It calls visit(name, value, most) or visit(name,
-/// value, Between) if only some numbers are valid.
+/// fields(object, visit) calls visit(name, value) for each member. If only some numbers are valid, the call has a third
+/// argument: the largest number, or a Between.
 template <typename T, typename Visit>
 concept HasFields = requires(T& object, Visit& visit) {
   std::remove_const_t<T>::fields(object, visit);
