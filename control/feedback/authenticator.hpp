@@ -32,7 +32,7 @@ struct Key {
 };
 
 /// Computes and verifies the authentication tags of datagrams with a set of keys. The MAC state of each key is prepared
-/// once. Thread: one.
+/// once, in the constructor. Not thread-safe.
 class Authenticator {
  public:
   /// Prepares the keys. Throws std::invalid_argument if there is no key, an id repeats, or a secret is too short.

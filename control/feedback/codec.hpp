@@ -24,7 +24,7 @@ enum class MessageType : std::uint8_t {
   status = 2   ///< state of bearers (bytes sent to each UE), from a proxy to a Node-B
 };
 
-/// Optional features that the sender of a message accepts.
+/// Optional features of the protocol that the sender of a message accepts.
 struct Features {
   bool changes = false;  ///< accepts REPORT datagrams that omit UEs whose state has not changed
   bool large = false;    ///< accepts datagrams above default_max_datagram, up to largest_datagram bytes
@@ -33,7 +33,7 @@ struct Features {
 /// Header fields of a datagram.
 struct Header {
   MessageType type = MessageType::report;
-  bool poll = false;  ///< true if the sender requests the status of all bearers at once
+  bool poll = false;  ///< true if the sender requests that the status of all bearers is sent immediately
   std::uint32_t key_id = 0;
   std::uint16_t records = 0;
   std::uint64_t sender = 0;    ///< id of the sender, stable over its restarts
@@ -43,17 +43,16 @@ struct Header {
   Duration period{};           ///< Ts: time until the sender's next regular message; 0 if the sender announces none
   Features features;           ///< optional features that the sender of the datagram accepts
 
-  /// Longest interval between two reports of a UE, if the REPORT omits unchanged UEs; 0 if no UE is omitted. An
-  /// omission record contains this value, so it is known only after all records were read.
+  /// Longest interval between two reports of a UE, if the REPORT omits UEs that have not changed; 0 if it omits none.
+  /// It is known only after all records were read, because an omission record carries it.
   Duration refresh{};
 };
 
-/// Writes the records of a datagram into a buffer that it does not own. Every add() succeeds or leaves the buffer
-/// unchanged.
+/// Writes the records of a datagram into a buffer of the caller. Every add() succeeds or leaves the buffer unchanged.
 class DatagramWriter {
  public:
-  /// Starts a datagram in `buffer`, which has space for at least the header and `extension`. The extension is the
-  /// session id of AES-256-GMAC, or empty. It follows the header fields and must outlive the writer.
+  /// Starts a datagram in `buffer`, which must have space for at least the header and `extension`. The extension
+  /// follows the header fields: it is the session id of AES-256-GMAC, or empty. Both arguments must outlive the writer.
   explicit DatagramWriter(std::span<std::uint8_t> buffer, std::span<const std::uint8_t> extension = {});
 
   /// Adds one record to the datagram; returns false if it does not fit.
@@ -93,7 +92,7 @@ inline constexpr std::size_t omission_size = 14;
 /// Result of decode_header(): the header fields or the reason of the failure.
 struct Decoded {
   Failure failure = Failure::none;
-  Header header;                          ///< header fields; complete if `failure` is none
+  Header header;                          ///< header fields; all are valid only if `failure` is none
   std::span<const std::uint8_t> records;  ///< bytes of the records, which follow the header
 };
 
@@ -104,8 +103,8 @@ class RecordHandler {
   virtual void on_message(const Header& /*header*/) {}
   virtual void on_report(const Header& header, const BearerReport& report) = 0;
   virtual void on_status(const Header& header, const BearerStatus& status) = 0;
-  /// Called while records are read, if the message omits unchanged UEs. Session does not call this function; it passes
-  /// `refresh` in the header of on_message().
+  /// Called while records are read, if the message omits unchanged UEs. Session does not call this function, because it
+  /// passes `refresh` in the header of on_message().
   virtual void on_omission(Duration /*refresh*/) {}
 
  protected:

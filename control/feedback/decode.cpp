@@ -160,8 +160,8 @@ Failure read_omission(Octets fields, RecordHandler* handler) {
   return failure == Failure::missing_address ? Failure::malformed_record : failure;
 }
 
-/// Reads a record. Returns the reason if it is malformed, else `none`. Records of a kind that does not belong to the
-/// message's type are skipped, and so are records of an unknown kind.
+/// Reads one record and passes it to `handler`. Returns the reason if the record is malformed, else `none`. Records of
+/// an unknown kind, or of a kind that does not belong to the message's type, are skipped.
 Failure read_any(std::uint16_t kind, Octets fields, const Header& header, RecordHandler* handler) {
   if (header.type == MessageType::report && kind == static_cast<std::uint16_t>(RecordKind::report)) {
     return read_report(fields, header, handler);

@@ -28,7 +28,7 @@ using SessionId = std::array<std::uint8_t, 16>;
 /// its sequence number is not greater than the last signed one. A sender that restarts draws another session id, so its
 /// sequence numbers may start again even if its clock was set back.
 ///
-/// Thread: one.
+/// Not thread-safe.
 class GmacSessions {
  public:
   /// Largest number of session keys that are cached. If the cache is full, the least recently used key is evicted, and
@@ -42,8 +42,8 @@ class GmacSessions {
   GmacSessions& operator=(const GmacSessions&) = delete;
 
   /// Returns the tag of a datagram that this side sends. Returns nothing if the datagram's header has no session id, or
-  /// if memory is exhausted. Also returns nothing if the datagram's sequence number is not greater than the last one
-  /// signed in any session.
+  /// if memory is exhausted. Also returns nothing if the sequence number is not greater than the last one that was
+  /// signed.
   [[nodiscard]] std::optional<Tag> sign(std::span<const std::uint8_t> datagram);
   /// True if `tag` is the datagram's tag; compares in constant time. A forged datagram costs the derivation of one key,
   /// which is not cached.

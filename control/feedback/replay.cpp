@@ -38,9 +38,9 @@ bool ReplayWindow::take(std::uint64_t sequence) {
   return true;
 }
 
-/// Checks a datagram with the epoch `of_epoch` and the number `sequence` against this sender's newest epoch and its
-/// received numbers. Returns the reason if the datagram must be refused, else `none`. A datagram with a greater epoch
-/// replaces the epoch.
+/// Checks a datagram with the epoch `of_epoch` and the number `sequence` against this sender's newest epoch and the
+/// numbers received in it. Returns the reason if the datagram must be refused, else `none`. A greater epoch becomes the
+/// newest one, without received numbers.
 Failure ReplayGuard::Newest::take(std::uint64_t of_epoch, std::uint64_t sequence, Instant now) {
   if (of_epoch < epoch) return Failure::stale_epoch;
   if (of_epoch > epoch) *this = Newest{of_epoch, {}, now};

@@ -46,9 +46,9 @@ struct ReceivedAt {
 /// First rule: a newer epoch of a sender replaces the earlier one, and datagrams of the earlier epoch are refused from
 /// then on. A forged epoch of 2^64 − 1 would thus exclude the sender forever. A legitimate epoch is the sender's clock
 /// at its start, or its last epoch plus one. So it is not far ahead of the local clock. An epoch ahead by more than
-/// `lead` is therefore kept separately. It replaces no other epoch, and is accepted only while the sender uses no
-/// other. If the local clock is wrong and all epochs are ahead, newer ones replace earlier ones by this rule. An epoch
-/// that is no longer ahead keeps its received sequence numbers.
+/// `lead` (one day) is therefore kept separately. It replaces no other epoch, and is accepted only while the sender
+/// uses no other. If the local clock is wrong and all epochs are ahead, newer ones replace earlier ones among them. An
+/// epoch that is no longer ahead keeps its received sequence numbers.
 ///
 /// Second rule: if there are more senders than `max_senders`, the sender with the longest time since its last datagram
 /// is discarded. That time must be at least `min_idle_time`. From then on an unknown sender must have a greater epoch
@@ -75,8 +75,8 @@ class ReplayGuard {
   [[nodiscard]] std::size_t senders() const { return senders_.size(); }
 
  private:
-  /// Newest epoch of a sender, with the sequence numbers received in it. Two objects are kept per sender: one for
-  /// epochs ahead of the local clock, and one for all others.
+  /// Newest epoch of a sender, with the sequence numbers received in it. Two objects exist per sender: one for epochs
+  /// that are ahead of the local clock by more than `lead`, and one for all others.
   struct Newest {
     std::uint64_t epoch = 0;
     ReplayWindow window;
@@ -98,7 +98,7 @@ class ReplayGuard {
   std::size_t max_senders_;
   Senders senders_;
 
-  /// greatest epoch of the discarded senders, without epochs ahead of the local clock
+  /// greatest epoch of the discarded senders, without epochs ahead of the local clock by more than `lead`
   std::uint64_t discarded_epoch_ = 0;
   std::uint64_t discarded_epoch_ahead_ = 0;
 };

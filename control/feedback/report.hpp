@@ -29,7 +29,7 @@ struct BearerReport {
   Bytes queue;  ///< bytes that wait in the queue now; counted in whole frames if the cell queues frames
   std::uint32_t queue_frames = 0;
   Bytes buffer;                   ///< capacity of the queue in bytes; 0 = unlimited
-  std::uint64_t arrived = 0;      ///< IP bytes that arrived for the queue, dropped ones included
+  std::uint64_t arrived = 0;      ///< IP bytes that have arrived at the queue, including dropped ones
   std::uint64_t transmitted = 0;  ///< bytes that left the queue over the air
   std::uint64_t delivered = 0;    ///< bytes that the UE has received
   std::uint64_t dropped = 0;
@@ -61,9 +61,10 @@ struct BearerReport {
          a.gwa_window == b.gwa_window && a.service_rate == b.service_rate && a.mean_service_rate == b.mean_service_rate;
 }
 
-/// Upper limits of valid amounts and rates. They exceed any radio link and its queue, and sums and products of such
-/// values do not overflow.
+/// Upper limit of valid amounts. It exceeds any radio queue, and sums and products of such values do not overflow.
 inline constexpr Bytes max_plausible{1'000'000'000'000};
+/// Upper limit of valid rates. It exceeds the rate of any radio link, and sums and products of such values do not
+/// overflow.
 inline constexpr Rate fastest_plausible = Rate::bits_per_second(1e15);
 
 /// Limits the amounts and rates of a report to plausible values, because even an authenticated sender may be faulty.

@@ -7,8 +7,8 @@
 
 namespace sluice::control::feedback {
 
-/// One report of a UE's radio queue that was received and accepted. The fields after `bearer` give the order of the
-/// reports of one sender. If the message format has no such fields, the source of the reports numbers them itself.
+/// One report of a UE's radio queue that was received and accepted. The fields after `bearer` identify the sender and
+/// the order of its reports. If the message format has no such fields, the source of the reports numbers them itself.
 struct ReportArrival {
   BearerReport bearer;
   std::uint64_t sender = 0;    ///< id of the Node-B that sent the report, stable over its restarts
@@ -18,8 +18,8 @@ struct ReportArrival {
   Duration period{};           ///< reporting period Ts that the Node-B announced
 };
 
-/// Notice that a Node-B omits UEs whose state has not changed from its reports. The notice applies to all UEs of this
-/// Node-B.
+/// Notice that a Node-B omits UEs from its reports if their state has not changed. The notice applies to all UEs of
+/// this Node-B.
 struct OmissionNotice {
   std::uint64_t sender = 0;
   std::uint64_t epoch = 0;

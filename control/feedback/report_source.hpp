@@ -16,7 +16,7 @@
 
 namespace sluice::control::feedback {
 
-/// Receiver of all reports that a source accepts.
+/// Interface that receives all reports and notices that a report source accepts.
 class ReportReceiver {
  public:
   /// Processes a report of an authenticated message. Returns false if the report is discarded, because it is
@@ -24,7 +24,7 @@ class ReportReceiver {
   virtual bool on_report(const ReportArrival& report) = 0;
   /// Processes the notice that a Node-B omits unchanged UEs from its reports.
   virtual void on_omission(const OmissionNotice& notice) = 0;
-  /// Processes a Node-B's request for the status of every bearer.
+  /// Processes a Node-B's request for an immediate status of every bearer.
   virtual void on_poll() = 0;
 
  protected:
@@ -33,8 +33,9 @@ class ReportReceiver {
 
 /// Counter of a source.
 struct SourceCounter {
-  /// Name without its prefix, which FeedbackLink adds: `feedback.` for the source `sluice`, else `feedback.WORD.`,
-  /// where WORD selects the source in the configuration. "refused_…" counts refused messages, by reason.
+  /// Name of the counter without its prefix, which FeedbackLink adds. The prefix is `feedback.` for the source
+  /// `sluice`, else `feedback.WORD.`, where WORD selects the source in the configuration. Names that begin with
+  /// "refused_" count refused messages, by reason.
   std::string name;
   std::string_view text;  ///< text that describes what is counted; in static storage
   std::uint64_t value = 0;
@@ -50,8 +51,8 @@ struct ReportSourceConfig {
 };
 
 /// Receives reports about radio queues in one message format. Authenticates and decodes messages, and passes every
-/// accepted report to a receiver. Messages are hostile input: a source checks bounds first, and counts each refused
-/// message by reason. No network error stops the source. Thread: that of its io_context.
+/// accepted report to a receiver. Messages may be hostile: a source checks bounds first, and counts each refused
+/// message by reason. No network error stops the source. Runs on the thread of its io_context.
 class ReportSource {
  public:
   ReportSource() = default;

@@ -7,23 +7,23 @@
 
 namespace sluice::control::feedback {
 
-/// Determines at the receiver from which sequence number on no datagram of a sender is missing. A UE's last report
-/// stays valid while later REPORTs omit the UE, but only if all later datagrams were received. The owner must pass each
-/// accepted datagram once. Thread: one.
+/// Determines at the receiver from which sequence number on no datagram of a sender is missing. While later REPORTs
+/// omit a UE, the UE's last report stays valid only if all later datagrams were received. The owner must pass each
+/// accepted datagram once. Not thread-safe.
 class SequenceGapTracker {
  public:
-  /// Records an accepted datagram with the sender's `epoch` and its number in that epoch. Datagrams may be out of
-  /// order.
+  /// Records an accepted datagram with the sender's `epoch` and the datagram's number in that epoch. Datagrams may be
+  /// out of order.
   void take(std::uint64_t epoch, std::uint64_t sequence);
-  /// Records that the receiver lost a part of the newest datagram. That datagram then counts as missing.
+  /// Records that the receiver has discarded a report of the newest datagram. That datagram then counts as missing.
   void lose() { whole_from_ = newest_ + 1; }
-  /// Returns the smallest sequence number from which on all datagrams up to the newest were received. If a part of the
-  /// newest datagram was lost, returns the newest number plus one.
+  /// Returns the smallest sequence number from which on all datagrams up to the newest were received. If the newest
+  /// datagram counts as missing after lose(), returns its number plus one.
   [[nodiscard]] std::uint64_t since() const;
   [[nodiscard]] std::uint64_t newest() const { return newest_; }
 
  private:
-  /// Largest number of missing datagrams that are kept, because they may still arrive out of order.
+  /// Largest number of missing datagrams whose numbers are stored, because they may still arrive out of order.
   static constexpr std::size_t max_missing = 32;
 
   std::uint64_t epoch_ = 0;

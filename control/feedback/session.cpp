@@ -23,7 +23,7 @@ const Key* send_key_of(const SessionConfig& config) {
   return found == config.keys.end() ? nullptr : &*found;
 }
 
-/// Returns the configuration unchanged; throws std::invalid_argument if it is unusable.
+/// Returns `config` unchanged; throws std::invalid_argument if it is unusable.
 SessionConfig checked(SessionConfig config) {
   if (config.epoch == 0) throw std::invalid_argument("feedback: epoch 0 is not an epoch");
   if (config.max_datagram < smallest_datagram || config.max_datagram > largest_datagram) {

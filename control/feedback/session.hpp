@@ -56,7 +56,7 @@ struct StaleSender {
 /// Returns a sentence that describes the stale epoch and what the operator should do.
 [[nodiscard]] std::string to_string(const StaleSender& stale);
 
-/// Receiver of encoded datagrams that are to be sent: a socket, or a link of the virtual-time network.
+/// Receiver of encoded datagrams that are to be sent: a UDP socket, or a link of the emulator's virtual-time network.
 class DatagramSink {
  public:
   /// Sends a datagram; the bytes are valid only during the call.
@@ -67,7 +67,7 @@ class DatagramSink {
 };
 
 /// One side of the feedback protocol, without a transport. It encodes, signs, authenticates and decodes datagrams and
-/// rejects replays. Has no clock and no socket. Thread: one.
+/// rejects replays. Has no clock and no socket. Not thread-safe.
 class Session {
  public:
   /// Creates a session. Throws std::invalid_argument for an unusable configuration.
@@ -75,8 +75,8 @@ class Session {
 
   /// Sends reports in as many datagrams as needed, each with its own sequence number. Without reports it sends one
   /// datagram without records. Returns the sequence number of the last one. `period` is the announced time until the
-  /// next regular reports. If `poll` is true, the receiver is asked for the status of all UEs at once. `refresh` is the
-  /// longest interval between two reports of a UE if unchanged UEs are omitted; 0 if none is omitted.
+  /// next regular reports. If `poll` is true, an immediate status of all UEs is requested from the receiver. `refresh`
+  /// is the longest interval between two reports of a UE if unchanged UEs are omitted; 0 if none is omitted.
   std::uint64_t send_reports(std::span<const BearerReport> reports, Duration now, Duration period, bool poll,
                              DatagramSink& sink, Duration refresh = {});
   std::uint64_t send_statuses(std::span<const BearerStatus> statuses, Duration now, Duration period, bool poll,
@@ -89,8 +89,8 @@ class Session {
   /// accepted datagram to `header`. Returns the reason if the datagram is refused, else `none`.
   Failure receive(std::span<const std::uint8_t> datagram, RecordHandler& handler, const ReceivedAt& at, Header& header);
 
-  /// Sets the maximum length of datagrams sent from now on to `octets`, but at most to the configured maximum. The
-  /// initial limit is at most default_max_datagram, because only some peers accept larger ones.
+  /// Sets the maximum length of datagrams sent from now on to `octets`, but at most to the configured maximum. Before
+  /// the first call the limit is at most default_max_datagram, because only some peers accept longer datagrams.
   void set_limit(std::size_t octets) { limit_ = std::min(octets, config_.max_datagram); }
   [[nodiscard]] std::size_t limit() const { return limit_; }
   /// Returns the maximum datagram length that all current peers accept, limited by the configuration.
@@ -105,8 +105,8 @@ class Session {
   /// received from it in the last two seconds. Returns no feature if there is no current sender.
   [[nodiscard]] Features peer_features(Instant now) const;
 
-  /// Skips `datagrams` sequence numbers, so that receivers count them as lost. Used if numbers were assigned to reports
-  /// that could not be sent.
+  /// Skips `datagrams` sequence numbers, so that receivers count these datagrams as lost. Called if numbers were
+  /// assigned to reports that could not be sent.
   void skip(std::uint64_t datagrams) { sequence_ += datagrams; }
   /// Returns the sequence number of the next datagram. By this number receivers distinguish a new allowance (bytes that
   /// the proxy may send) from the previous one.

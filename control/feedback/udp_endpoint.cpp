@@ -14,7 +14,8 @@ namespace {
 namespace asio = boost::asio;
 using asio::ip::udp;
 
-/// Returns the peer's endpoint in the form in which a socket of the local address family can send to it.
+/// Returns the peer's endpoint in the form in which a socket of the local address family can send to it: an IPv6 socket
+/// needs an IPv4-mapped address for an IPv4 peer.
 udp::endpoint reachable_from(const udp::endpoint& local, const udp::endpoint& peer) {
   if (local.address().is_v4() == peer.address().is_v4()) return peer;
   if (local.address().is_v4()) {
@@ -46,8 +47,8 @@ UdpEndpoint::UdpEndpoint(asio::io_context& context, UdpEndpointConfig config, Se
   for (udp::endpoint& peer : config_.peers) peer = reachable_from(config_.local, peer);
 }
 
-/// Processes a datagram. If it is accepted, adds its source address `from` to the learned destinations, unless no
-/// LearnFrom of its key contains that address.
+/// Processes a datagram. If it is accepted, its source address `from` becomes a learned destination, provided that a
+/// LearnFrom of its key contains the address.
 void UdpEndpoint::receive(std::span<const std::uint8_t> datagram, const udp::endpoint& from) {
   Header header;
   const ReceivedAt at = config_.clock();

@@ -16,8 +16,8 @@
 
 namespace sluice::control::feedback {
 
-/// Permission to learn destinations from the senders that authenticate with one key: messages may be sent to those of
-/// their source addresses that `addresses` contains.
+/// Permits that source addresses of datagrams which authenticate with one key become destinations of messages. Only the
+/// given addresses are permitted.
 struct LearnFrom {
   std::uint32_t key = 0;            ///< id of the key that the sender uses
   std::vector<IpPrefix> addresses;  ///< addresses to which messages may be sent; empty permits none
@@ -31,14 +31,14 @@ struct UdpEndpointConfig {
 
   /// datagrams received per wake-up before other handlers of the io_context run, ≥ 1
   std::size_t datagrams_per_wakeup = 64;
-  /// Returns the time of each datagram received.
+  /// Returns the present time; called for each datagram received.
   std::function<ReceivedAt()> clock;
 };
 
 /// Counters of socket events and learned destinations; invalid datagrams are counted by the session.
 struct UdpCounters : SocketCounters {
-  /// Number of accepted datagrams whose source address may not become a destination, because no LearnFrom with the key
-  /// of the datagram contains it.
+  /// Number of accepted datagrams whose source address may not become a destination, because no LearnFrom of the
+  /// datagram's key contains the address.
   std::uint64_t not_answered = 0;
   /// Number of accepted datagrams whose source address did not become a destination, because `most_learned` addresses
   /// are learned already.
@@ -67,11 +67,12 @@ class UdpEndpoint final : private DatagramSink {
   void stop() { socket_.stop(); }
 
   /// Sends reports to all destinations. `now` is the time on this side's monotonic clock. The other arguments and the
-  /// result are those of Session::send_reports().
+  /// return value are those of Session::send_reports().
   std::uint64_t send_reports(std::span<const BearerReport> reports, Duration now, Duration period, bool poll = false,
                              Duration refresh = {});
-  /// Sends reports only to the destination from which the proxy with the sender id `sender` was last received; to all
-  /// destinations if none is recorded. The other arguments and the result are those of Session::send_reports().
+  /// Sends reports only to the address from which the proxy with the sender id `sender` last sent, if that is a
+  /// destination. Otherwise sends them to all destinations. The other arguments and the return value are those of
+  /// Session::send_reports().
   std::uint64_t send_reports_to(std::uint64_t sender, std::span<const BearerReport> reports, Duration now,
                                 Duration period, Duration refresh = {});
   std::uint64_t send_statuses(std::span<const BearerStatus> statuses, Duration now, Duration period, bool poll = false);

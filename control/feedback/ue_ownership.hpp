@@ -35,9 +35,9 @@ struct ClaimCounters {
 
 /// Determines at the Node-B which of several proxies carries the traffic of each UE, from the proxies' status messages
 /// (PROTOCOL.md, "Several proxies"). An unassigned UE is assigned to a proxy whose status reports flows, a backlog or
-/// sent bytes of that UE. The UE is reassigned to another proxy if a status of that proxy shows that it has sent to the
-/// UE since its previous status. This shows that the routers now send the UE's packets through that proxy. Any status
-/// of the assigned proxy extends the assignment. Reads no clock; times passed in must not decrease. Thread: one.
+/// sent bytes of that UE. The UE is reassigned if a status of another proxy shows that this proxy has sent to the UE
+/// since its previous status. The routers then forward the UE's packets through that proxy. Any status of the assigned
+/// proxy extends the assignment. Reads no clock; times passed in must not decrease. Not thread-safe.
 class UeOwnership {
  public:
   /// Time after which the assignment of a UE to a proxy expires, unless that proxy sends a status of the UE.
