@@ -65,7 +65,7 @@ void AckRegulator::on_released(Bytes ack) {
   watch_growth();
 }
 
-/// Ends the phase `slow_start` if the source's window grew by a quarter or less in a round trip. In slow start the
+/// Ends the phase `slow_start` if the sender's window grew by a quarter or less in a round trip. In slow start the
 /// window grows by half (with delayed ACKs) or doubles per round trip; in congestion avoidance it grows by one segment.
 void AckRegulator::watch_growth() {
   if (released_ < round_end_) return;

@@ -9,40 +9,44 @@
 
 namespace sluice::control {
 
-/// Parameters of the Ack Regulator for one flow.
+/// Parameters of the Ack Regulator, which withholds ACKs of one flow until the radio buffer has free space.
 struct AckRegulatorParameters {
   Bytes buffer{20'000};  ///< size of this flow's queue, > 0; the paper uses 20 packets of 1 kB
   Bytes segment{1448};   ///< size of the flow's largest segment, > 0
 };
 
-/// Checks the ranges, and that the buffer has space for the data that one ACK causes in slow start. Returns the broken
+/// Checks the ranges, and that the buffer has space for the data that one ACK permits in slow start. Returns the broken
 /// rules.
 [[nodiscard, gnu::cold, gnu::noinline]] std::vector<Violation> validate(const AckRegulatorParameters& parameters);
 
-/// Phase of the sender's congestion control, as the Ack Regulator estimates it.
+/// Phase of the congestion control of the source (the sender of the data), as the Ack Regulator estimates it.
 enum class SourcePhase : std::uint8_t {
-  /// The source sends two bytes for every acknowledged one. This phase is assumed until ACKs for one whole buffer are
-  /// withheld.
+  /// The source sends two bytes for every acknowledged one, so buffer space is reserved for both. Once ACKs for more
+  /// than a whole buffer are withheld, space is reserved for one only.
   slow_start,
-  avoidance,  ///< the source sends one byte for every acknowledged one; for the segment by which its window grows per
-              ///< round trip, no buffer space is reserved
-  recovery,  ///< the source reacts to a drop: buffer space is reserved as in slow start, so that no second drop follows
+  /// The source sends one byte for every acknowledged one. In addition its window grows by one segment per round trip,
+  /// for which no buffer space is reserved.
+  avoidance,
+  /// The source reacts to a drop. Buffer space is reserved as in slow start, so that no second drop follows.
+  recovery,
 };
 
 /// Ack Regulator of one flow, in bytes (Chan & Ramjee, MobiCom 2002, as described in INFOCOM 2004). It never rewrites
-/// an ACK. It withholds an ACK while the buffer has no space for the data that this ACK causes. All positions are those
-/// of StreamPosition. Reads no clock; thread: its flow's.
+/// an ACK. It withholds an ACK while the radio buffer has no space for the data that this ACK permits the source to
+/// send. Positions are those of StreamPosition. Reads no clock. Not thread-safe.
 ///
 /// A released ACK of position `a` allows the source to send up to a + W. W is the source's window, estimated as the
 /// largest distance so far between arrived and acknowledged data. The data that the ACK allows fits in the buffer if
-/// and only if a ≤ arrived + free − W. Positions are used, because a count of expected packets would accumulate errors.
-/// In congestion avoidance W grows by a segment per window, for which no space is reserved. Once W exceeds the capacity
-/// of pipe and buffer, the additional segment finds the buffer full and is dropped. The source then halves W once.
+/// and only if a ≤ arrived + free − W. The controller compares positions, because a count of expected packets would
+/// accumulate errors.
+///
+/// In congestion avoidance W grows by one segment per window, for which no space is reserved. Once W exceeds the
+/// capacity of path and buffer, the additional segment finds the buffer full and is dropped. The source then halves W
+/// once.
 ///
 /// Interpretation of the paper: INFOCOM 2004 states the algorithm's inputs and its deliberate drop, but not its steps.
-/// The MobiCom paper is not available. In congestion avoidance, W counts as larger than pipe and buffer if the
-/// additional segment finds the buffer full. In slow start, W counts as larger if ACKs for one whole buffer are
-/// withheld.
+/// The MobiCom paper is not available. In congestion avoidance, W counts as larger than path and buffer if the
+/// additional segment finds the buffer full. In slow start it does if ACKs for more than a whole buffer are withheld.
 class AckRegulator {
  public:
   /// Makes a regulator with parameters that pass validate() without errors; throws std::invalid_argument otherwise.

@@ -8,8 +8,8 @@
 namespace sluice::control {
 
 /// Selects which withheld ACKs a controller releases. ACKs are released oldest first, and an ACK that has just arrived
-/// is the newest. The owner of the controller stores the ACKs in order of arrival, and reports each ACK it sends to the
-/// controller.
+/// is the newest. The owner of the controller stores the ACKs in order of arrival, and informs the controller of each
+/// ACK that it sends.
 struct AckRelease {
   Bytes up_to = Bytes::max();  ///< position up to which every withheld ACK is released
   std::size_t at_least = 0;    ///< minimum number of the oldest withheld ACKs to release, even if `up_to` excludes them
@@ -18,8 +18,9 @@ struct AckRelease {
 };
 
 /// Recovery rule for controllers that withhold ACKs. If data was lost on its way to the queue, the event that would
-/// release an ACK never occurs. Each time an event finds the data queue empty, 2 ACKs are therefore released, then 4, 8
-/// and so on. After data was in the queue, the number restarts at 2 (Chan & Ramjee, INFOCOM 2004, section IV-C).
+/// release an ACK may never occur. So each time an event finds the data queue empty, ACKs are released: 2 the first
+/// time, then 4, 8 and so on. After data was in the queue, the number restarts at 2 (Chan & Ramjee, INFOCOM 2004,
+/// section IV-C).
 class EmptyQueueRelease {
  public:
   /// Returns how many of the withheld ACKs to release now. `queue_empty` is true if the data queue is empty.

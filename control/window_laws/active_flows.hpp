@@ -9,10 +9,10 @@
 
 namespace sluice::control {
 
-/// Counts the flows observed within a sliding time window, in constant memory. The window consists of 16 slices of
-/// equal length. Each slice counts the flows whose latest packet it contains. A slice expires as a whole, so the
-/// window's length is exact to 1/16. The owner of a flow stores a Mark for it, for example in a table of 5-tuples.
-/// Reads no clock; thread: its owner's.
+/// Counts the flows that had a packet within a sliding time window, in constant memory. The window consists of 16
+/// slices of equal length. Each slice counts the flows whose latest packet it contains. A slice expires as a whole, so
+/// a flow counts for up to 1/16 less than the window's length. The owner of a flow stores a Mark for it, for example in
+/// a table of 5-tuples. Reads no clock. Not thread-safe.
 class ActiveFlows {
  public:
   /// State of one flow: the slice of the time window that contains its latest packet.
@@ -22,7 +22,7 @@ class ActiveFlows {
     double weight_ = 0;
   };
 
-  /// Counts flows that were observed within the last `window` > 0.
+  /// Counts flows that had a packet within the last `window` > 0.
   explicit ActiveFlows(Duration window);
 
   /// Records a packet of the flow whose state is `mark`; the flow's owner stores one Mark for each flow. If `now` is
@@ -31,9 +31,9 @@ class ActiveFlows {
   void seen(Instant now, Mark& mark, double weight = 1);
   /// Stops counting the flow whose state is `mark`, because the flow has ended.
   void left(Mark& mark);
-  /// Returns the number of flows observed within the window that ends at `now`.
+  /// Returns the number of flows that had a packet within the window that ends at `now`.
   [[nodiscard]] std::uint32_t count(Instant now) const;
-  /// Returns the sum of the weights of the flows observed within the window that ends at `now`.
+  /// Returns the sum of the weights of the flows that had a packet within the window that ends at `now`.
   [[nodiscard]] double weight(Instant now) const;
 
  private:

@@ -7,36 +7,37 @@
 namespace sluice::control {
 
 /// Converts a controller's window into the window field of ACKs that the proxy forwards, for one direction of one
-/// connection.
+/// connection:
 ///
 /// - The field is never more than the receiver offers in that ACK.
-/// - The controller's window is rounded down to the unit of the window scale. The furthest right edge (ack + window) is
-///   kept. It never moves left (RFC 9293 section 3.8.6), unless the receiver itself retracts it.
-/// - While the controller shrinks the window, ACKs carry the distance to the kept edge, rounded up. A later ACK may
-///   therefore announce an edge that is lower by less than a unit. RFC 7323 section 2.4 requires senders to accept
-///   this. The receiver accepts all data up to any announced edge, because the receiver itself offers more. The
-///   rounded-up edge is not kept, because each ACK would then move the edge further.
+/// - The controller's window is rounded down to the unit of the window scale. The furthest right edge (ack + window)
+///   that results is remembered. The edge in ACKs does not move left of it (RFC 9293 section 3.8.6), unless the
+///   receiver itself retracts its window.
+/// - While the controller shrinks the window, the field is the distance from the ACK to that edge, rounded up. A later
+///   ACK may therefore announce an edge that is lower by less than a unit. RFC 7323 section 2.4 requires senders to
+///   accept this. The receiver accepts all data up to any announced edge, because the receiver itself offers more. The
+///   rounded-up edge is not remembered, because each ACK would then move the edge further.
 /// - A duplicate ACK repeats the window of the previous ACK, because otherwise the sender does not count it as a
 ///   duplicate (RFC 5681 section 2). If that window was closed, the duplicate ACK may open it. A sender with SACK does
 ///   not compare windows (RFC 6675 section 2), so there a duplicate ACK may carry a new window.
 ///
-/// Windows in SYN segments are never scaled and must not be passed to this class. Reads no clock; thread: its flow's.
+/// Windows in SYN segments are never scaled and must not be passed to this class. Reads no clock. Not thread-safe.
 class AdvertisedWindow {
  public:
   /// Makes the state for the window scale that the receiver announced in its SYN, 0 … 14. Larger values count as 14
   /// (RFC 7323 section 2.3).
   explicit AdvertisedWindow(std::uint8_t scale);
 
-  /// Whether a duplicate ACK repeats the window of the previous ACK.
+  /// Selects the window of a duplicate ACK: that of the previous ACK (`repeat`), or a new one (`update`).
   enum class Duplicates : bool { repeat, update };
   /// Returns the window field to write into an ACK of position `ack` whose own field is `offered` (unscaled). `window`
   /// is the controller's window in bytes after `ack`; a negative one counts as 0.
   [[nodiscard]] std::uint16_t field(Bytes ack, std::uint16_t offered, Bytes window,
                                     Duplicates duplicates = Duplicates::repeat);
 
-  /// Records a right edge from an ACK whose window this object did not write. Such an ACK belongs to the handshake, was
-  /// sent before the controller was created, or has passed unread. A duplicate of an earlier ACK does not repeat a
-  /// window that ends before this edge.
+  /// Records the right edge of an ACK whose window this object did not write. Such an ACK belongs to the handshake, was
+  /// sent before the controller was created, or was forwarded unchanged. If that edge is beyond all earlier ones, the
+  /// next duplicate ACK does not repeat an earlier window.
   void advertise(Bytes edge);
 
   /// Returns the bytes that a window field represents at this connection's window scale.
@@ -58,8 +59,8 @@ class AdvertisedWindow {
   std::uint16_t offered_ = 0;
   std::uint16_t field_ = 0;
   Bytes edge_;  ///< furthest right edge that was advertised to the sender
-  /// Furthest right edge that the controller's window gives. It lies below `edge_` by less than one unit of the window
-  /// scale, because fields are rounded up.
+  /// Furthest right edge that results from the controller's window, rounded down. It may lie below `edge_` by less than
+  /// one unit of the window scale, because fields are rounded up.
   Bytes kept_;
 };
 

@@ -11,9 +11,9 @@
 
 namespace sluice::control {
 
-/// Parameters of the agent that computes the congestion price of CLAMP at a queue. With k flows the queue converges to
-/// (k·τ + a)/b. τ is the number of bytes that each flow adds to the queue, a is `target`, and b is `slope`. The paper
-/// places the agent in the access router.
+/// Parameters of the agent that computes the congestion price of CLAMP at a queue (Andrew, Hanly & Mukhtar, TMC 2008).
+/// With k flows the queue converges to (k·τ + a)/b. τ is the number of bytes that each flow adds to the queue, a is
+/// `target`, and b is `slope`. The paper places the agent in the access router.
 struct ClampPriceParameters {
   Reference target = Reference::bytes(Bytes(5500));  ///< a: queue length above which the price is positive
   double slope = 1;  ///< b: factor of the mean queue in the price, 0 < b < π/2; above that CLAMP is unstable
@@ -31,7 +31,7 @@ struct ClampPriceParameters {
 [[nodiscard, gnu::cold, gnu::noinline]] std::vector<Violation> validate(const ClampPriceParameters& parameters);
 
 /// Agent of CLAMP that computes the price of one radio queue at the Node-B (Andrew, Hanly & Mukhtar, TMC 2008, section
-/// 4.1). The paper places this agent in the access router. Reads no clock; thread: its queue's.
+/// 4.1). The paper places this agent in the access router. Reads no clock. Not thread-safe.
 ///
 /// Interpretation of the paper: the available copy has lost the minus sign of e^{−2·I}; I is the time since the
 /// previous arrival.

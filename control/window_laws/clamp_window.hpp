@@ -15,23 +15,23 @@ namespace sluice::control {
 /// Parameters of the agent that computes the window of one flow from the price of CLAMP. Defaults are the paper's,
 /// except where its text leaves them open.
 struct ClampWindowParameters {
-  Bytes gain{500};                  ///< τ in the CLAMP paper, > 0: bytes that each flow adds to the queue; equal for
-                                    ///< all flows
+  /// Τ in the CLAMP paper: bytes that each flow adds to the queue, > 0. Equal for all flows.
+  Bytes gain{500};
   double smoothing = 0.001;         ///< β: weight of a sample in the round-trip estimate, 0 < β < 1
   std::size_t rate_packets = 1000;  ///< ν, ≥ 1: number of packets over which the rate is measured
   Bytes largest_increase{10'000};   ///< largest increase of the window per packet, > 0
   /// MSS in bytes, > 0. The window w is at least two segments; only the initial window w(0) is one.
   Bytes segment{1448};
 
-  /// Largest window in bytes, ≥ 2 segments. Slow start ends when the window reaches it, which is the threshold that the
-  /// CLAMP paper states for practice.
+  /// Largest window in bytes, ≥ 2 segments. Slow start ends when the window reaches it. The CLAMP paper states this
+  /// threshold for practice.
   Bytes largest{4 * 1024 * 1024};
 };
 
 /// Checks the ranges of the parameters. Returns the broken rules.
 [[nodiscard, gnu::cold, gnu::noinline]] std::vector<Violation> validate(const ClampWindowParameters& parameters);
 
-/// State of the window agent, for logs and metrics.
+/// State of CLAMP's window agent of one flow, for logs and metrics.
 struct ClampWindowState {
   Rate rate;              ///< μ̂: measured rate of the flow
   Duration round_trip{};  ///< d̂: estimated round trip of the flow
@@ -42,18 +42,18 @@ struct ClampWindowState {
 };
 
 /// Window agent of CLAMP for one flow (Andrew, Hanly & Mukhtar, TMC 2008, sections 4.2 and 4.3). The paper places it in
-/// the receiver, but it works at any point that the flow's data passes. Reads no clock; thread: its flow's.
+/// the receiver, but it works at any point that the flow's data passes. Reads no clock. Not thread-safe.
 ///
-/// In this comment, w is the window, Δw its change, d̂ the round trip, and μ̂ the flow's rate, measured over ν packets.
+/// In this comment, w is the window, Δw its change by one packet, d̂ the round trip, and μ̂ the flow's rate, measured
+/// over ν packets.
 ///
-/// Interpretation of the paper, whose available copy has lost the symbols of the clipping: Δw is clipped to +10 kB. The
-/// sum of μ̂ has ν + 1 terms over ν intervals, as in the paper's example μ̂(t₂) = (s₁ + s₂)/(t₂ − t₁). In slow start
-/// the packet that ends slow start halves w; in the paper the next packet does. d̂ keeps its first value while μ̂ is
-/// zero.
+/// Interpretation of the paper, whose available copy has lost the symbols of the clipping: Δw is at most 10 kB. The sum
+/// of μ̂ has ν + 1 terms over ν intervals, as in the paper's example μ̂(t₂) = (s₁ + s₂)/(t₂ − t₁). The packet that ends
+/// slow start halves w; in the paper the next packet does. d̂ keeps its first value while μ̂ is zero.
 ///
-/// Two differences to the paper: the packets of μ̂ are kept in at most 16 groups, so for ν > 15 the sum covers 15/16 of
-/// ν to ν packets. And w does not grow while it does not limit the sender (RFC 7661). Otherwise a flow that sends
-/// little would get a large window, and could fill the queue later.
+/// The class differs from the paper in two points. The packets of μ̂ are kept in at most 16 groups, so for ν > 15 the
+/// sum covers 15/16 of ν to ν packets. And w does not grow while it does not limit the sender (RFC 7661). Otherwise a
+/// flow that sends little would get a large window, and could fill the queue later.
 class ClampWindow {
  public:
   /// Makes an agent in slow start. `first_round_trip` is the time from the SYN-ACK to the first data; below 1 ms it
@@ -62,8 +62,8 @@ class ClampWindow {
   ClampWindow(const ClampWindowParameters& parameters, Duration first_round_trip);
 
   /// Records a data packet of `size` bytes. `price` is p, the newest price received from the Node-B. `offered` is the
-  /// receiver's own window in bytes. `limited` is true if the window w limits the sender, as far as is known. Returns
-  /// the window for the next ACKs, min(w, `offered`) (eq. 17 of the CLAMP paper).
+  /// receiver's own window in bytes. `limited` is false if the window w is known not to limit the sender. Returns the
+  /// window for the next ACKs, min(w, `offered`) (eq. 17 of the CLAMP paper).
   Bytes on_data(Instant now, Bytes size, Duration price, Bytes offered, bool limited = true);
   /// Records a third duplicate ACK, which ends slow start because it indicates a loss. Recovery itself is left to TCP.
   void on_loss();

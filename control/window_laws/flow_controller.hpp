@@ -21,7 +21,8 @@ struct FlowControllerText {
   bool split = false;
   bool regulate = false;
   std::string_view text;
-  /// True if the window is also written into ACKs towards the UE, see FlowControllerHooks::both_ways.
+  /// True if the window is also written into ACKs towards the UE, because flows of both directions share the buffer
+  /// (FlowControllerHooks::both_ways).
   bool both_ways = false;
 
   /// true if the controller works without reports of the Node-B once the buffer size B is configured
@@ -40,8 +41,8 @@ inline constexpr std::array flow_controller_table = {
 /// Returns the rule by which a controller counts the flows that share a queue.
 [[nodiscard]] FlowCounting counting(FlowControllerKind law, const FlowControllerParameters& parameters);
 
-/// Window controller of one flow, of any type in the table SLUICE_FLOW_CONTROLLERS, held by value. Calls the functions
-/// that FlowControllerHooks lists. Thread: its flow's.
+/// Window controller of one flow, of any type in the table SLUICE_FLOW_CONTROLLERS. The object is a std::variant of
+/// these types, and forwards calls of the functions that FlowControllerHooks lists. Not thread-safe.
 class FlowController {
  public:
   /// Makes a controller of type `law` with `parameters` that pass validate(). Allocates nothing.

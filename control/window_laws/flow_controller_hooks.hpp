@@ -21,11 +21,11 @@ struct FlowCounting {
                         ///< one flow
 };
 
-/// Functions that a per-flow window controller may define; one object exists per flow. The defaults do nothing, and a
-/// controller hides those that it needs. The proxy calls them for split and for end-to-end connections. For an
-/// end-to-end connection the proxy writes the window into ACKs and forwards the released ACKs. For a split connection
-/// the window limits the bytes in flight on the radio leg. No ACK is withheld there, because the proxy can withhold the
-/// data itself.
+/// Functions that a per-flow window controller may define; one object exists per flow. A controller derives from this
+/// class and defines the functions that it needs; the others do nothing. The proxy calls the functions for split and
+/// for end-to-end connections. For an end-to-end connection the proxy writes the window into ACKs and forwards the
+/// released ACKs. For a split connection the window limits the bytes in flight on the radio leg. No ACK is withheld
+/// there, because the proxy can withhold the data itself.
 struct FlowControllerHooks {
   /// True if the window is also written into ACKs towards the UE, because flows of both directions share the buffer
   /// that the controller divides.
@@ -44,8 +44,8 @@ struct FlowControllerHooks {
   void on_released(Bytes /*ack*/, Bytes /*window*/) {}
   /// Returns the flow's window in bytes after position `ack`; Bytes::max() for a controller that only delays ACKs.
   [[nodiscard]] Bytes window(Bytes /*ack*/, const QueueView&, const FlowView&) const { return Bytes::max(); }
-  /// Called when this controller replaces another one. `window` is this flow's share of the bytes that the path
-  /// contains without a queue.
+  /// Called when this controller replaces another one. `window` is this flow's share of the bytes that the path holds
+  /// without a queue.
   void seed(Bytes /*window*/, const QueueView&) {}
   [[nodiscard]] static FlowCounting counting(const FlowControllerParameters&) { return {}; }
   /// Calls visit(name, value) for each state member, for the decision log (control/decision_log/states.hpp). A

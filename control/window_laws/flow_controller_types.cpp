@@ -26,13 +26,14 @@ ClampWindowParameters clamp_of(const FlowControllerParameters& parameters, const
   return clamp;
 }
 
-/// Size in segments that is assumed for B, the radio buffer, until the Node-B's first report.
+/// Number of segments assumed as size of the radio buffer B until the Node-B's first report.
 constexpr int first_segments = 10;
 
-/// Longest time for which CLAMP waits until the queue of the controller that it has replaced is empty.
+/// Longest time for which CLAMP keeps its first window, while the queue of the controller that it has replaced empties.
 constexpr Duration longest_wait_for_drain = std::chrono::seconds(1);
 
-/// Upper limit in seconds of the queueing delay of a stalled link. It keeps the conversion to a duration within range.
+/// Upper limit of the queueing delay, in seconds, from which CLAMP's price is computed. On a stalled link it keeps the
+/// conversion to a duration within range.
 constexpr double longest_wait_s = 3600;
 
 }  // namespace
@@ -44,8 +45,8 @@ ClampController::ClampController(const FlowControllerParameters& parameters, con
       frame_(parameters.price.frame),
       window_(clamp_of(parameters, start), start.round_trip) {}
 
-/// Returns the queue to which CLAMP converges, without the bytes τ that each flow adds: a/b, where a is the target and
-/// b the slope of the price.
+/// Returns the part a/b of the queue to which CLAMP converges, where a is the target and b the slope of the price. The
+/// other part is the bytes τ that each flow adds.
 Bytes ClampController::target(const QueueView& queue) const {
   const double most = static_cast<double>(feedback::max_plausible.count());
   return Bytes(std::min(target_.in_bytes(frame_, queue.mean_rate) / slope_, most));
@@ -58,8 +59,8 @@ void ClampController::seed(Bytes window, const QueueView& queue) {
   draining_until_ = never;
 }
 
-/// Returns the congestion price for CLAMP's window agent. It is the reported price, or a smaller one while the queue
-/// that the previous controller has left drains.
+/// Returns the congestion price for CLAMP's window agent. It is the reported price, or a smaller one computed from the
+/// present queue after CLAMP has replaced another controller.
 Duration ClampController::price(Instant now, const QueueView& queue) {
   if (start_ == Start::over) return queue.price;
   if (draining_until_ == never) draining_until_ = now + longest_wait_for_drain;

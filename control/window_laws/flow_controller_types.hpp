@@ -17,7 +17,7 @@ namespace sluice::control {
 
 /// Parameters of all per-flow window controllers, as a policy states them.
 struct FlowControllerParameters {
-  /// B: buffer of a UE's radio queue. If zero, the reported size is used, or 64 KiB if reports contain none.
+  /// B: buffer of a UE's radio queue, in bytes. If zero, the reported size is used, or 64 KiB if reports contain none.
   Bytes buffer;
   /// Longest time for which any controller may withhold an ACK, > 0. It is below the shortest retransmission timeout in
   /// use (200 ms), because a longer time would cause retransmissions.
@@ -30,11 +30,11 @@ struct FlowControllerParameters {
 /// CLAMP's window agent as the controller of one flow. It treats acknowledged bytes as arrived data, because the UE has
 /// just received them.
 ///
-/// When CLAMP replaces another controller, its first window is the bytes on the path plus CLAMP's target queue. The
-/// Node-B's price depends on a mean queue, which still contains the previous controller's queue for seconds. With that
-/// price the window would close, and reopen only by τ (ClampWindowParameters::gain) per round trip. So the window stays
-/// fixed until the old queue has drained, for at most one second. After that, CLAMP uses a price computed from the
-/// current queue until the reported mean is as low as the current queue.
+/// When CLAMP replaces another controller, its first window is the bytes on the path plus the flow's share of CLAMP's
+/// target queue. The Node-B's price depends on a mean queue, which still contains the previous controller's queue for
+/// seconds. With that price the window would close, and reopen only by τ (ClampWindowParameters::gain) per round trip.
+/// So the window stays fixed until the old queue has emptied, for at most one second. After that, CLAMP uses a price
+/// computed from the current queue, until the reported price is as low.
 class ClampController : public FlowControllerHooks {
  public:
   ClampController(const FlowControllerParameters& parameters, const FlowControllerStart& start);
@@ -121,7 +121,7 @@ class GwaController : public FlowControllerHooks {
 /// in packets.
 class FairShareController : public FlowControllerHooks {
  public:
-  /// true: flows of both directions share the buffer, so ACKs towards the UE carry the window too
+  /// true, because flows of both directions share the buffer, so ACKs towards the UE carry the window too
   static constexpr bool both_ways = true;
   static constexpr bool needs_buffer_only = true;
 

@@ -17,8 +17,8 @@ constexpr Duration shortest_interval = std::chrono::milliseconds(1);
 /// Mean number of flows below which the mean counts as zero. The mean is that of eq. 9 of the GWA paper (Gerla et al.,
 /// ETT 2002).
 constexpr double nothing = 1e-6;
-/// A flow that uses less than this part of an even share of the link counts as the part that it uses. Other flows count
-/// as one. A starting flow exceeds this part within a few round trips.
+/// Part of an even share of the link. A flow that uses less counts as the part that it uses, and any other flow as one.
+/// A starting flow exceeds this part within a few round trips.
 constexpr double little = 0.125;
 
 double share(const GwaParameters& parameters, const GwaObservation& seen, double flows) {

@@ -36,7 +36,7 @@ struct GwaParameters {
                                                                         Duration round_trip = {});
 
 /// Estimates the number N of active flows by eq. 9 of the GWA paper: N(t) = λ·N(t−Δ) + (1−λ)·n(t−Δ, t). Here n is the
-/// number of flows observed in an interval Δ. Reads no clock; thread: its owner's.
+/// number of flows observed in an interval Δ. Reads no clock. Not thread-safe.
 ///
 /// Interpretation of the paper: eq. 9 alone includes new flows late, so the sum of the windows could exceed the buffer.
 /// So N is at least the number of flows observed within Δ, and at least one.

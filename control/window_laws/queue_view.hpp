@@ -18,12 +18,13 @@ struct QueueView {
                                     ///< Bytes::max() unless the Node-B computes it
   bool dropped = false;             ///< true if the queue has dropped packets since the previous report
 
-  /// Share of each IP packet that the amounts and rates in this struct count: 1 if they count IP bytes, below 1 if they
-  /// count only payload.
+  /// Share of an IP packet's bytes that amounts and rates in this struct count: 1 if they count IP bytes, below 1 if
+  /// they count payload only.
   double counted_share = 1;
 };
 
-/// Positions of one flow's data on its way through the queue (StreamPosition): left ≤ arrived ≤ sent.
+/// Positions of one flow's data on its way through the radio queue: left ≤ arrived ≤ sent. They count bytes of the
+/// stream (StreamPosition).
 struct FlowView {
   Bytes left;             ///< position up to which the flow's data has left the queue
   Bytes arrived;          ///< position up to which the flow's data has reached the queue
@@ -41,7 +42,7 @@ struct AckView {
   Bytes ack;             ///< position that the ACK acknowledges
   Bytes newly;           ///< bytes that this ACK acknowledges for the first time
   Bytes offered;         ///< receive window in bytes that the UE advertises in the ACK
-  bool limited = true;   ///< true if the controller's window limited the sender, as far as is known
+  bool limited = true;   ///< false if the controller's window is known not to have limited the sender
   bool in_loss = false;  ///< true if the sender is in loss recovery, or enters it with this ACK
 };
 

@@ -31,21 +31,23 @@ struct WindowRegulatorParameters {
 /// than two segments runs empty between ACKs. Returns the broken rules.
 [[nodiscard, gnu::cold, gnu::noinline]] std::vector<Violation> validate(const WindowRegulatorParameters& parameters);
 
-/// The Window Regulator (Chan & Ramjee, INFOCOM 2004, figures 3 to 5) of one flow, in bytes. All positions are those of
-/// StreamPosition. Reads no clock; thread: its flow's.
+/// The Window Regulator of one flow, in bytes (Chan & Ramjee, INFOCOM 2004, figures 3 to 5). Positions are those of
+/// StreamPosition. Reads no clock. Not thread-safe.
 ///
 /// Y is the data on the air: the highest position that left the queue minus the highest acknowledged one. So a
-/// retransmission or duplicate ACK adds nothing, and a delayed ACK counts all bytes that it covers. For WRD and WRB the
-/// right edge is always "position that left the queue + B", where B is the flow's buffer. This gives eq. 3: the queue
-/// never has more than B bytes. With a window scale the edge is lower by the rounding of AdvertisedWindow.
+/// retransmission or duplicate ACK adds nothing, and a delayed ACK counts all bytes that it acknowledges. For WRD and
+/// WRB the right edge is always "position that left the queue + B", where B is the flow's buffer. This gives eq. 3: the
+/// queue never has more than B bytes. With a window scale the edge is lower by the rounding of AdvertisedWindow.
 ///
-/// Interpretation of figure 5: Ba is the current content of the ACK buffer, which the figure never lowers. Taken
-/// literally, the window W = Y + B + Ba would grow by a packet with every ACK after a dequeue, without bound. That
-/// contradicts eq. 3 and the text, in which W converges. Here Ba is the number of bytes that the withheld ACKs
-/// acknowledge. An ACK is withheld while its window would be smaller than the last one. If the receiver acknowledges
-/// each packet, this equals the figure's "one ACK per dequeue". With delayed ACKs, one ACK per dequeue would empty the
-/// ACK buffer twice as fast as it fills. The paper does not cover an empty queue with nothing on the air. No ACK is
-/// withheld in that state, because no event would release it.
+/// Interpretation of figure 5: Ba is the current content of the buffer of withheld ACKs, which the figure never lowers.
+/// Taken literally, the window W = Y + B + Ba would grow by a packet with every ACK after a dequeue, without bound.
+/// That contradicts eq. 3 and the text, in which W converges. Here Ba is the number of bytes that the withheld ACKs
+/// acknowledge.
+///
+/// An ACK is withheld while its window would be smaller than the last one. If the receiver acknowledges each packet,
+/// this equals the figure's "one ACK per dequeue". With delayed ACKs, one ACK per dequeue would release withheld ACKs
+/// twice as fast as they arrive. The paper does not cover an empty queue with nothing on the air. No ACK is withheld in
+/// that state, because no event would release it.
 class WindowRegulator {
  public:
   /// Makes a regulator with parameters that pass validate() without errors; throws std::invalid_argument otherwise.
@@ -63,8 +65,8 @@ class WindowRegulator {
   [[nodiscard]] AckRelease on_ack(Bytes ack, bool queue_empty);
   /// Returns Wr, the window in bytes for an ACK of position `ack` that is sent to the server now; ≥ 0.
   [[nodiscard]] Bytes window(Bytes ack) const;
-  /// Records that an ACK of position `ack` was sent to the server. `window` is the window in it: limited by the
-  /// receiver's own window, and rounded.
+  /// Records that an ACK of position `ack` was sent to the server. `window` is the window in that ACK, which is limited
+  /// by the receiver's own window and rounded.
   void on_released(Bytes ack, Bytes window);
 
   /// Returns Y, the bytes on the air: they left the queue and are not acknowledged.
