@@ -24,13 +24,13 @@ constexpr Duration max_hold = milliseconds(300);
 /// Replaces `max_hold` in two cases: the number of datagrams per answer is unknown, or more answers than expected came
 /// in the hold (pause of the flow). In both, more data than counted may have to leave the radio queue.
 constexpr Duration max_long_hold = seconds(2);
-/// Number of extra holds that a hold (pause of the flow) counts for if it ends without a result at its longest time.
-/// Such a hold costs the most time, so AnswerClock must give up after fewer of them.
+/// Number that is added to the count of holds without a result when a hold (pause of the flow) reaches its longest
+/// time. Such a hold costs the most time, so AnswerClock must give up sooner.
 constexpr std::uint8_t weight_of_long_hold = 3;
 /// Time between two holds (pauses of the flow) while the number of datagrams per answer is being learned.
 constexpr Duration learning_interval = milliseconds(300);
-/// Time until the next hold (pause of the flow) if recent counts contradict the learned number of datagrams per answer.
-/// It is also the longest time until the first hold after that number was learned.
+/// Time until the next hold (pause of the flow) if recent counts exceed the learned number of datagrams per answer. It
+/// is also the longest time until the first hold after that number was learned.
 constexpr Duration first_interval = seconds(1);
 /// Time between two holds (pauses of the flow) if the receiver answers each n-th datagram for a whole number n. Holds
 /// are rare then, because they only correct occasional errors of the count.
@@ -75,7 +75,7 @@ constexpr std::uint8_t max_short_holds = 3;
 /// few came.
 constexpr std::uint64_t min_expected = 3;
 /// Factor by which the mean time between two answers must grow, so that the next hold (pause of the flow) comes after
-/// `bad_interval`. The link has then become slower, or each answer stands for more datagrams.
+/// `bad_interval` already. The link has then become slower, or each answer stands for more datagrams.
 constexpr int slow_answers = 4;
 /// Fewest answers between two holds (pauses of the flow) from which the number of datagrams per answer is computed.
 constexpr std::uint64_t min_answers = 8;
@@ -234,8 +234,8 @@ Duration AnswerClock::hold_interval(bool was_known) const {
   return was_known ? interval : std::min(first_interval, interval);
 }
 
-/// Handles the first answer to a probe (datagrams sent after a hold). It shows that everything sent before the probe
-/// has been delivered. Returns what the answer acknowledges.
+/// Handles the first answer to a probe (datagrams sent after a hold). This answer shows that everything sent before the
+/// probe was delivered. Returns what the answer acknowledges.
 AnswerClock::Delivery AnswerClock::synchronize(Instant now) {
   const Duration round_trip = now - probe_.sent_at;
   in_flight_.remove_before(probe_.sent_at);

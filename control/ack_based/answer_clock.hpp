@@ -54,8 +54,9 @@ class AnswerClock {
     Duration round_trip{};  ///< time since the newest acknowledged datagram was sent; zero if the answer acknowledges
                             ///< nothing
   };
-  /// Records an answer (a short datagram from the UE), and returns what it acknowledges. `waits` is true if datagrams
-  /// of the flow wait in the proxy.
+  /// Records an answer (a short datagram from the UE), and returns what it acknowledges. Begins a hold (pause of the
+  /// flow) if one is due. `waits` is true if datagrams of the flow wait in the proxy. Once the number of datagrams per
+  /// answer is known, a hold begins only if they do.
   [[nodiscard]] Delivery on_answer(Instant now, bool waits);
   /// Does what is due once deadline() has passed. A hold (pause of the flow) then ends with a probe, which is a few
   /// datagrams. A probe that got no answer is given up. A hold begins if the window has been full for too long without
@@ -145,7 +146,7 @@ class AnswerClock {
   std::uint8_t early_probes_ = 0;  ///< number of successive probes whose answer came sooner than a round trip takes
   /// number of holds (pauses of the flow) in which the number of datagrams per answer was not found
   std::uint8_t learning_holds_ = 0;
-  /// number of times that the number of datagrams per answer was discarded and sought again
+  /// number of times that the number of datagrams per answer was discarded and learned again
   std::uint8_t restarts_ = 0;
   std::uint8_t short_holds_ = 0;  ///< number of holds (pauses of the flow) in sequence in which too few answers came
   std::uint32_t synchronizations_ = 0;

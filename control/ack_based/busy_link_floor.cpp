@@ -21,11 +21,11 @@ constexpr double min_upload_rate = 8000;
 constexpr Duration min_round = std::chrono::milliseconds(50);
 /// Share of the link's rate from which on a round (about a round trip) shows that the link is busy.
 constexpr double busy = 0.95;
-/// Longest round (about a round trip), in s, whose waits are accepted at any rate. A longer round may contain longer
-/// ACK delays, which TimestampOneWayDelay can take for a clock that was set.
+/// Longest round (about a round trip), in s, whose waits in the downlink's queue are accepted at any rate. A longer
+/// round may contain longer ACK delays, which TimestampOneWayDelay can take for a clock that was set.
 constexpr double clock_range = 1;
 /// Smallest share of the link's rate at which the waits of a round longer than `clock_range` are accepted. A link on
-/// which all data waits is busy. A lower rate therefore shows that the wait is not the downlink's.
+/// which all data waits is busy. A lower rate therefore shows that the ACKs have waited, and not the data.
 constexpr double plausible = 0.75;
 /// Share of the window by which it falls per round (about a round trip) while the link is busy. It falls because the
 /// downlink may have a queue that is not visible.
@@ -36,18 +36,18 @@ constexpr double max_fall_of_window = 0.5;
 /// Factor by which a raised window exceeds the link's rate times the round trip. It is above 1, so that a link that has
 /// become faster is detected.
 constexpr double reserve = 1.1;
-/// Smallest factor by which one raise multiplies the window.
+/// Smallest factor by which one raise of the window multiplies it.
 constexpr double min_raise = 1.25;
-/// Largest factor by which one raise multiplies the window.
+/// Largest factor by which one raise of the window multiplies it.
 constexpr double max_raise = 2;
 /// Number of rounds (about a round trip each) after a raise of the window until the rate shows its effect. The data of
 /// the first round was sent before the raise.
 constexpr std::uint8_t rounds_to_judge = 2;
-/// Smallest ratio of the delivery rate after a raise of the window to that before it which confirms the raise: the link
-/// was idle.
+/// Ratio of the delivery rates after and before a raise of the window from which on the raise is confirmed, because the
+/// link was idle.
 constexpr double confirmed = 1.1;
-/// Smallest ratio of the delivery rate after a raise of the window to that before it with which the rate counts as
-/// unchanged: the link was busy. A lower rate has another cause than the raise.
+/// Ratio of the delivery rates after and before a raise of the window from which on the rate counts as unchanged: the
+/// link was busy. A lower rate has another cause than the raise.
 constexpr double unchanged = 0.95;
 /// Smallest factor by which the estimated rate of the link is lowered when a raise of the window has not raised the
 /// delivery rate. The limit is needed because the delay of ACKs may have grown by chance.

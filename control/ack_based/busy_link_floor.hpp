@@ -75,8 +75,9 @@ class BusyLinkFloor {
   Bytes limited_;             ///< bytes of `delivered_` that were delivered while the window limited the sender
   /// Shortest known wait in the downlink's queue in the present round (about a round trip); negative if none is known.
   Duration least_wait_{-1};
-  std::uint8_t until_judged_ = 0;  ///< rounds until the last raise of the window is evaluated; zero: it is
-  bool has_loss_ = false;          ///< true if bytes were lost in the present round (about a round trip)
+  /// Rounds until the last raise of the window is evaluated; zero: it was evaluated, or there was none.
+  std::uint8_t until_judged_ = 0;
+  bool has_loss_ = false;  ///< true if bytes were lost in the present round (about a round trip)
   bool uploads_ = false;
   double window_ = 0;             ///< see window()
   double before_raise_ = 0;       ///< `window_` before it was last raised

@@ -9,12 +9,13 @@ namespace sluice::control {
 namespace {
 
 /// Share of cross traffic in all bytes to the UE above which the queue counts as filled by cross traffic. The window is
-/// then at least a fair share.
+/// then at least a fair share of all bytes in flight.
 constexpr double competition_threshold = 0.2;
 /// Time constant of the mean rates of controlled and of cross traffic. A queue that cross traffic fills oscillates with
 /// about this period, and shorter means would oscillate with it.
 constexpr Duration rate_memory = std::chrono::milliseconds(500);
-/// Factor of the fair share. It is below 1, so that the queue shrinks if the supposed cross traffic does not exist.
+/// Factor of the fair share of the controlled connections. It is below 1, so that the queue shrinks if the supposed
+/// cross traffic does not exist.
 constexpr double fair_share_factor = 0.9;
 /// Longest round trip, in s, that fair_share() uses. Cross traffic at a fixed rate does not slow down, so queue and
 /// round trip grow. Without this limit the fair share would grow with them without bound.

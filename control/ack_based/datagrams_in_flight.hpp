@@ -25,8 +25,8 @@ class DatagramsInFlight {
 
   [[nodiscard]] bool empty() const { return run_count_ == 0; }
   [[nodiscard]] Bytes bytes() const { return bytes_; }
-  /// Returns the number of datagrams in flight. It adds up to 128 runs (datagrams sent within a short time), so it is
-  /// too slow to be called per datagram.
+  /// Returns the number of datagrams in flight. It is a sum over up to 128 runs (datagrams sent within a short time),
+  /// so the function is not called per datagram.
   [[nodiscard]] std::uint64_t count() const;
   /// True if at least `datagrams` datagrams are in flight. To avoid counting, it is also true for fewer datagrams that
   /// are stored as two runs or more, because they were sent at different times.

@@ -17,8 +17,8 @@ using std::chrono::milliseconds;
 
 constexpr std::int64_t min_segments = 2;
 
-/// Base delay (round trip through an empty queue) measured in slow start above which a slow link's value is tested by a
-/// queue drain. An outage may have lengthened it.
+/// Limit of the base delay (round trip through an empty queue) measured in slow start. On a slow link a longer one is
+/// tested by a queue drain, because an outage may have lengthened it.
 constexpr Duration suspicious_base_delay = milliseconds(200);
 /// Transmission time of the first window above which a link counts as slow. Only on such a link the base delay measured
 /// in slow start is tested, because its packets may have waited behind each other.
@@ -26,9 +26,9 @@ constexpr Duration slow_first_window = milliseconds(100);
 /// Limit of one part of the tolerance by which a round trip through an empty queue may exceed the base delay: the
 /// transmission time of two segments.
 constexpr Duration max_rtt_tolerance = milliseconds(150);
-/// Limit of another part of this tolerance: the transmission time of the bytes acknowledged within 1 ms. It is short,
-/// because a window that is too small for a longer path also makes ACKs arrive together. A longer tolerance would hide
-/// that path.
+/// Limit of one part of the tolerance by which a round trip may exceed the base delay: the transmission time of the
+/// bytes acknowledged within 1 ms. It is short, because a window that is too small for a longer path also makes ACKs
+/// arrive together. A longer tolerance would hide that path.
 constexpr Duration max_aggregation = milliseconds(10);
 /// Largest gain (factor of the window) on a steady link, whose rate hardly varies. It is smaller than on other links,
 /// because the queue need not cover a rise of the rate.
@@ -36,8 +36,9 @@ constexpr double steady_gain = 1.1;
 /// Largest target queueing delay on a steady link, as a share of the round trip. BBR builds a queue of about this
 /// length when it probes for bandwidth.
 constexpr double steady_share = 0.1;
-/// Factor of the model window at which a refill of the path after a queue drain ends on a steady link. It is above 1,
-/// because the measured rate is still too low then. The ACKs cover data sent before the path was full.
+/// Factor of the model window, which is computed from the rate. At this window a refill of the path after a queue drain
+/// ends on a steady link. The factor is above 1, because the measured rate is still too low then. The ACKs cover data
+/// sent before the path was full.
 constexpr double steady_refill = 2;
 /// Share of a steady link's target queue that must exist before the smaller window for steady links is used. With a
 /// shorter queue the sender may limit the rate, so the link need not be steady.
@@ -48,11 +49,12 @@ constexpr std::int64_t queue_round_trips = 4;
 /// Longest queue with which a link counts as steady, as a multiple of the target queue of a varying link. A longer
 /// queue contains data of other senders.
 constexpr double longest_standing = 1.25;
-/// Number of round trips, including the control loop delay, for which the rate is ignored after slow start, a queue
+/// Number of round trips, each plus the control loop delay, for which the rate is ignored after slow start, a queue
 /// drain or a refill. The sender has limited the rate in these phases, so the rate does not show whether the link is
 /// steady.
 constexpr std::int64_t loops_to_ignore = 3;
-/// Longest time for which the rate is ignored after slow start, a queue drain or a refill.
+/// Longest time for which the rate is ignored after slow start, a queue drain or a refill. The sender has limited the
+/// rate in these phases.
 constexpr Duration longest_to_ignore = std::chrono::seconds(1);
 /// Factor of rate × ACK delay (time that an ACK waits for the uplink) in the formula of the window. The link continues
 /// to transmit in this time. The value was chosen on recorded links as a compromise between link use and delay.
@@ -69,8 +71,8 @@ constexpr double aggregation_unexplained = 1.5;
 /// Mean number of segments per ACK above which the UE does not acknowledge each segment. Such a UE may delay the ACK of
 /// a single segment (RFC 9293 section 3.8.6.3).
 constexpr double prompt_ack_stretch = 1.25;
-/// Factor of the bytes in flight per round trip, up to which the delivery rate counts in a drain of a shared queue.
-/// Bursts of ACKs can raise the measured rate above this limit.
+/// In a drain of a shared queue, the delivery rate counts as at most this factor times the bytes in flight per round
+/// trip. Bursts of ACKs can raise the measured rate above this limit.
 constexpr double drain_rate_margin = 1.25;
 /// Smallest number of segments in flight with which times without ACKs can show that UEs share a queue. With fewer
 /// segments the window itself causes such times.

@@ -13,8 +13,8 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-/// Factor of the rate at which the window grows between ACKs. The value was chosen on recorded links with a scheduled
-/// uplink, as a compromise between link use and delay.
+/// Growth of the window between ACKs, as a share of the link's rate. The value was chosen on recorded links with a
+/// scheduled uplink, as a compromise between link use and delay.
 constexpr double gap_gain = 0.9;
 /// Time by which the delay of the next ACK must exceed the mean ACK delay, so that growth of the window between ACKs
 /// ends. The link itself may then have stalled.
@@ -47,8 +47,8 @@ bool DelayBasedController::paces_refill() const {
          !loss_limited_ && !all_lost_ && !idle();
 }
 
-/// Updates whether the window grows in the pauses of a bursty link. It does if they are longer than 1.5 times the
-/// target queueing delay, because the queue runs empty in such pauses. It never does for end-to-end connections,
+/// Updates whether the window grows in the pauses of a bursty link. It grows if the pauses are longer than 1.5 times
+/// the target queueing delay, because the queue runs empty in such pauses. It never grows for end-to-end connections,
 /// because their window travels in ACKs.
 void DelayBasedController::update_bursty_link() {
   bursty_link_ = delivery_.is_bursty() && control_loop_delay_ <= Duration::zero() &&
@@ -85,9 +85,9 @@ Bytes DelayBasedController::extrapolated(Duration lasted) const {
   return (delivery_.rate() * gap_gain).in(std::clamp(lasted, from, until) - from);
 }
 
-/// Returns the time after the newest ACK at which all bytes in flight should have been acknowledged. It is the sum of
-/// three times: two round trips with the target queue, the transmission time of these bytes, and the greatest ACK
-/// delay.
+/// Returns the time after the newest ACK at which all bytes in flight should have been acknowledged, at least 200 ms.
+/// It is the sum of three times: two round trips with the target queue, the transmission time of these bytes, and the
+/// greatest ACK delay.
 Duration DelayBasedController::probe_timeout() const {
   if (!min_rtt_.known() || !delivery_.has_sample() || idle() || all_lost_) return Duration::max();
   const Duration carried = lesser(delivery_.rate().time_for(greater(window_, in_flight_)), longest_carried);

@@ -71,9 +71,9 @@ void DelayBasedController::detect_longer_path(const AckSample& ack_sample, Durat
 }
 
 /// Requests a drain if a round trip is clearly shorter than the base delay, because the path has then become shorter
-/// and has a queue. ACKs that arrive together while round trips become shorter also request one. Neither gives a sample
-/// of the rate. Nothing is done with several connections, because their paths behind the UE may differ in length. On a
-/// link whose rate varies nothing is done either, because other UEs in the same queue may have paused.
+/// and has a queue. ACKs that arrive together while round trips become shorter also cause a request. Neither gives a
+/// sample of the rate. Nothing is done with several connections, because their paths behind the UE may differ in
+/// length. On a link whose rate varies nothing is done either, because other UEs in the same queue may have paused.
 void DelayBasedController::detect_shorter_path(const AckSample& ack_sample) {
   if (flows_ > 1 || steady_link_.steadiness() <= 0 || in_slow_start() || draining() || !min_rtt_.known() ||
       ack_sample.round_trip <= Duration::zero())

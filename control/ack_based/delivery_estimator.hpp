@@ -46,7 +46,7 @@ class DeliveryEstimator {
   [[nodiscard]] bool is_large_aggregation(Instant now, Bytes newly) const;
   /// Returns the mean number of bytes that one ACK acknowledges. Each ACK is weighted by its bytes.
   [[nodiscard]] Bytes ack_stretch() const { return Bytes(ack_stretch_); }
-  /// True if ack_aggregation() or ack_stretch() exceeds `bytes`, the number of bytes given.
+  /// True if ack_aggregation() or ack_stretch() exceeds `bytes`, both in bytes.
   [[nodiscard]] bool acknowledges_more_than(double bytes) const {
     return ack_aggregation_ > bytes || ack_stretch_ > bytes;
   }

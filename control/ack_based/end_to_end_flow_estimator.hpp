@@ -40,8 +40,8 @@ class EndToEndFlowEstimator {
   /// Records a duplicate ACK, which shows that the receiver got about `segment` bytes (one full segment) out of order.
   /// Returns these bytes as newly received, without an RTT.
   [[nodiscard]] Acked on_duplicate(Bytes segment);
-  /// Records that a window with right edge `edge` is forwarded to the sender. The sender sends segments of size
-  /// `segment`, and waits for space for a whole one (RFC 9293 section 3.8.6.2.1).
+  /// Records that a window with right edge `edge` is forwarded to the sender. The sender sends segments of `segment`
+  /// bytes, and waits until a whole one fits in the window (RFC 9293 section 3.8.6.2.1).
   void on_window(Instant now, Bytes edge, Bytes segment);
 
   /// Returns the bytes that have passed the proxy and that, according to ACKs, the receiver has not received yet.
@@ -50,8 +50,8 @@ class EndToEndFlowEstimator {
   [[nodiscard]] Bytes out_of_order() const { return out_of_order_; }
   [[nodiscard]] Bytes sent() const { return sent_; }
   [[nodiscard]] Bytes acked() const { return acked_; }
-  /// Records that a window with right edge `edge` is forwarded to the sender. The sender sends segments of `segment`
-  /// bytes, and waits until a whole one fits in the window (RFC 9293 section 3.8.6.2.1).
+  /// Returns the smallest recent delay from forwarding a window to the first data that needs this window; zero while
+  /// unknown.
   [[nodiscard]] Duration control_loop_delay() const {
     return control_loop_delay_.known() ? control_loop_delay_.value() : Duration::zero();
   }

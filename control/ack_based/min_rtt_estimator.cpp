@@ -24,7 +24,7 @@ constexpr Duration slot_begin = milliseconds(300);
 /// empty queue). The additional drains of all UEs begin at multiples of this interval.
 constexpr Duration short_slot = milliseconds(500);
 /// Time without a round trip near the base delay after which routine drains of the queue begin at every multiple of 5
-/// s.
+/// s. The base delay may then be wrong.
 constexpr Duration routine_drain_after = seconds(5);
 /// Time after a step to a longer path in which routine drains of the queue begin at every multiple of 5 s. The path
 /// often becomes shorter again soon.
@@ -35,8 +35,8 @@ constexpr std::uint8_t max_slots = 8;
 /// Largest time between two queue drains of which the second may confirm the longer base delay that the first has
 /// measured.
 constexpr Duration max_drain_distance = 2 * slot + seconds(1);
-/// Time after which the base delay is replaced without a queue drain, if all its round trips were longer than the
-/// target queue allows.
+/// Time after which the base delay is replaced without a queue drain. All round trips in this time must be longer than
+/// the target queue allows.
 constexpr Duration reset_after = seconds(20);
 /// Limit of the pause after a drain that suspect() has requested, until suspect() may request the next one. The pause
 /// doubles with each such drain that confirms the base delay.

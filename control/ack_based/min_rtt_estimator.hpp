@@ -62,8 +62,8 @@ class MinRttEstimator {
   /// Discards the base delay and the results of all queue drains, because the path may have changed.
   void forget();
 
-  /// Sets whether the base delay measured in slow start is valid. It is not if packets of slow start may have waited
-  /// for an outage or behind each other.
+  /// Sets whether the base delay measured in slow start is valid. It is invalid if packets of slow start may have
+  /// waited for an outage or behind each other.
   void mark_validated(bool validated) { unvalidated_ = !validated; }
   /// True until a queue drain has validated the base delay measured in slow start.
   [[nodiscard]] bool is_unvalidated() const { return unvalidated_; }

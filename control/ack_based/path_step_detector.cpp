@@ -19,7 +19,7 @@ constexpr Duration shortest = milliseconds(5);
 /// Divisor of an expected time. The result is one part of the tolerance with which a measured time is compared to it.
 /// The other part is the longest usual time between two ACKs.
 constexpr std::int64_t tolerance = 8;
-/// Resolution of measured round trips; a segment may seem to be sent by this time too early.
+/// Resolution of measured round trips. Because of it a segment may seem to have been sent too early by this time.
 constexpr Duration clock_tick = milliseconds(1);
 /// Minimum rate at which ACKs must arrive between the two silences of a step to a longer path, as a share of the rate
 /// before. A silence is a time without ACKs.

@@ -17,8 +17,8 @@ constexpr std::int64_t recurs_within = 2;
 constexpr Duration longest_memory = std::chrono::seconds(1);
 /// Time constant with which the averaging time of the delivery rate decays while times without ACKs do not recur.
 constexpr Duration decay_time = std::chrono::seconds(2);
-/// Largest part of the time between two ACKs that counts in this decay of the averaging time, because the rest may be
-/// an outage.
+/// Largest part of the time between two ACKs that counts in the decay of the delivery rate's averaging time. The rest
+/// may be an outage.
 constexpr Duration longest_observed = std::chrono::milliseconds(100);
 /// Averaging time of the delivery rate (`rate_memory_`) below which it is set to zero, so that the decay ends.
 constexpr Duration shortest_memory = std::chrono::milliseconds(10);

@@ -8,7 +8,8 @@ namespace {
 /// Number of successive rounds (round trips) in which the rate must have grown too little, so that the path counts as
 /// full. BBR uses this test.
 constexpr std::uint8_t full_bw_rounds = 3;
-/// Factor by which the rate must grow, so that the path does not count as full. BBR uses this test.
+/// Factor by which the rate must grow within a few rounds (round trips), so that the path does not count as full. BBR
+/// uses this test.
 constexpr double growth = 1.25;
 
 }  // namespace
