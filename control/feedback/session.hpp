@@ -32,7 +32,8 @@ struct SessionConfig {
   /// Random number for this session, from the system's random source. Required if `send_key` is an AES-256-GMAC key,
   /// because two sessions with equal id, sender and epoch would reveal the key.
   SessionId session_id{};
-  /// Largest UDP payload sent, 256 to largest_datagram bytes; see Session::set_limit().
+  /// Largest UDP payload sent, 256 to largest_datagram bytes. Until Session::set_limit() is called, at most
+  /// default_max_datagram bytes are sent.
   std::size_t max_datagram = default_max_datagram;
   Features features;  ///< optional features announced to peers; received datagrams may use them even if not announced
 

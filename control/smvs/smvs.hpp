@@ -36,7 +36,7 @@ enum class EmptyQueue : std::uint8_t {
 struct SmvsParameters {
   Duration step = std::chrono::milliseconds(5);  ///< Ts: length of a step, > 0
   double alpha = 0.92;  ///< α: weight of the past in the mean rate b̄, 0 < α < 1; about exp(−Ts / (3 · round trip))
-  /// Δ: gain in 1/s with which the predicted error of the queue is reduced; 0 < δ·Ts < 1, and close to 1 for a short
+  /// δ: gain in 1/s with which the predicted error of the queue is reduced; 0 < δ·Ts < 1, and close to 1 for a short
   /// settling time.
   double delta = 180;
   /// ε, > 0: constant part of the reaction to an error (switching gain), in frames of `frame` bytes per second
@@ -46,12 +46,11 @@ struct SmvsParameters {
   Reference reference = Reference::time(std::chrono::milliseconds(20));
   Bytes frame{40};  ///< size of a radio frame, > 0
   Bytes buffer{};   ///< Bmax: capacity of the radio queue; 0 = unlimited or unknown
-  /// Length of the time window over which ηl and ηu are taken, ≥ Ts. They are the smallest and largest deviation of the
-  /// rate from its mean. A burst of the link affects them for this time.
+  /// τp: one-way delay between Node-B and proxy, ≥ 0
   Duration one_way_delay = std::chrono::milliseconds(10);
 
-  /// Length of the time window of ηl and ηu, the smallest and largest deviation of the rate from its mean; ≥ Ts. One
-  /// burst of the link affects them for this time.
+  /// Length of the time window over which ηl and ηu are taken, ≥ Ts. They are the smallest and largest deviation of the
+  /// rate from its mean. A burst of the link affects them for this time.
   Duration eta_window = std::chrono::milliseconds(100);
   /// φ: half width of the boundary layer. While the predicted error ŝ of the queue is smaller than φ, the reaction is
   /// proportional to it: sat(ŝ/φ) instead of sgn(ŝ). 0 = always sgn, as in the SMVS paper. With sgn a single burst of

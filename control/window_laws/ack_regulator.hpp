@@ -46,7 +46,8 @@ enum class SourcePhase : std::uint8_t {
 ///
 /// Interpretation of the paper: INFOCOM 2004 states the algorithm's inputs and its deliberate drop, but not its steps.
 /// The MobiCom paper is not available. In congestion avoidance, W counts as larger than path and buffer if the
-/// additional segment finds the buffer full. In slow start it does if ACKs for more than a whole buffer are withheld.
+/// additional segment finds the buffer full. In slow start, W counts as larger if ACKs for more than a whole buffer are
+/// withheld.
 class AckRegulator {
  public:
   /// Makes a regulator with parameters that pass validate() without errors; throws std::invalid_argument otherwise.

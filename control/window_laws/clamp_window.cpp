@@ -16,8 +16,7 @@ namespace {
 constexpr std::size_t max_rate_packets = 65'536;
 constexpr double min_round_trip_s = 0.001;
 /// Smallest window in segments. A receiver may delay the ACK of a single segment (RFC 9293 section 3.8.6.3). With a
-/// smaller window a flow may therefore stop sending, get no ACKs, and keep its closed window. Two segments remain whole
-/// when the window field is rounded.
+/// smaller window a flow may therefore stop sending, get no ACKs, and keep its closed window.
 constexpr int fewest_segments = 2;
 
 double min_window(const ClampWindowParameters& parameters) {

@@ -15,7 +15,7 @@ namespace sluice::control {
 /// Parameters of the agent that computes the window of one flow from the price of CLAMP. Defaults are the paper's,
 /// except where its text leaves them open.
 struct ClampWindowParameters {
-  /// Τ in the CLAMP paper: bytes that each flow adds to the queue, > 0. Equal for all flows.
+  /// τ in the CLAMP paper: bytes that each flow adds to the queue, > 0. Equal for all flows.
   Bytes gain{500};
   double smoothing = 0.001;         ///< β: weight of a sample in the round-trip estimate, 0 < β < 1
   std::size_t rate_packets = 1000;  ///< ν, ≥ 1: number of packets over which the rate is measured
