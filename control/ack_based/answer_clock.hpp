@@ -77,7 +77,8 @@ class AnswerClock {
   [[nodiscard]] std::uint32_t probes() const { return phase_ == Phase::probing ? probe_.left : 0; }
   /// True if the UE's answers do not fit a fixed number of datagrams per answer. Nothing is estimated any more then.
   [[nodiscard]] bool has_given_up() const { return phase_ == Phase::given_up; }
-  /// Returns the bytes that were sent while counts() was true, and are not known to be delivered yet.
+  /// Returns the bytes that were sent since the number of datagrams per answer has been known, and that are not known
+  /// to be delivered yet.
   [[nodiscard]] Bytes in_flight() const { return in_flight_.bytes(); }
   /// Returns how many datagrams one answer (short datagram from the UE) acknowledges. While that is unknown, returns
   /// the last estimate, at first 2.

@@ -49,9 +49,9 @@ constexpr std::int64_t queue_round_trips = 4;
 /// Longest queue with which a link counts as steady, as a multiple of the target queue of a varying link. A longer
 /// queue contains data of other senders.
 constexpr double longest_standing = 1.25;
-/// Number of round trips, each plus the control loop delay, for which the rate is ignored after slow start, a queue
-/// drain or a refill. The sender has limited the rate in these phases, so the rate does not show whether the link is
-/// steady.
+/// Number of round trips for which the rate is ignored after slow start, a queue drain or a refill. A round trip here
+/// includes the control loop delay (time from a new window to the data that it allows). The sender has limited the rate
+/// in these phases, so the rate does not show whether the link is steady.
 constexpr std::int64_t loops_to_ignore = 3;
 /// Longest time for which the rate is ignored after slow start, a queue drain or a refill. The sender has limited the
 /// rate in these phases.
@@ -278,8 +278,8 @@ void DelayBasedController::detect_shared_queue(const AckSample& ack_sample, Dura
 }
 
 /// True if the link, and not the sender, limits the delivery rate of the sample: the window is full, or the
-/// acknowledged data has waited in the radio queue. False in the second phase of a drain, in which the window limits
-/// the rate, and while the path may have become longer.
+/// acknowledged data has waited in the radio queue. False while the path may have become longer. False too in the
+/// second phase of a queue drain, in which the window limits the rate.
 bool DelayBasedController::is_link_limited(const AckSample& ack_sample) const {
   if (min_rtt_.probing() || path_step_.is_suspected()) return false;
   if (ack_sample.window_limited && ack_delay_.newest() <= base_delay() && !slow_start_.refilling()) return true;
@@ -378,8 +378,8 @@ void DelayBasedController::exit_slow_start() {
 ///
 /// - The part is 1/2, so that a base delay of up to twice the true one is corrected. It is 3/4 if the last drain has
 ///   confirmed the base delay, because that costs less use of the link and still detects an error.
-/// - The minimum is two segments, because the UE may delay the ACK of a single segment. With end-to-end connections it
-///   is two segments for each connection.
+/// - The minimum is two segments, because the UE may delay the ACK of a single segment. For connections that pass the
+///   proxy unsplit it is two segments each.
 /// - An unvalidated base delay may be wrong by any factor, so only the minimum is in flight.
 double DelayBasedController::drain_window() const {
   const std::int64_t apart = control_loop_delay_ > Duration::zero() ? flows_ : 1;
@@ -502,8 +502,9 @@ void DelayBasedController::raise_min_rtt(Duration base) {
   min_rtt_.raise(base);
 }
 
-/// Returns the target queueing delay. It grows with the base delay and the control loop delay. Changes of the rate are
-/// then detected later, so the queue must contain more bytes.
+/// Returns the target queueing delay. It grows with the base delay and the control loop delay (time from a new window
+/// to the data that it allows). With longer delays changes of the rate are detected later, so the queue must contain
+/// more bytes.
 Duration DelayBasedController::reference_delay() const {
   return greater(parameters_->reference,
                  from_seconds(parameters_->reference_share * in_seconds(base_delay() + control_loop_delay_)));
@@ -577,8 +578,8 @@ double DelayBasedController::beyond_ack_pairs(double segments) const {
   return greater(greater(ahead, late), stretched);
 }
 
-/// Returns the bytes that the UE may leave unacknowledged on each connection after the first. It is more for end-to-end
-/// connections, because none can use another one's window.
+/// Returns the bytes that the UE may leave unacknowledged on each connection after the first. It is more for
+/// connections that pass the proxy unsplit, because none can use another one's window.
 double DelayBasedController::unacknowledged_of_each() const {
   const auto segment = static_cast<double>(parameters_->segment.count());
   const auto ack_stretch = static_cast<double>(delivery_.ack_stretch().count());

@@ -30,7 +30,8 @@ namespace sluice::control {
 /// defaults were chosen.
 struct DelayBasedParameters {
   Duration reference = std::chrono::milliseconds(10);  ///< q0: target delay in the radio queue, > 0
-  /// lower bound of the target delay, as a share of the round trip through an empty queue, 0 … 4
+  /// Lower bound of the target delay, as a share of two times: the round trip through an empty queue, and the time from
+  /// a new window to the data that it allows. 0 … 4.
   double reference_share = 0.35;
   /// Factor by which the window exceeds rate × (round trip through an empty queue + target delay), 1 … 4. It is above
   /// 1, so that a link that becomes faster is detected.
@@ -61,12 +62,13 @@ struct DelayBasedParameters {
 /// - base delay: round trip through an empty radio queue (MinRttEstimator). Bytes in flight beyond rate · base delay
 ///   wait in the radio queue.
 /// - reference: the target queueing delay. It is the larger of `reference` and `reference_share` · (base delay +
-///   control loop delay). On a steady link (SteadyLinkDetector) `reference_share` is at most 0.1 and gain at most 1.1.
+///   control loop delay). The control loop delay is the time from a new window to the data that it allows; it is zero
+///   on split connections. On a steady link (SteadyLinkDetector) `reference_share` is at most 0.1 and gain at most 1.1.
 /// - factor: AckSample::reference_factor, which is below 1 while a short flow is active. It is halved if the window
 ///   grows between late ACKs (see below). It is multiplied by 0.75 if the window grows in the pauses of a bursty link.
 /// - n: number of connections. d: bytes of one connection that the UE may leave unacknowledged. On split connections d
-///   is one segment. On end-to-end connections it is the ACK stretch less one segment if that is more, because none can
-///   use another one's window.
+///   is one segment. On end-to-end (unsplit) connections it is the ACK stretch less one segment if that is more,
+///   because none can use another one's window.
 /// - a: bytes in flight while ACKs come late or together. An ACK aggregation is the number of bytes acknowledged within
 ///   1 ms. An ACK stretch is the number of bytes that one ACK acknowledges. An ACK delay is the time that an ACK waits
 ///   for the uplink. `a` is the largest of three terms:
@@ -83,15 +85,16 @@ struct DelayBasedParameters {
 ///    split connections, it is at least that of BusyLinkFloor, which keeps the link busy.
 /// 3. After losses the window is at most the bound that they set (LossBound).
 /// 4. If more than a fifth of all bytes is cross traffic, the window is at least two segments plus a fair share
-///    (CrossTrafficEstimator). The queue is not drained then, because a drain would measure the queue of cross traffic.
-/// 5. In a drain the window is small enough that the queue empties. In the refill after a drain it is at most the
-///    refill window, which doubles per round trip. After a step to a longer path (PathStepDetector) the refill window
-///    grows at the link's rate instead.
+///    (CrossTrafficEstimator). The queue is not drained then (see below), because a drain would measure the queue of
+///    cross traffic.
+/// 5. In a drain, which empties the queue to measure the base delay, the window is small enough for that. In the refill
+///    of the path after a drain it is at most the refill window, which doubles per round trip. After a step to a longer
+///    path (PathStepDetector) the refill window grows at the link's rate instead.
 /// 6. The window is never less than two segments, and exactly that if all bytes in flight are considered lost.
 ///
 /// Between ACKs window(now) can exceed window() in the refill of a longer path, and in the three cases below. The first
-/// two need split connections, because the window of an end-to-end connection travels in ACKs. They do not apply in
-/// slow start, in a drain, or while losses bound the window.
+/// two need split connections, because the sender of an end-to-end connection gets a new window only with an ACK. They
+/// do not apply in slow start, in a drain, or while losses bound the window.
 ///
 /// - The uplink delays ACKs by 2 ms or more on average, while the link continues to transmit. The window grows by 0.9
 ///   of the rate until the next ACK would exceed the mean ACK delay by 15 ms. A longer gap may be a stall of the link.
@@ -190,7 +193,7 @@ class DelayBasedController {
   /// Returns the target queue in bytes: the part of the window beyond rate × base delay, which waits in the radio
   /// queue.
   [[nodiscard]] Bytes reference() const;
-  /// Returns the bytes that must be in flight from the server to the proxy, so that the window is always used: rate ×
+  /// Returns the bytes that must be in flight from the server to the proxy, so that the window never lacks data: rate ×
   /// `control_loop_delay`. That delay is the time from a change of the window until data that it allows arrives.
   /// Returns half of these bytes in a queue drain, and zero in the drain that validates the base delay of slow start.
   [[nodiscard]] Bytes upstream_bytes(Duration control_loop_delay) const;
@@ -202,7 +205,8 @@ class DelayBasedController {
   [[nodiscard]] std::uint32_t drains() const { return min_rtt_.drains(); }
 
   [[nodiscard]] const DelayBasedParameters& parameters() const { return *parameters_; }
-  /// Calls visit(name, value) for each state member, for the decision log (control/decision_log/states.hpp).
+  /// Calls visit(name, value) for each data member that changes after construction, so that the decision log can write
+  /// and read the state. Defined in control/decision_log/states.hpp.
   template <typename Self, typename Visit>
   static void fields(Self& self, Visit& visit);
 

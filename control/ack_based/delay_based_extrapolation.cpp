@@ -33,8 +33,8 @@ constexpr Duration probe_interval = milliseconds(10);
 
 }  // namespace
 
-/// True if the window grows between ACKs because the uplink delays ACKs by a known time. False for end-to-end
-/// connections, because their window travels in ACKs.
+/// True if the window grows between ACKs because the uplink delays ACKs by a known time. False for connections that
+/// pass the proxy unsplit, because their sender gets a new window only with an ACK.
 bool DelayBasedController::extrapolates() const {
   return ack_delay_.is_significant() && control_loop_delay_ <= Duration::zero();
 }
@@ -48,8 +48,8 @@ bool DelayBasedController::paces_refill() const {
 }
 
 /// Updates whether the window grows in the pauses of a bursty link. It grows if the pauses are longer than 1.5 times
-/// the target queueing delay, because the queue runs empty in such pauses. It never grows for end-to-end connections,
-/// because their window travels in ACKs.
+/// the target queueing delay, because the queue runs empty in such pauses. It never grows for connections that pass the
+/// proxy unsplit, because their sender gets a new window only with an ACK.
 void DelayBasedController::update_bursty_link() {
   bursty_link_ = delivery_.is_bursty() && control_loop_delay_ <= Duration::zero() &&
                  delivery_.idle_gap() * 2 > reference_delay() * 3;

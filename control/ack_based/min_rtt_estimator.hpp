@@ -134,7 +134,8 @@ class MinRttEstimator {
   /// Returns the number of drains, which empty the queue, begun so far.
   [[nodiscard]] std::uint32_t drains() const { return drains_; }
 
-  /// Calls visit(name, value) for each state member, for the decision log (control/decision_log/states.hpp).
+  /// Calls visit(name, value) for each data member that changes after construction, so that the decision log can write
+  /// and read the state. Defined in control/decision_log/states.hpp.
   template <typename Self, typename Visit>
   static void fields(Self& self, Visit& visit);
 
@@ -161,7 +162,7 @@ class MinRttEstimator {
   Duration before_raise_{};  ///< base delay before raise(); zero after clamp()
   /// time at which the last queue drain began, or the base delay was last confirmed without one
   Instant drain_began_{};
-  /// time at which a queue drain is due that is no routine one: it was requested, or repeats one that found a shorter
+  /// time at which an additional queue drain is due: one that was requested, or that repeats one which found a shorter
   /// base delay
   Instant extra_drain_at_ = never;
   std::uint32_t drains_ = 0;
