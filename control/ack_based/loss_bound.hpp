@@ -65,7 +65,8 @@ class LossBound {
   /// Returns the share of all bytes that the path loses at random, 0 … 1.
   [[nodiscard]] double random_loss() const { return random_loss_; }
 
-  /// Calls visit(name, value) for each state member, for the decision log (control/decision_log/states.hpp).
+  /// Calls visit(name, value) for each data member that changes after construction, so that the decision log can write
+  /// and read the state. Defined in control/decision_log/states.hpp.
   template <typename Self, typename Visit>
   static void fields(Self& self, Visit& visit);
 

@@ -20,7 +20,8 @@ class PathChangeDetector {
   /// and restarts detection.
   std::optional<Duration> on_report(Instant now, Duration unexplained, Duration long_enough);
 
-  /// Calls visit(name, value) for each state member, for the decision log (control/decision_log/states.hpp).
+  /// Calls visit(name, value) for each data member that changes after construction, so that the decision log can write
+  /// and read the state. Defined in control/decision_log/states.hpp.
   template <typename Self, typename Visit>
   static void fields(Self& self, Visit& visit);
 

@@ -36,7 +36,8 @@ class SharedQueueDetector {
   /// it. While no shared queue is detected, the time decays to zero.
   [[nodiscard]] Duration rate_memory() const { return rate_memory_; }
 
-  /// Calls visit(name, value) for each state member, for the decision log (control/decision_log/states.hpp).
+  /// Calls visit(name, value) for each data member that changes after construction, so that the decision log can write
+  /// and read the state. Defined in control/decision_log/states.hpp.
   template <typename Self, typename Visit>
   static void fields(Self& self, Visit& visit);
 

@@ -44,7 +44,8 @@ class SlowStart {
   /// of a round. A sample that the window does not limit (`uses_window` is false) restarts the test.
   [[nodiscard]] bool is_full_pipe(Instant now, Rate delivered, Duration round, bool uses_window);
 
-  /// Calls visit(name, value) for each state member, for the decision log (control/decision_log/states.hpp).
+  /// Calls visit(name, value) for each data member that changes after construction, so that the decision log can write
+  /// and read the state. Defined in control/decision_log/states.hpp.
   template <typename Self, typename Visit>
   static void fields(Self& self, Visit& visit);
 

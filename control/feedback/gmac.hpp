@@ -60,7 +60,8 @@ class GmacSessions {
   };
   struct Session {
     std::unique_ptr<Cipher> cipher;
-    /// Value of use_count_ at the session's last valid datagram; the session with the smallest is evicted.
+    /// Value of use_count_ at the session's last valid datagram. When the cache is full, the session with the smallest
+    /// value is evicted.
     std::uint64_t at = 0;
   };
 

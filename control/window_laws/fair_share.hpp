@@ -18,7 +18,8 @@ struct FairShareParameters {
   Duration idle = std::chrono::seconds(10);  ///< time after which a flow without packets is not counted, > 0
 };
 
-/// Describes the configuration keys for a config::Section; their ranges lie within those of validate().
+/// Lists the configuration keys and their ranges for `s`, the reader of the configuration. The ranges lie within those
+/// of validate().
 template <typename Section>
 void describe(Section& s, FairShareParameters& p) {
   s.value("packet", p.segment, {Bytes(88), Bytes(9000)}, "packet size; a share is a whole number of packets");

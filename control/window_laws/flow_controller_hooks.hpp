@@ -48,8 +48,8 @@ struct FlowControllerHooks {
   /// without a queue.
   void seed(Bytes /*window*/, const QueueView&) {}
   [[nodiscard]] static FlowCounting counting(const FlowControllerParameters&) { return {}; }
-  /// Calls visit(name, value) for each state member, for the decision log (control/decision_log/states.hpp). A
-  /// controller with state hides this function.
+  /// Calls visit(name, value) for each data member that changes after construction, so that the decision log can write
+  /// and read the state. A controller with such members declares its own function; this one visits nothing.
   template <typename Self, typename Visit>
   static void fields(Self& /*self*/, Visit& /*visit*/) {}
 };

@@ -74,7 +74,8 @@ class WindowRegulator {
   /// Returns Ba, the bytes that withheld ACKs acknowledge.
   [[nodiscard]] Bytes held() const { return acked_ - released_; }
 
-  /// Calls visit(name, value) for each state member, for the decision log (control/decision_log/states.hpp).
+  /// Calls visit(name, value) for each data member that changes after construction, so that the decision log can write
+  /// and read the state. Defined in control/decision_log/states.hpp.
   template <typename Self, typename Visit>
   static void fields(Self& self, Visit& visit);
 
