@@ -12,7 +12,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 /// Shortest time for which the window may be full without any answer (short datagram from the UE). The count of bytes
-/// in flight is then wrong, and a hold (pause of the flow) corrects it.
+/// in flight is then assumed to be wrong, and a hold (pause of the flow) corrects it.
 constexpr Duration min_stall = milliseconds(250);
 /// Assumed round trip without a queue until one is measured. It is also the extra time for which the answer to a probe
 /// (datagrams sent after a pause of the flow) is awaited. This extra time doubles with each probe in sequence that gets

@@ -338,7 +338,7 @@ Duration DelayBasedController::feedback_delay() const {
   return base_delay() + greater(aggregation, ack_delay_.mean());
 }
 
-/// Returns true if a Node-B's reports arrive often enough to detect a longer path without a drain of the queue.
+/// True if a Node-B's reports arrive often enough to detect a longer path without a drain of the queue.
 bool DelayBasedController::is_reported(Instant now) const {
   return reported_at_ != Instant{} && now - reported_at_ <= max_observed_gap;
 }

@@ -30,7 +30,7 @@ class PathChangeDetector {
   /// Smallest part of the delay that Node-B reports since `since_` did not explain. It rises slowly towards larger
   /// parts, because the mean round trip may still have been rising at the first reports.
   Duration min_unexplained_{};
-  std::uint32_t reports_ = 0;  ///< number of successive reports that left a part of the delay unexplained
+  std::uint32_t reports_ = 0;  ///< number of successive reports whose queue left a part of the delay unexplained
 };
 
 }  // namespace sluice::control

@@ -24,7 +24,7 @@ class ReportCheck {
   /// Discards all state, because the reports now come from another Node-B with new counters.
   void restart() { *this = ReportCheck{}; }
 
-  /// Returns false after the UE's ACKs have contradicted the Node-B reports for two periods of two seconds, until they
+  /// False after the UE's ACKs have contradicted the Node-B reports for two periods of two seconds, until they
   /// have agreed for five such periods.
   [[nodiscard]] bool trusted() const { return trusted_; }
   /// True if the UE's ACKs contradict the Node-B reports in the last period that could be compared. Then a controller

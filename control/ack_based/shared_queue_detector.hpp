@@ -43,7 +43,7 @@ class SharedQueueDetector {
 
  private:
   Duration rate_memory_{};
-  /// end of the newest time without ACKs that showed a shared queue: it did not lengthen the round trip
+  /// end of the newest time without ACKs that showed a shared queue, because it did not lengthen the round trip
   Instant silence_ended_{};
 };
 

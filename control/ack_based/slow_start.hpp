@@ -28,7 +28,7 @@ class SlowStart {
   void search(double window);
   /// Starts a refill of an emptied path from a window of `window` bytes.
   void refill(double window);
-  /// Ends a refill of an emptied path, but not a slow start.
+  /// Ends a refill of an emptied path. Has no effect in slow start.
   void stop_refilling() {
     if (refilling()) phase_ = Phase::over;
   }
