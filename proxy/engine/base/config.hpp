@@ -19,7 +19,8 @@ namespace sluice::proxy {
 
 /// Bounds on the memory of a shard. The memory is allocated at start and never grows.
 struct ShardLimits {
-  std::uint32_t max_flows = 65'536;  ///< Largest number of connections, 1 … 16 777 216.
+  /// Maximum number of split connections and handshakes, and of end-to-end connections in addition; 1 … 16 777 216.
+  std::uint32_t max_flows = 65'536;
   std::uint32_t max_bearers = 16'384;
   /// Maximum payload bytes of one direction of a connection that the proxy holds or has advertised as window. A byte is
   /// held from its arrival until the receiving host acknowledges it. BufferPoolBudget lowers this maximum according to
@@ -32,8 +33,8 @@ struct ShardLimits {
   /// limits these bytes.
   std::optional<Bytes> exposure_per_flow;
   std::optional<Bytes> exposure_per_bearer;
-  /// Share (0 … 1) of the packet buffers that is kept free of relayed payload, so that segments can always be received,
-  /// acknowledged and forwarded. The buffers in port_buffers do not count.
+  /// Share (0 … 1) of the packet buffers, without those in port_buffers, that is kept free of relayed payload. Segments
+  /// can thus always be received, acknowledged and forwarded.
   double reserve = 0.0625;
   /// Number of packet buffers that the receive and transmit queues of the ports may occupy. Payload cannot use them, so
   /// the proxy advertises no window for them.
@@ -53,19 +54,20 @@ struct ShardLimits {
   double release_flows_at = 0.875;
 };
 
-/// Times after which a connection without progress is ended, handed back to its hosts, or removed.
+/// Times without progress after which the shard discards a handshake or out-of-order data, resets a connection, or
+/// hands it back to its hosts.
 struct ShardTimeouts {
   Duration handshake = std::chrono::seconds(75);  ///< time after which an incomplete handshake is discarded
 
   /// Time without packets after which a split connection that holds no bytes is handed back to its hosts. From then on
   /// its packets are forwarded unchanged.
   Duration idle = std::chrono::seconds(300);
-  /// Time after which a connection is reset because a host has acknowledged nothing of the data held for it; at most 4
-  /// h.
+  /// Time after which a connection is reset because a host has acknowledged nothing of the data that the proxy holds
+  /// for it. At most 4 hours.
   Duration stalled = std::chrono::hours(1);
 
-  /// Time after which a connection is reset because a host acknowledges nothing. It applies instead of timeouts.stalled
-  /// if the host that sent the data has reset the connection or is gone.
+  /// Time after which a connection is reset because a host has acknowledged nothing of the data that the proxy holds
+  /// for it. It applies instead of timeouts.stalled if the host that sent the data has reset the connection or is gone.
   Duration orphaned = std::chrono::minutes(3);
 
   /// time after which out-of-order segments are dropped if the gap before them is not filled
@@ -93,8 +95,8 @@ struct ShardConfig : PolicySettings {
   /// Maximum frame length of each port, indexed by the Side of the port; see Shard::set_port().
   std::array<packet::LinkLimit, 2> ports{};
   /// True to forward in-order data of loss-free connections at once in the frame in which it was received
-  /// (cut-through). If false, the proxy receives each segment and builds a new one, as a reference for tests and
-  /// benchmarks.
+  /// (cut-through). If false, the proxy receives each segment and builds a new one. Tests and benchmarks compare both
+  /// ways.
   bool cut_through = true;
 
   [[nodiscard]] bool accepts_partial_checksums(Side in) const {

@@ -5,11 +5,11 @@
 
 namespace sluice::proxy {
 
-/// Properties of a Controller, one bit each. The value of a Controller is the set of its properties, so that one bit
-/// test checks a property.
+/// Bits of the enumeration Controller. Each bit is one property, so that a bit test of an enumerator checks a property.
 struct ControllerProperty {
   static constexpr std::uint8_t none = 0;
-  static constexpr std::uint8_t computes = 1;  ///< a controller has input (reports or ACKs) and computes decisions
+  /// a controller has input (Node-B reports or ACKs) and computes decisions
+  static constexpr std::uint8_t computes = 1;
   /// The controller's decisions limit what the radio legs (TCP endpoints facing the UE) send.
   static constexpr std::uint8_t limits = 2;
   static constexpr std::uint8_t ack_based = 4;   ///< the ACK-based controller computes the decisions
@@ -44,19 +44,20 @@ struct ControllerProperty {
   X(observed_flow_windows, "congestion control", of_flows, none)          \
   X(observed_flow_windows_both_ways, "congestion control", of_flows_both_ways, none)
 
-/// Names what controls the radio legs (TCP endpoints facing the UE) of a bearer.
+/// Selects what controls the radio legs (TCP endpoints facing the UE) of a bearer. The value is a set of
+/// ControllerProperty bits.
 enum class Controller : std::uint8_t {
 #define X(name, word, kind, applied) name = ControllerProperty::kind | ControllerProperty::applied,
   SLUICE_CONTROLLERS(X)
 #undef X
 };
 
-/// Controller, and the word that status displays show for what limits sending under it.
+/// Entry of controller_table: a controller, and the word with which status displays name what limits sending under it.
 struct ControllerText {
   Controller controller;
   const char* word;
 };
-/// Words of all controllers.
+/// Words with which status displays name what limits sending, one for each Controller.
 inline constexpr std::array controller_table = {
 #define X(name, word, kind, applied) ControllerText{Controller::name, word},
     SLUICE_CONTROLLERS(X)

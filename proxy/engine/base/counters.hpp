@@ -11,8 +11,9 @@
 
 namespace sluice::proxy {
 
-/// Defines a counter for one reason to release a split connection, that is, to hand it back to its hosts. It counts the
-/// frames that are forwarded after the release. SLUICE_PROXY_RELEASED defines a counter of the connections.
+/// Defines the counter of the frames that are forwarded after their split connection was released for one reason.
+/// Release means that the connection is handed back to its hosts. SLUICE_PROXY_RELEASED defines the counter of the
+/// released connections.
 #define SLUICE_PROXY_FORWARD_RELEASED(name, text) \
   X(forward_##name, "forwarded: its connection was split earlier: " text)
 #define SLUICE_PROXY_RELEASED(name, text) X(name, "split connections handed back to plain forwarding: " text)
@@ -174,8 +175,8 @@ inline constexpr std::array<CounterText, counter_count + 1> counter_table = {{
 }
 
 /// Ways in which the bytes of received frames are processed: X(name, text). A regulated connection is not split; the
-/// proxy rewrites the windows in its ACKs. Bytes forwarded unchanged are also counted by the reason, in its forward_*
-/// counter. Bytes of dropped frames are not counted.
+/// proxy rewrites the windows in its ACKs. Bytes that pass without control are also counted for each reason, that is,
+/// for each forward_* counter. Bytes of dropped frames are not counted.
 #define SLUICE_PROXY_HANDLINGS(X)                                                                        \
   X(controlled, "bytes of frames of connections, split or regulated, whose UE a rate controller limits") \
   X(split, "bytes of frames of split connections that congestion control alone limits")                  \
@@ -197,8 +198,8 @@ inline constexpr std::array handling_table = {
 class Counters {
  public:
   void add(Counter counter, std::uint64_t amount = 1) { values_[static_cast<std::size_t>(counter)] += amount; }
-  /// Adds the bytes of frames of a split or end-to-end connection. `controlled` is true if a rate controller limits its
-  /// UE.
+  /// Adds the bytes of frames of a split or end-to-end connection. `controlled` is true if a rate controller limits the
+  /// UE of the connection.
   void add_controlled_bytes(bool controlled, std::uint64_t bytes) { controlled_bytes_[controlled ? 0 : 1] += bytes; }
   /// Adds the bytes of a frame that is forwarded without control. `reason` is the forward_* counter that counts the
   /// frame.
@@ -210,8 +211,8 @@ class Counters {
     if (handling != Handling::passed) return controlled_bytes_[static_cast<std::size_t>(handling)];
     return std::accumulate(passed_bytes_.begin(), passed_bytes_.end(), std::uint64_t{0});
   }
-  /// Returns the bytes of frames that were forwarded without control for one reason. `index` is that of the forward_*
-  /// counter of the reason.
+  /// Returns the number of bytes in frames that were forwarded without control for one reason. `index` is the index of
+  /// the forward_* counter that counts these frames.
   [[nodiscard]] std::uint64_t passed_bytes_at(std::size_t index) const { return passed_bytes_.at(index); }
   [[nodiscard]] std::uint64_t operator[](Counter counter) const { return values_[static_cast<std::size_t>(counter)]; }
   [[nodiscard]] std::uint64_t at(std::size_t index) const { return values_.at(index); }

@@ -9,8 +9,7 @@
 namespace sluice::proxy {
 
 /// Counts values of 0 … 2^32 - 1 with a relative precision of one eighth (log-linear buckets as in HdrHistogram). The
-/// object is small enough to be copied into every snapshot, and precise enough for any percentile. Thread: one; copies
-/// may be used in any thread.
+/// object is small, so that every snapshot can contain a copy. Thread: one; copies may be used in any thread.
 class Histogram {
  public:
   static constexpr unsigned digit_bits = 3;  ///< log2 of the number of buckets per power of two

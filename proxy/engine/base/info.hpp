@@ -14,8 +14,8 @@
 
 namespace sluice::proxy {
 
-/// Snapshot of one connection for status displays. Arrays are indexed by leg, that is, by side of the split connection:
-/// 0 radio, 1 core.
+/// Snapshot of one connection for status displays. Arrays are indexed by the Side of the host to which the values
+/// refer: 0 radio (UE), 1 core (server).
 struct FlowInfo {
   IpAddress ue;
   IpAddress server;
@@ -24,16 +24,20 @@ struct FlowInfo {
 
   /// phase of the connection, such as handshake, split, handing back, regulated or observed
   const char* phase = "";
-  /// reason why the connection was released (handed back to its hosts) or reset by the proxy, such as released_idle
+  /// Reason why the connection is or was released (handed back to its hosts), or why the proxy resets it; such as
+  /// released_idle. Empty if neither applies.
   const char* reason = "";
-  const char* blocker = "";         ///< name of the HandbackBlocker that delays a requested handback to the hosts
-  const char* state[2] = {"", ""};  ///< TCP state of each leg, with its name in RFC 9293
+  /// Name of the HandbackBlocker that delays a requested handback to the hosts. "end to end" if the policy requires a
+  /// split and the connection is not split yet.
+  const char* blocker = "";
+  /// TCP state of each leg (endpoint of the proxy) of a split connection, with its name in RFC 9293
+  const char* state[2] = {"", ""};
   Bytes in_flight[2];
   Bytes congestion_window[2];
   Bytes peer_window[2];
   Duration srtt[2]{};
   Duration rto[2]{};
-  /// Bytes that the proxy has received for the host of the leg, and that this host has not acknowledged yet.
+  /// Bytes that the proxy has received for the host on this side, and that this host has not acknowledged yet.
   Bytes held[2];
   std::uint64_t retransmissions[2] = {0, 0};
 
@@ -43,56 +47,59 @@ struct FlowInfo {
   std::uint16_t acks_held = 0;
 };
 
-/// Size of a shard's table of the largest flows that are forwarded without control.
+/// Number of entries in a shard's table of the largest flows that are forwarded without control.
 inline constexpr std::size_t max_passing = 64;
 
-/// Snapshot, for status displays, of a flow that is forwarded without control. The flow is a TCP connection, or all
-/// packets of another protocol between two hosts.
+/// Snapshot, for status displays, of a flow that is forwarded without control. The flow is a TCP connection, the
+/// datagrams of one UDP 5-tuple, or all packets of another protocol between two hosts.
 struct PassingInfo {
   IpAddress ue;
   IpAddress server;
-  std::uint16_t ue_port = 0;  ///< port of the UE; 0 if the protocol has no ports
+  std::uint16_t ue_port = 0;  ///< port of the UE; 0 if the packets have no TCP or UDP header
   std::uint16_t server_port = 0;
   std::uint8_t protocol = 0;  ///< number of the IP protocol
   const char* reason = "";    ///< name of the forward_* counter that counted the newest sampled packet of the flow
-  /// Estimated number of bytes that the flow has carried since its first sampled packet. The true number is smaller by
-  /// at most `uncertain` bytes.
+  /// Number of bytes that the flow has carried since its first sampled packet, estimated from samples. Up to
+  /// `uncertain` of them may belong to another flow.
   std::uint64_t bytes = 0;
-  /// part of the estimated bytes that may belong to the flow that used this table entry before
+  /// part of `bytes` that may belong to the flow that used this table entry before
   std::uint64_t uncertain = 0;
   Instant first{};  ///< time of the flow's first sampled packet
   Instant last{};   ///< time of the flow's newest sampled packet
 };
 
-/// Compares the decisions of a controller in mode observe, where it limits nothing, with the actual traffic. The window
-/// is compared with the bytes in flight at every ACK. The allowance is compared with the bytes sent at every Node-B
-/// report.
+/// Compares the decisions of a controller in mode observe, where it limits nothing, with the actual traffic. A window
+/// is compared with the bytes in flight at every ACK. An allowance (bytes to send until the next Node-B report) is
+/// compared with the bytes sent in this time.
 struct Observed {
   std::uint64_t decisions = 0;
-  double decided_bytes = 0;  ///< sum of the windows or allowances that the controller computed
-  /// sum of the actual values for the same decisions: bytes in flight for a window, bytes sent for an allowance
+  /// sum in bytes of the windows or allowances (bytes to send until the next Node-B report) that the controller
+  /// computed
+  double decided_bytes = 0;
+  /// sum of the actual values at the same decisions: bytes in flight for a window, bytes sent for an allowance
   double actual_bytes = 0;
-  std::uint64_t waits = 0;  ///< number of ACKs that the controller would have delayed if its decisions were applied
+  /// number of ACKs to the server that the controller would have delayed if its decisions were applied
+  std::uint64_t waits = 0;
   /// number of samples of the queueing delay, by which decided_delay_s and actual_delay_s are divided to get means
   std::uint64_t delays = 0;
-  /// Sum over all samples, in seconds, of the queueing delay that the controller aims at. This delay would arise if the
+  /// Sum over all samples, in seconds, of the target queueing delay, which would arise in the radio queue if the
   /// controller's window were applied.
   double decided_delay_s = 0;
-  /// Sum over all samples, in seconds, of the queueing delay that the traffic actually had: smoothed round trip minus
-  /// the round trip through an empty queue.
+  /// Sum over all samples, in seconds, of the queueing delay that the traffic actually had: smoothed round-trip time
+  /// minus the round-trip time through an empty radio queue.
   double actual_delay_s = 0;
 
   /// Adds one decision in mode observe, in which decisions are computed but not applied. `decided` is the window or
-  /// allowance that the controller computed. `actual` is the number of bytes in flight (window) or sent (allowance).
-  /// `waited` is true if the controller would have delayed the ACK.
+  /// allowance (bytes to send until the next Node-B report) that the controller computed. `actual` is the number of
+  /// bytes in flight (window) or sent (allowance). `waited` is true if the controller would have delayed the ACK.
   void add(Bytes decided, Bytes actual, bool waited) {
     ++decisions;
     decided_bytes += static_cast<double>(decided.count());
     actual_bytes += static_cast<double>(actual.count());
     if (waited) ++waits;
   }
-  /// Adds one sample of the queueing delay. `decided` is the delay that the window computed by the controller would
-  /// cause. `actual` is the delay that the traffic has now.
+  /// Adds one sample of the delay in the radio queue. `decided` is the target delay, which the window computed by the
+  /// controller would cause. `actual` is the delay that the traffic has now.
   void add_delays(Duration decided, Duration actual) {
     ++delays;
     decided_delay_s += to_seconds(decided);
@@ -111,8 +118,8 @@ struct Observed {
 };
 
 /// Totals of the radio queues of one group of UEs: the control group, which rate controllers never limit, or all other
-/// UEs. Each Node-B report is one sample of a queue. If a UE has no recent report and the ACK-based controller limits
-/// it, FlowStats takes samples while data is in flight.
+/// UEs. Each Node-B report is one sample of a queue. For a UE without a recent report, FlowStats takes samples while
+/// data is in flight, if the ACK-based controller limits or observes the UE.
 struct GroupTotals {
   std::uint64_t reports = 0;
 
@@ -124,7 +131,8 @@ struct GroupTotals {
   /// Sum of the queueing delays of all samples, in seconds. The delay of a sample is its queue length divided by the
   /// link's mean rate; 0 if that rate is unknown.
   double queue_delay_s = 0;
-  /// Comparison of the controllers' decisions in mode observe, which are not applied, with the actual traffic.
+  /// Comparison of the controllers' decisions in mode observe, which are not applied, with the actual traffic of the
+  /// group.
   Observed observed;
 
   GroupTotals& operator+=(const GroupTotals& other) {
@@ -143,8 +151,7 @@ struct GroupTotals {
 using GroupStatistics = std::array<GroupTotals, 2>;
 
 /// Numbers of connections that are split or being handed back to their hosts, by the condition (HandbackBlocker) that
-/// delays the handback. `none` counts connections without a requested handback, or whose handback completes when their
-/// next packet is processed.
+/// delays the handback. `none` counts connections whose handback was not requested, or is no longer delayed.
 struct StayingFlows {
   std::array<std::uint32_t, blocker_count> by_blocker{};
   std::uint32_t total = 0;
@@ -165,41 +172,48 @@ struct BearerInfo {
   /// not applied.
   Observed observed;
   std::uint32_t flows = 0;
-  Controller controller = Controller::congestion_control;  ///< what controls the sending to the UE
-  /// Bytes that the report-based controller allowed to send for the last Node-B report.
+  Controller controller = Controller::congestion_control;  ///< what controls how much the proxy sends to the UE
+  /// Number of bytes that the report-based controller last allowed to send, for a Node-B report or in place of a
+  /// missing one.
   Bytes allowance;
   /// Sum of the congestion windows of the bearer's radio legs (TCP endpoints facing the UE) in bytes.
   Bytes congestion_window;
   Bytes in_flight;  ///< bytes in flight: payload summed over the radio legs, or IP bytes of all connections if the
                     ///< bearer has an ACK-based controller
-  /// Bytes that may be in flight now: those in flight plus those that may still be sent. The allowance determines how
-  /// many may be sent, or else the congestion windows do. Not set if the proxy splits no connection of the bearer and
-  /// no controller runs.
+  /// Bytes that may be in flight now: the bytes in flight plus the bytes that may still be sent. The latter are the
+  /// controller's send budget, or what the congestion windows allow if there is no budget. Not set without a budget and
+  /// without split connections.
   std::optional<Bytes> window;
-  Bytes held;                 ///< bytes held for the UE: unsent, or sent and not acknowledged
-  Bytes unsent;               ///< bytes held for the UE and not yet sent
-  std::uint32_t waiting = 0;  ///< number of flows that have data to send but must wait for the ACK-based
-                              ///< controller's window
-  /// IP bytes of cross traffic (packets that belong to no split connection) that wait for the UE's window.
+  Bytes held;    ///< bytes held for the UE: unsent, or sent and not acknowledged
+  Bytes unsent;  ///< bytes held for the UE and not yet sent
+  /// number of connections that have data to send but must wait for the ACK-based controller's window; 0 in mode
+  /// observe
+  std::uint32_t waiting = 0;
+  /// IP bytes of cross traffic (packets of no split or end-to-end connection, such as QUIC) that wait until the
+  /// controller allows them.
   Bytes cross_traffic_waiting;
-  std::uint64_t injected = 0;     ///< cumulative IP bytes sent to the UE
-  Bytes queue;                    ///< bytes in the radio queue by the last Node-B report
-  Instant reported_at{};          ///< time when the last Node-B report was received; 0 before the first
-  bool report_trusted = true;     ///< true if the UE's ACKs did not contradict the last Node-B report
-  Bytes queue_by_acks;            ///< bytes in the radio queue as estimated by the ACK-based controller, if it runs
-  bool measured_by_acks = false;  ///< true if the ACK-based controller measures the queue, even if it does not limit
+  std::uint64_t injected = 0;  ///< cumulative IP bytes sent to the UE
+  Bytes queue;                 ///< bytes in the radio queue according to the last Node-B report
+  Instant reported_at{};       ///< time when the last Node-B report was received; 0 before the first
+  /// false while the Node-B's reports are distrusted, because the UE's ACKs have contradicted them for some seconds
+  bool report_trusted = true;
+  Bytes queue_by_acks;  ///< bytes in the radio queue as estimated by the ACK-based controller, if it runs
+  /// true if the ACK-based controller measures the queue, even if it only observes and limits nothing
+  bool measured_by_acks = false;
 
   /// window that the ACK-based controller computes now in mode observe, in which it limits nothing; else not set
   std::optional<Bytes> observed_window{};
-  /// Queueing delay that the window of the ACK-based controller would cause in mode observe, in which it limits
-  /// nothing. Not set while the link's rate is unknown.
+  /// Target queueing delay of the ACK-based controller in mode observe, in which it limits nothing. Not set while the
+  /// link's rate is unknown, and in other modes.
   std::optional<Duration> observed_delay{};
   Rate service_rate;  ///< service rate of the radio queue, according to the last Node-B report
   Rate mean_rate;     ///< mean service rate b̄ of the radio queue
   /// ŝ: predicted length of the radio queue minus its target, in bytes, if the proxy computes SMVS (the sliding-mode
   /// controller)
   double predicted_error = 0;
-  std::uint64_t falls = 0;  ///< number of times that congestion control took over because Node-B reports were late
+  /// Number of times that Node-B reports ceased to control the sending, because they were late or stated that the radio
+  /// link was released.
+  std::uint64_t falls = 0;
 };
 
 /// Maximum age of a Node-B report whose queue length status displays show. If the last report is older, they show the
@@ -210,7 +224,7 @@ inline constexpr Duration report_is_fresh_for = std::chrono::seconds(1);
 struct RadioQueueView {
   /// source of the queue length: "reports" or "acknowledgements"; null while the length is unknown
   const char* source = nullptr;
-  Bytes queue;                    ///< bytes in the queue; valid unless the length is unknown
+  Bytes queue;                    ///< bytes in the queue; valid if `source` is not null
   std::optional<Duration> delay;  ///< time to empty the queue at its mean rate; not set if queue or rate is unknown
 };
 /// Returns the length of the radio queue according to a recent Node-B report. If there is none, returns the estimate of

@@ -8,9 +8,9 @@
 
 namespace sluice::proxy {
 
-/// Pool of recovery states (tcp::RecoveryState). A TCP endpoint needs one only while it recovers from loss, reorders or
-/// closes. Address space is reserved for all endpoints. Memory is used for the largest number of states needed at one
-/// time. Thread: the shard's.
+/// Pool of recovery states (tcp::RecoveryState). A TCP endpoint needs one only while it recovers from loss, holds
+/// out-of-order data or closes. Address space is reserved for all endpoints. Memory is used for the largest number of
+/// states needed at one time. Thread: the shard's.
 class RecoveryStates : public tcp::RecoveryStatePool {
  public:
   /// Reserves address space for `endpoints` states, the maximum number of endpoints. Throws std::bad_alloc.

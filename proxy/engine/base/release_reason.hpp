@@ -23,11 +23,13 @@ enum class ReleaseReason : std::uint8_t {
   SLUICE_PROXY_RELEASE_REASONS(X)
 #undef X
       released_earlier_run,  ///< an earlier run of the program had split the connection
-  never_split                ///< the connection was never split, because its handshake failed or its state is no longer
-                             ///< needed
+  /// The connection was never split: its handshake was refused, a split does not support it, or its release was
+  /// requested before.
+  never_split
 };
 
-/// Returns the name of the reason, such as "released_idle". Returns an empty text for a connection that is still split.
+/// Returns the name of the reason, such as "released_idle". Returns an empty text for `none` (not released) and for
+/// `never_split`.
 [[nodiscard]] constexpr std::string_view to_string(ReleaseReason reason) {
   switch (reason) {
     case ReleaseReason::none:

@@ -36,14 +36,15 @@ class TimeHistogram {
 };
 
 /// Histograms of durations for one group of UEs. Durations are recorded when a Node-B report arrives, a connection
-/// ends, or a snapshot is made, and not for each packet.
+/// ends, or a periodic scan visits a connection, and not for each packet.
 struct GroupTimes {
   /// Time since the state of a UE was last known, recorded when its next Node-B report arrives. The state is known from
   /// a report, or from a notice that the Node-B omitted the UE because it is unchanged.
   TimeHistogram feedback_age;
-  TimeHistogram relay_sojourn;  ///< time that data from the server waits in the proxy until it is sent to the UE
-  TimeHistogram rtt;            ///< smoothed round-trip time between the proxy and the UE
-  /// time from the split of a connection to the last segment of its hosts; only connections that both hosts have closed
+  /// estimated time that data from the server waits in the proxy until it is sent to the UE
+  TimeHistogram relay_sojourn;
+  TimeHistogram rtt;  ///< smoothed round-trip time between the proxy and the UE
+  /// time from the split of a connection to the last segment of its hosts; recorded only if both hosts have closed it
   TimeHistogram flow_completion;
 
   GroupTimes& operator+=(const GroupTimes& other) {

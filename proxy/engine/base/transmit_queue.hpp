@@ -14,8 +14,8 @@
 
 namespace sluice::proxy {
 
-/// Collects the packets to be sent while a burst of received packets is processed. A port is then called once per burst
-/// instead of once per packet. Code that adds packets outside of a burst must call flush().
+/// Collects the packets to be sent while a burst of received packets is processed, up to 64 for each port. A port is
+/// then called once per burst instead of once per packet. Code that adds packets outside of a burst must call flush().
 class TransmitQueue {
  public:
   TransmitQueue(Transmitter& transmitter, Counters& counters, const std::array<packet::LinkLimit, 2>& ports)
