@@ -18,8 +18,8 @@ class DecisionLog;
 namespace sluice::proxy {
 
 /// ACK-based controller of one bearer, that is, of all connections of a UE under one policy. It needs no Node-B
-/// reports. It counts the bytes that these connections have in flight to the UE, and computes the window that they
-/// share. Thread: the shard's.
+/// reports. It counts the bytes that these connections have in flight to the UE, and computes the window (limit of
+/// these bytes) that they share. Thread: the shard's.
 class AckController {
  public:
   /// Creates a controller that has measured nothing yet. `parameters` must outlive it. `trace` points to the owner's
@@ -35,8 +35,8 @@ class AckController {
 
   /// Returns the number of IP bytes that may be sent now: the bearer's window minus its bytes in flight.
   [[nodiscard]] Bytes budget(Instant now) const { return greater(law_.window(now) - flight_, Bytes{}); }
-  /// Returns when the window will have grown enough for a waiting flow to send, if no ACK arrives before. Returns
-  /// `never` if no flow waits, or if only an ACK can open the window.
+  /// Returns when the window will have grown enough for a waiting flow to send, provided that no ACK arrives earlier.
+  /// Returns `never` if no flow waits, or if only an ACK can open the window.
   [[nodiscard]] Instant budget_available_at(Instant now) const {
     return waiting_ + cross_traffic_flows > 0 ? law_.budget_available_at(now, flight_) : never;
   }
@@ -58,35 +58,37 @@ class AckController {
   /// Numbers of end-to-end connections, by what limits them.
   struct EndToEndFlowCount {
     std::uint32_t waiting = 0;  ///< connections whose server must wait for the bearer's window before it may send
-    /// How many of the waiting connections are short (have sent less than smvs.short_flow).
+    /// Number of those waiting connections that are short (have sent less than smvs.short_flow).
     std::uint32_t short_flows = 0;
     /// Number of connections that have data in flight and do not wait for the bearer's window. The UE's own window, the
     /// server or another bottleneck limits them.
     std::uint32_t limited_elsewhere = 0;
   };
   EndToEndFlowCount end_to_end;
-  /// number of cross-traffic flows (such as QUIC) whose packets wait for the bearer's window
+  /// number of flows of cross traffic (packets of no split or end-to-end connection, such as QUIC) that wait for the
+  /// bearer's window
   std::uint32_t cross_traffic_flows = 0;
-  /// IP bytes in flight of the connections in EndToEndFlowCount::limited_elsewhere.
+  /// IP bytes in flight of the end-to-end connections that something else than this window limits
+  /// (EndToEndFlowCount::limited_elsewhere).
   Bytes flight_elsewhere;
   /// Records cross traffic: IP bytes that were sent to the UE and that the window of this bearer does not limit.
   void add_cross_traffic(Bytes bytes) { cross_traffic_ += bytes; }
-  /// Records IP bytes of data that the UE has sent. An upload delays the ACKs of downloads.
-  /// The data counts from the next later time on, so that the order of segments that arrive together does not matter.
+  /// Records IP bytes of data that the UE has sent, because an upload delays the ACKs of downloads. Only samples of a
+  /// later time than `now` contain these bytes, so the order of segments that arrive together does not matter.
   void add_uploaded(Bytes bytes, Instant now) {
     settle_uploaded(now);
     uploaded_now_ += bytes;
   }
-  /// Passes an ACK to the controller. Adds to it the cross traffic since the last sample: bytes sent to the UE that
-  /// this window does not limit. On a fast link, the ACKs of up to 1 ms form one sample
-  /// (DelayBasedController::summing_time()).
+  /// Passes an ACK to the controller as a sample, together with the UE's upload and the cross traffic since the last
+  /// sample. Cross traffic is what was sent to the UE and this window does not limit. On a fast link, the ACKs of up to
+  /// 1 ms form one sample (DelayBasedController::summing_time()).
   void on_ack(const control::AckSample& ack);
-  /// Passes a Node-B report of the UE's queue to the controller. Returns false if ACKs contradict the report, which
-  /// must then be discarded. `check` compares the reports with the ACKs; it must outlive this object, and is the same
-  /// in all calls. ACKs before the first call do not count in it.
+  /// Passes a Node-B report of the UE's radio queue to the controller. Returns false if the report must be discarded,
+  /// because the UE's ACKs have contradicted the reports for some seconds. `check` makes this comparison, from the ACKs
+  /// after the first call on. It must outlive this object and be the same in all calls.
   bool on_report(Instant now, const control::feedback::BearerReport& report, control::ReportCheck& check);
-  /// Call it before bytes are sent. If no bytes are in flight, notifies the controller that sending resumes after a
-  /// pause.
+  /// Must be called before bytes are sent. If no bytes are in flight, notifies the controller that sending resumes
+  /// after a pause.
   void resume(Instant now) {
     if (flight_ <= Bytes{}) notify_resumed(now);
   }
@@ -133,7 +135,7 @@ class AckController {
     Duration round_trip{};  ///< newest round trip that a summed ACK has measured; zero if none has
     /// delay at the UE of the ACK that measured `round_trip`, or of the newest ACK if none did; negative while unknown
     Duration ack_delay{-1};
-    Bytes delivered;  ///< bytes that the summed ACKs acknowledge; zero: there are none
+    Bytes delivered;  ///< bytes that the summed ACKs acknowledge; zero if the sum contains no ACK
   };
   /// Adds an ACK to the sum, and passes the sum to the controller if it is complete. The sum is complete if the
   /// controller's last sample is at least `longest` old, if no bytes are in flight, or if bytes were lost.
@@ -141,8 +143,8 @@ class AckController {
   /// Passes the summed ACKs to the controller as one sample. Values that cannot be summed, such as the time, are taken
   /// from `ack`.
   void give_sum(const control::AckSample& ack);
-  /// Passes an ACK sample to the controller, after adding the cross traffic sent since the last sample: bytes to the UE
-  /// that this window does not limit.
+  /// Passes an ACK sample to the controller, after adding the UE's upload and the cross traffic since the last sample.
+  /// Cross traffic is what was sent to the UE and this window does not limit.
   void give(const control::AckSample& ack);
 
   /// Calls the function of the controller that `Call` names, and records the call in the decision log, if there is one.
@@ -161,7 +163,8 @@ class AckController {
   [[nodiscard]] bool has_other_traffic() const {
     return (cross_traffic_.count() | uploaded_.count() | uploaded_now_.count()) != 0;
   }
-  /// Adds the UE's data of an earlier time to `uploaded_`.
+  /// Moves the recorded upload bytes from `uploaded_now_` to `uploaded_`, if they were recorded at an earlier time than
+  /// `now`.
   void settle_uploaded(Instant now) {
     if (now == uploaded_at_) return;
     uploaded_ += std::exchange(uploaded_now_, Bytes{});
@@ -175,9 +178,11 @@ class AckController {
   Bytes flight_;  ///< IP bytes in flight to the UE
   /// IP bytes of cross traffic, which this window does not limit, that were sent to the UE since the last ACK sample.
   Bytes cross_traffic_;
-  Bytes uploaded_;         ///< IP bytes of data that the UE has sent since the last ACK sample, before `uploaded_at_`
-  Bytes uploaded_now_;     ///< IP bytes of data that the UE has sent at `uploaded_at_`
-  Instant uploaded_at_{};  ///< time of the newest data or sample
+  /// IP bytes of data that the UE has sent before `uploaded_at_`, and that no ACK sample contains yet
+  Bytes uploaded_;
+  Bytes uploaded_now_;  ///< IP bytes of data that the UE has sent at the time `uploaded_at_`
+  /// time of the newest data from the UE, or of a later ACK sample
+  Instant uploaded_at_{};
   std::uint32_t waiting_ = 0;
   std::uint32_t short_flows_waiting_ = 0;
   /// total number of bytes that had left the radio queue at the last call of take_delivered(); negative before the

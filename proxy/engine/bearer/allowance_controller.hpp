@@ -17,9 +17,10 @@ class DecisionLog;
 
 namespace sluice::proxy {
 
-/// Report-based controller of a UE bearer. From each Node-B report it derives a grant: the bytes that may be sent until
-/// the next report. Either the proxy computes the grant, or the Node-B has computed and reported it; the constructor
-/// selects which. In modes other than smvs the object exists, but computes no grant. Thread: the shard's.
+/// Report-based controller of a UE bearer. From each Node-B report it derives the allowance: the number of bytes that
+/// may be sent until the next report. Either the proxy computes it, or the Node-B has computed and reported it; the
+/// constructor selects which. In modes other than smvs the object exists, but computes no allowance. Thread: the
+/// shard's.
 class AllowanceController {
  public:
   /// Creates the controller that the policy's `settings` select; `settings` must outlive it. `trace` points to the
@@ -59,7 +60,8 @@ class AllowanceController {
   [[nodiscard]] double predicted_error() const;
 
  private:
-  static constexpr control::DecisionLog* no_trace = nullptr;  ///< no trace receiver
+  /// default of the constructor's `trace`: refers to no decision log, so that nothing is recorded
+  static constexpr control::DecisionLog* no_trace = nullptr;
 
   /// controller for an allowance (bytes to send until the next report) that the Node-B computes and reports
   using NodeBController = control::NodeBAllowance;
@@ -67,8 +69,8 @@ class AllowanceController {
   /// the Node-B reports.
   struct ProxyController {
     control::Smvs law;
-    /// Configured parameters, if the time step of SMVS must equal the period of the Node-B reports. From them fit()
-    /// derives the parameters in use. Null if the configured time step is used.
+    /// Configured parameters, from which fit() derives those in use if the time step of SMVS must equal the period of
+    /// the Node-B reports. Null if the configured time step is used.
     const control::SmvsParameters* fits = nullptr;
     /// period of Node-B reports that was last passed to fit(), even if no parameters could be derived for it
     Duration period{};

@@ -35,9 +35,10 @@ class Bearer : public CircularListHook<Bearer> {
  public:
   /// Result of on_report().
   enum class Verdict : std::uint8_t {
-    stale,       ///< ignored, because the Node-B report is not newer than the last report
-    distrusted,  ///< counted as missing, because the UE's ACKs contradict the Node-B report
-    applied,     ///< the Node-B report was recorded, and the number of bytes that may be sent was updated
+    stale,  ///< ignored, because the Node-B report is not newer than the last report
+    /// the Node-B report counts as missing, because the UE's ACKs have contradicted the reports for some seconds
+    distrusted,
+    applied,  ///< the Node-B report was recorded, and the number of bytes that may be sent was updated
   };
 
   /// Creates a bearer without flows. `settings` (of the policy) and `pools` must outlive it. `in_control_group` is true
@@ -64,8 +65,8 @@ class Bearer : public CircularListHook<Bearer> {
   void use() { used_ = true; }
   [[nodiscard]] bool used() const { return used_; }
 
-  /// Selects what bytes sent to the UE are: traffic that this bearer controls, or cross traffic, which only shares the
-  /// radio queue with it.
+  /// States whether bytes sent to the UE are controlled by this bearer, or are cross traffic, which only shares the
+  /// radio queue.
   enum class Traffic : std::uint8_t { controlled, cross };
   /// Records that `bytes` IP bytes for this UE were queued on the radio port. The other bearers of the UE count them as
   /// cross traffic, which shares the radio queue but not their window.
@@ -81,16 +82,16 @@ class Bearer : public CircularListHook<Bearer> {
 
   /// Returns the state that selects what currently limits the sending to the UE.
   [[nodiscard]] const RateControlMode& rate_control() const { return rate_control_; }
-  /// Returns the number of IP bytes that may be sent to the UE now; Bytes::max() if congestion control limits the
-  /// sending.
+  /// Returns the number of IP bytes that may be sent to the UE now. Returns Bytes::max() if no send budget of the
+  /// bearer exists, because congestion control or per-flow windows limit the sending.
   [[nodiscard]] Bytes allowance(Instant now) const {
     if (rate_control_.window_source() != tcp::WindowSource::allowance) return Bytes::max();
     if (rate_control_.is_ack_based()) return ack_controller().budget(now);
     return report_state_ ? report_state_->grant.left() : Bytes{};
   }
-  /// Subtracts `bytes`, which were just sent, from the grant of the last Node-B report. The timer that detects a
-  /// missing report is suspended while nothing is sent. Returns true if this call has restarted that timer; the caller
-  /// must then schedule deadline() again.
+  /// Subtracts `bytes`, which were just sent, from the allowance of the last Node-B report. Has no effect unless an
+  /// allowance limits the sending. The timer that detects a missing report is suspended while nothing is sent. Returns
+  /// true if this call has restarted that timer; the caller must then schedule deadline() again.
   bool spend(Bytes bytes, Instant now);
   /// Handles the expiry of the bearer's timer at `now`. If one Node-B report is missing, grants the bytes that the link
   /// carries in one period at its mean rate. If reports are late for longer, congestion control or the ACK-based
@@ -119,8 +120,8 @@ class Bearer : public CircularListHook<Bearer> {
   /// Handles a notice of the Node-B `sender` that its datagram omits unchanged UEs. The last report about this UE may
   /// therefore still be valid.
   void on_omitted(const SuppressingNodeB& sender);
-  /// Stops the timer after which the proxy itself grants bytes in place of a missing Node-B report. The reason is that
-  /// the UE has nothing to send, and the Node-B `sender` omits unchanged UEs from its reports.
+  /// Stops the timer after which the proxy itself grants bytes in place of a missing Node-B report. Has no effect
+  /// unless the bearer has nothing to send and the Node-B `sender`, which omits unchanged UEs, sent the last report.
   void suspend_extrapolation(const SuppressingNodeB& sender);
   /// Records a decision in mode observe, in which decisions are computed but not applied. `decided` is the window or
   /// allowance that the controller computed. `actual` is the number of bytes in flight or sent. `waited` is true if the
@@ -162,11 +163,11 @@ class Bearer : public CircularListHook<Bearer> {
 
   /// True if a flow that has sent `sent` IP bytes to the UE is short, that is, if `sent` is less than smvs.short_flow.
   [[nodiscard]] bool is_short(Bytes sent) const { return sent < settings_->smvs.short_flow; }
-  /// True if the bearer limits cross traffic (packets of no split connection) now, so that cross_traffic_queue()
-  /// exists.
+  /// True if the bearer limits cross traffic (packets of no split or end-to-end connection, such as QUIC) now. Then
+  /// cross_traffic_queue() exists.
   [[nodiscard]] bool has_cross_traffic_queue() const { return has_cross_traffic_queue_; }
-  /// Returns the queue of cross traffic: packets to the UE that belong to no split connection. It contains waiting
-  /// packets, and counts those in flight. Requires has_cross_traffic_queue().
+  /// Returns the queue of cross traffic (packets of no split or end-to-end connection, such as QUIC). It contains
+  /// waiting packets, and counts those in flight. Requires has_cross_traffic_queue().
   [[nodiscard]] CrossTrafficQueue& cross_traffic_queue() const {
     return pools_->cross_traffic[pools_->cross_traffic_of[id]];
   }
@@ -175,11 +176,11 @@ class Bearer : public CircularListHook<Bearer> {
   [[nodiscard]] double cross_traffic_share() const {
     return has_cross_traffic_queue_ ? cross_traffic_queue().share : 0;
   }
-  /// Starts to limit cross traffic (packets to the UE that belong to no split connection) by the bearer's window.
+  /// Starts to limit cross traffic (packets of no split or end-to-end connection, such as QUIC) by the bearer's window.
   /// Requires !has_cross_traffic_queue() and a valid index Bearer::id.
   CrossTrafficQueue& make_cross_traffic_queue();
-  /// Stops limiting cross traffic (packets to the UE that belong to no split connection). Packets that are still
-  /// waiting are dropped.
+  /// Stops limiting cross traffic (packets of no split or end-to-end connection, such as QUIC). Drops the packets that
+  /// are still waiting.
   void drop_cross_traffic_queue();
   /// Starts to count the UE's answers (short datagrams) in one QUIC download. Returns the object that derives from them
   /// what was delivered. Requires has_cross_traffic_queue() and that no answers are counted.
@@ -232,8 +233,8 @@ class Bearer : public CircularListHook<Bearer> {
   /// Share of payload in the IP bytes of data packets of split connections; measured while bytes to the UE are counted.
   control::Framing framing;
   /// Start of the idle time after which a bearer without connections is removed: its creation, or the end of its last
-  /// connection. While cross traffic (packets of no split connection) uses the bearer, the start is the last time at
-  /// which the UE had such data.
+  /// connection. While the bearer limits cross traffic (packets of no split or end-to-end connection), the newest such
+  /// data of the UE starts the time again.
   Instant empty_since{};
 
  private:
@@ -272,8 +273,9 @@ class Bearer : public CircularListHook<Bearer> {
   /// reached the radio queue yet. The bytes `in_advance`, which were granted while this report was missing, are
   /// subtracted from the allowance (bytes to send) that it computes. This bearer gets the part `share` of the rest.
   void grant_by(const ReportArrival& report, Bytes bytes_in_flight, Bytes in_advance, double share, Instant now);
-  /// True if the timer that detects a missing Node-B report may be suspended. That is so if the bearer has sent nothing
-  /// since the last controller step and has nothing to send.
+  /// True if the timer that detects a missing Node-B report may be suspended. An allowance of trusted reports must
+  /// limit the sending. The bearer must have nothing to send, have sent nothing since the last report, and limit no
+  /// cross traffic.
   [[nodiscard]] bool can_suspend() const;
   /// Selects the input of the controller, Node-B reports or ACKs, by their feedback delays; see
   /// RateControlMode::compare().

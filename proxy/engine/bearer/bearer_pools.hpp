@@ -45,11 +45,11 @@ class BearerPools {
   flow::Slab<RecentSends> recent_sends;
   flow::Slab<CrossTrafficQueue> cross_traffic;
   flow::Slab<control::AnswerClock> answer_clocks;
-  /// For each bearer, by its id: index of its queue in `cross_traffic`, if the bearer limits cross traffic (packets
-  /// that belong to no split connection).
+  /// For each bearer, by its id: index of its queue in `cross_traffic`, if the bearer limits cross traffic (packets of
+  /// no split or end-to-end connection, such as QUIC).
   flow::LazyArray<std::uint32_t> cross_traffic_of;
-  /// Comparison of the decisions in mode observe, which are not applied, with the actual traffic, summed over all
-  /// bearers.
+  /// Comparison of the controllers' decisions in mode observe, which are not applied, with the actual traffic, summed
+  /// over all bearers.
   Observed observed;
 
  private:

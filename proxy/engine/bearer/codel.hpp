@@ -23,13 +23,14 @@ class Codel {
   [[nodiscard]] bool should_drop(const CodelParameters& parameters, Duration sojourn, Bytes backlog, Instant now);
 
  private:
-  /// True if the sojourn time has been above the target for at least one interval.
+  /// True if the sojourn time has been above the target for at least one interval. Throughout the interval, `backlog`
+  /// must have been at least 1500 bytes (one full packet).
   [[nodiscard]] bool is_above(const CodelParameters& parameters, Duration sojourn, Bytes backlog, Instant now);
   /// Returns the time of the next drop: `from` + interval / √count.
   [[nodiscard]] Instant next_drop(const CodelParameters& parameters, Instant from) const;
 
-  /// time at which the sojourn time will have been above the target for one interval; zero while the sojourn time is
-  /// below the target
+  /// Time at which the sojourn time will have been above the target for one interval. Zero while the sojourn time is
+  /// below the target, or while less than one packet of 1500 bytes is queued behind the first one.
   Instant first_above_{};
   Instant drop_next_{};           ///< time of the next drop in the dropping state
   std::uint32_t count_ = 0;       ///< number of drops since the dropping state was entered

@@ -11,12 +11,12 @@
 
 namespace sluice::proxy {
 
-/// Cross traffic of one UE: packets to the UE that belong to no split connection. Stores packets that wait for the UE's
-/// window, and counts the bytes in flight. Exists while the UE's bearer limits cross traffic. The class Bearer creates
-/// and removes this object and the one in `clock`. Thread: the shard's.
+/// Cross traffic of one UE: packets to the UE of no split or end-to-end connection, such as QUIC. Stores packets that
+/// wait until the controller allows them, and counts the bytes in flight. Exists while the UE's bearer limits cross
+/// traffic. The class Bearer creates and removes this object and the one in `clock`. Thread: the shard's.
 struct CrossTrafficQueue {
-  /// Updates `share` after an ACK. Since the last update, `own` bytes of cross traffic and `others` bytes of
-  /// connections have been delivered.
+  /// Updates `share`, the mean share of cross traffic, after an ACK. Since the last update, the UE has received `own`
+  /// bytes of cross traffic and `others` bytes of TCP connections.
   void record_share(Bytes own, Bytes others) {
     constexpr double memory = 256 << 10;  // bytes over which the mean is taken
     const auto all = static_cast<double>((own + others).count());
@@ -28,7 +28,8 @@ struct CrossTrafficQueue {
   /// all cross traffic sent before them was delivered. `flight` is the number of bytes in flight to the UE, including
   /// cross traffic.
   [[nodiscard]] bool awaits_acks(Bytes flight) const { return flight > in_flight(); }
-  /// Returns the IP bytes of cross traffic (packets of no split connection) in flight to the UE.
+  /// Returns the number of IP bytes of cross traffic (packets of no split or end-to-end connection) that are in flight
+  /// to the UE.
   [[nodiscard]] Bytes in_flight() const { return sent.total() + (clock ? clock->in_flight() : Bytes{}); }
   /// True if packets with this hash (QueuedPacket::slot) belong to the QUIC download whose deliveries `clock`
   /// estimates.
@@ -38,7 +39,7 @@ struct CrossTrafficQueue {
   /// Other flows may send.
   [[nodiscard]] bool is_holding() const { return clock && clock->holds(); }
 
-  double share = 0;  ///< mean share of cross traffic in the delivered bytes, 0 … 1
+  double share = 0;  ///< mean share (0 … 1) of cross traffic in the bytes that the UE has received
   FlowQueue queue;
   /// IP bytes that were sent and are not known to be delivered yet. Those of the QUIC download whose deliveries `clock`
   /// estimates are not included.
@@ -48,12 +49,13 @@ struct CrossTrafficQueue {
   Pooled<control::AnswerClock> clock;
   /// QueuedPacket::slot of the packets of the QUIC download whose deliveries `clock` estimates.
   std::uint32_t clocked_slot = 0;
-  /// start of the present period (a round trip, at least 20 ms) in which sparse flows may send some bytes beyond the
-  /// window
+  /// Start of the current period (a round trip, at least 20 ms). In each period, sparse flows (those that send little)
+  /// may together send 3000 bytes beyond the window.
   Instant overdrawn_since{};
-  /// bytes that sparse flows (those that send little) have sent beyond the window since `overdrawn_since`
+  /// IP bytes that sparse flows (those that send little) have sent beyond the window since `overdrawn_since`
   Bytes overdrawn;
-  /// time of the newest ACK that showed deliveries, or of the switch from reports to ACKs as the controller's input
+  /// Time of the newest ACK that showed how much the link delivers. Until such an ACK arrives, it is the time at which
+  /// ACKs began to control the cross traffic.
   Instant ack_at{};
 };
 

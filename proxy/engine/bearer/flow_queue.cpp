@@ -12,7 +12,7 @@
 namespace sluice::proxy {
 namespace {
 
-/// Quantum of the deficit round robin: IP bytes that a flow may send per round.
+/// Quantum of the deficit round robin: number of IP bytes that a flow may send before the next flow is served.
 constexpr std::int32_t quantum = 1500;
 /// Waiting time above which a packet with ECT(1) gets a CE mark, because its sender expects early marks (RFC 9331).
 constexpr Duration shallow_threshold = std::chrono::milliseconds(5);

@@ -17,12 +17,13 @@ struct QueuedPacket {
   std::uint32_t slot = 0;
   std::uint16_t bytes = 0;     ///< length of the IP packet
   std::uint8_t ip_offset = 0;  ///< offset of the IP header in the frame
-  bool keep = false;         ///< true if CoDel must not drop the packet, for example because it belongs to a handshake
-  std::uint16_t reason = 0;  ///< index of the counter that the owner increments when the packet is sent
+  bool keep = false;  ///< true if CoDel must not drop the packet, for example because it belongs to a handshake
+  /// index of the counter of the reason why the packet is forwarded; the owner increments it when the packet is sent
+  std::uint16_t reason = 0;
 };
 
-/// Queue of packets to one UE, with a FIFO for each flow. Deficit round robin serves the flows; sparse flows, which
-/// send little, come first. CoDel limits how long a packet waits (FQ-CoDel, RFC 8290). Packets of one flow are never
+/// Queue of packets to one UE, with a FIFO for each flow (FQ-CoDel, RFC 8290). Deficit round robin serves the flows;
+/// sparse flows, which send little, come first. CoDel limits how long a packet waits. Packets of one flow are never
 /// reordered. A keyed hash maps each flow to one of `slots` FIFOs, so two flows may share one. Work per packet is
 /// constant. Thread: the shard's.
 class FlowQueue {
@@ -59,8 +60,8 @@ class FlowQueue {
   void push(packet::Packet&& packet, const QueuedPacket& about, Instant now);
   /// Returns the length, in IP bytes, of the packet that the next pop() returns. Requires any_ready().
   [[nodiscard]] Bytes next_bytes();
-  /// True if the packet that the next pop() returns belongs to a sparse flow, which has sent less than a quantum.
-  /// Requires any_ready().
+  /// True if the packet that the next pop() returns belongs to a sparse flow, a new flow of RFC 8290. Such a flow has
+  /// sent less than a quantum (1500 bytes) since it became active. Requires any_ready().
   [[nodiscard]] bool next_is_sparse();
   /// Returns the number of the FIFO, below `slots`, from which the next pop() takes a packet. Requires any_ready().
   [[nodiscard]] std::uint32_t next_slot() { return select(); }
@@ -69,11 +70,11 @@ class FlowQueue {
   [[nodiscard]] Popped pop(const CodelParameters& parameters, Instant now);
   /// Returns the number of IP bytes of one flow that wait in its FIFO. `about` describes any packet of the flow.
   [[nodiscard]] Bytes bytes_of(const QueuedPacket& about) const { return Bytes(flow_[about.slot % slots].bytes); }
-  /// True if CoDel must not drop the oldest waiting packet of a flow. `about` describes any packet of the flow, which
-  /// must have waiting bytes.
+  /// True if CoDel must not drop the oldest waiting packet of a flow. `about` describes any packet of that flow, which
+  /// must have waiting packets.
   [[nodiscard]] bool must_keep_head(const QueuedPacket& about) const;
-  /// Drops the oldest waiting packet of a flow. `about` describes any packet of the flow, which must have waiting
-  /// bytes.
+  /// Drops the oldest waiting packet of a flow. `about` describes any packet of that flow, which must have waiting
+  /// packets.
   void drop_oldest(const QueuedPacket& about);
   /// Removes and returns the packet that the round robin selects next. CoDel does not test the packet. Requires
   /// any_ready().
@@ -108,13 +109,14 @@ class FlowQueue {
   struct Flow {
     packet::Queue packets;
     Codel codel;
-    std::int32_t deficit = 0;  ///< bytes that the flow may still send in this round of the deficit round robin
-    std::uint32_t bytes = 0;   ///< IP bytes queued
-    bool listed = false;       ///< true if the number of this flow's slot is in new_ or old_; false while held back
+    /// bytes that the flow may still send before the deficit round robin serves the next flow
+    std::int32_t deficit = 0;
+    std::uint32_t bytes = 0;  ///< IP bytes queued
+    bool listed = false;      ///< true if the number of this flow's slot is in new_ or old_; false while held back
   };
 
-  /// Rotates the lists until the first slot has bytes left to send in its round, and returns that slot. Requires
-  /// any_ready().
+  /// Rotates the lists of slots until the first slot has packets and may still send bytes in its round, and returns
+  /// that slot. Requires any_ready().
   std::uint8_t select();
   /// Removes and returns the oldest packet in a slot, the queue of one flow.
   [[nodiscard]] Popped take(std::uint8_t slot);
@@ -122,8 +124,8 @@ class FlowQueue {
   static constexpr std::uint8_t none = slots;
 
   std::array<Flow, slots> flow_;
-  /// Slots of sparse flows: those that have sent less than a quantum (1500 bytes) since their first waiting packet was
-  /// queued. They are served before the slots in `old_`.
+  /// Slots of sparse flows (new flows of RFC 8290), which are served before the slots in `old_`. Such a flow has sent
+  /// less than a quantum (1500 bytes) since it became active.
   SlotList new_;
   SlotList old_;
   std::uint8_t held_ = none;  ///< slot of the flow that hold() holds back, so that pop() skips it; `none`: no flow

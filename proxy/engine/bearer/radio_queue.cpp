@@ -17,7 +17,7 @@ control::GwaParameters counting_of(const PolicySettings& settings) {
   return parameters;
 }
 
-/// Buffer size B that is assumed if neither the configuration nor Node-B reports state it.
+/// Buffer size B of the radio queue in bytes that is assumed if neither the configuration nor Node-B reports state it.
 constexpr Bytes usual_buffer{64 * 1024};
 
 }  // namespace

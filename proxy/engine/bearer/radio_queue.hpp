@@ -14,25 +14,27 @@
 
 namespace sluice::proxy {
 
-/// State of a UE's radio queue that per-flow window controllers need. It contains the reported length and rates, how
-/// many sent bytes have reached and left the queue, and how many flows share it. Thread: the shard's.
+/// State of a UE's radio queue that per-flow window controllers need. It contains the reported queue length and rates,
+/// how many sent bytes have reached and left the queue, and how many flows share it. Thread: the shard's.
 class RadioQueue {
  public:
-  /// Creates the state of an empty queue. `settings` must outlive the object.
+  /// Creates the state of a queue of which no Node-B report has arrived. `settings` must outlive the object.
   explicit RadioQueue(const PolicySettings& settings);
 
   /// Copies the rates that another bearer of this UE has measured. If `same_path` is true, also copies the numbers of
   /// bytes that have reached and left the queue. `same_path` means that both bearers have the same one-way delay to the
   /// Node-B.
   void inherit(const RadioQueue& before, bool same_path);
-  /// Restarts the state after a handover. `dropped` is the current value of the new Node-B's cumulative drop counter.
+  /// Discards the measured rates after a handover, because the new Node-B's queue is another one. `dropped` is the
+  /// current value of the new Node-B's cumulative drop counter.
   void restart(std::uint64_t dropped);
   /// Updates the state from a Node-B report. `sent_total` is the number of IP bytes sent so far. `bytes_in_flight` of
   /// them have not reached the queue yet.
   void on_report(const control::feedback::BearerReport& queue, std::uint64_t sent_total, Bytes bytes_in_flight,
                  Instant now);
 
-  /// Returns the radio queue according to the last Node-B report, and the number of active flows at `now`.
+  /// Returns the state of the radio queue according to the last Node-B report, with the number of active flows at
+  /// `now`.
   [[nodiscard]] const control::QueueView& view(Instant now);
   /// Returns the number of Node-B reports applied so far. A flow stores this number and so detects later that a new
   /// report was applied.
@@ -69,7 +71,8 @@ class RadioQueue {
   /// time at which the active flows were last counted; `never` if they must be counted again
   Instant counted_ = never;
   control::QueueView view_;
-  /// range of recent service rates in bytes/s; its maximum is the best rate that per-flow window controllers use
+  /// Range of the service rates in bytes/s that Node-B reports of the last second contain. Per-flow window controllers
+  /// use its maximum as the best rate of the link.
   control::WindowedRange rates_;
   /// Total number of IP bytes that had reached the radio queue when the Node-B sent its last report.
   std::uint64_t arrived_total_ = 0;

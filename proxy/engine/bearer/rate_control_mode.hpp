@@ -9,8 +9,9 @@
 
 namespace sluice::proxy {
 
-/// Inputs of the controllers that may limit a UE bearer; the policy and the UE's group select one. The inputs that
-/// include ACKs come last, because uses_ack_feedback() compares values.
+/// Inputs of the controllers that may limit the sending to a UE. The policy selects one, unless the UE is in the
+/// control group, which no controller limits. The inputs that include ACKs come last, because uses_ack_feedback()
+/// compares values.
 enum class FeedbackInput : std::uint8_t {
   none,               ///< no controller: the mode has none, or the UE is in the control group
   configured_buffer,  ///< a per-flow window controller, which divides a buffer of configured size and needs no input
@@ -19,8 +20,8 @@ enum class FeedbackInput : std::uint8_t {
   acks_or_reports     ///< the UE's ACKs, or Node-B reports while these have less feedback delay
 };
 
-/// Selects what controls the radio leg of a UE bearer: congestion control, Node-B reports or the UE's ACKs. Reads no
-/// clock. The selection is made when an input changes and is stored, because it is read for every segment.
+/// Selects what controls the sending to a UE: congestion control, Node-B reports or the UE's ACKs. Reads no clock. The
+/// selection is made when an input changes and is stored, because it is read for every segment.
 class RateControlMode {
  public:
   /// Starts from the policy's settings. `in_control_group` is true if the UE is in the control group, which no rate
@@ -37,7 +38,7 @@ class RateControlMode {
 
   /// Returns what controls the sending of the radio legs (TCP endpoints facing the UE) now.
   [[nodiscard]] Controller controller() const { return controller_; }
-  /// Returns which input may control the bearer.
+  /// Returns which input of a controller the policy and the UE's group permit.
   [[nodiscard]] FeedbackInput input() const { return input_; }
 
   /// True if the mode uses feedback (Node-B reports or ACKs) and the UE is not in the control group, which no rate
@@ -53,7 +54,8 @@ class RateControlMode {
   /// True while Node-B reports arrive in time.
   [[nodiscard]] bool has_timely_reports() const { return has_timely_reports_; }
 
-  /// True if a controller has input now: reports arrive in time, or are not required.
+  /// True if a controller has input now, so that it computes decisions. Node-B reports must arrive in time, unless the
+  /// controller does not need them.
   [[nodiscard]] bool has_feedback() const { return has(controller_, ControllerProperty::computes); }
   /// True if a controller limits the sending to the UE now; never in modes without feedback, or in mode observe, in
   /// which decisions are not applied.
@@ -66,9 +68,9 @@ class RateControlMode {
   /// True if the ACK-based controller currently computes the send budget, the bytes that all flows of the UE may send.
   /// In mode observe that budget is not applied.
   [[nodiscard]] bool is_ack_based() const { return has(controller_, ControllerProperty::ack_based); }
-  /// Returns what limits the bytes in flight to the UE: the allowance, or the congestion window. A per-flow window
-  /// controller limits them in addition to the congestion window, as the receive window does in the papers about such
-  /// controllers.
+  /// Returns what limits the bytes in flight to the UE: a send budget of the bearer (`allowance`), or the congestion
+  /// window. A per-flow window controller limits them in addition to the congestion window, as the receive window does
+  /// in the papers about such controllers.
   [[nodiscard]] tcp::WindowSource window_source() const {
     return has(controller_, ControllerProperty::budget) ? tcp::WindowSource::allowance
                                                         : tcp::WindowSource::congestion_control;

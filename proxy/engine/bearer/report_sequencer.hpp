@@ -34,7 +34,8 @@ class ReportSequencer {
   [[nodiscard]] bool is_stale(const ReportArrival& report) const {
     return any_ && report.sender == last_.sender && report.epoch == last_.epoch && report.sequence <= last_.sequence;
   }
-  /// Returns how many Node-B reports were lost between the last report and this one.
+  /// Returns how many reports of the Node-B were lost between the last report and this one, according to their sequence
+  /// numbers.
   [[nodiscard]] std::uint64_t lost_before(const ReportArrival& report) const {
     return report.sequence > last_.sequence ? report.sequence - last_.sequence - 1 : 0;
   }
@@ -81,8 +82,8 @@ class SuppressingNodeB {
   [[nodiscard]] bool has_sent(const ReportArrival& last) const {
     return last.sender == notice_.sender && last.epoch == notice_.epoch;
   }
-  /// True if the Node-B sent its newest omission notice after the report `last`. The notice states that unchanged UEs
-  /// were omitted, so that report may still be valid.
+  /// True if the Node-B sent its newest omission notice (unchanged UEs left out of a report) after the report `last`.
+  /// The report may then still be valid, although it is old.
   [[nodiscard]] bool covers(const ReportArrival& last) const {
     return has_sent(last) && last.sender_time < notice_.sender_time;
   }
@@ -106,7 +107,9 @@ class SuppressingNodeB {
   /// sender time of the omission notice (unchanged UEs left out of a report) before the newest one
   Duration time_before_{};
   Instant last_rx_;
-  Instant last_gap_;  ///< time at which a gap in the sequence of the sender's datagrams was last detected
+  /// Time at which a gap in the sequence of the Node-B's datagrams was last detected; at first, the time of its first
+  /// omission notice.
+  Instant last_gap_;
 };
 
 /// All Node-Bs that omit unchanged UEs from their reports. Thread: the shard's.
@@ -124,9 +127,8 @@ class SuppressingNodeBs {
   }
 
  private:
-  /// Maximum number of Node-Bs in the table. If the table is full, the Node-B that was silent longest is removed. Its
-  /// omission notices then no longer extend the validity of its last reports, so these time out like reports of other
-  /// Node-Bs.
+  /// Maximum number of Node-Bs whose omission notices are tracked. If the table is full, the Node-B that was silent
+  /// longest is removed. Its last reports then time out like those of Node-Bs that never omit a UE.
   static constexpr std::size_t max_senders = 64;
   std::vector<SuppressingNodeB> senders_;
 };

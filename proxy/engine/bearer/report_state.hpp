@@ -18,8 +18,8 @@
 namespace sluice::proxy {
 
 /// State of a bearer that a Node-B has reported on, or that runs in mode observe (decisions computed, not applied).
-/// Contains the reports, whether they arrive in time, and the grant (bytes to send) that they allow. Thread: the
-/// shard's.
+/// Contains the reports, whether they arrive in time, and the allowance (bytes to send until the next report). Thread:
+/// the shard's.
 struct ReportState {
   ReportState(const PolicySettings& settings, control::DecisionLog* const* trace)
       : reports(settings.smvs.fallback.maximum), fallback(settings.smvs.fallback), law(settings, trace) {}
@@ -32,18 +32,20 @@ struct ReportState {
   /// Replaces a missing Node-B report: grants the bytes that the link carries in one report period at `mean_rate`.
   /// `waits` is true if there is data to send.
   void extrapolate_missing_report(Rate mean_rate, bool waits);
-  /// Subtracts `bytes`, which were just sent, from the grant (the bytes that the last Node-B report allows). The timer
-  /// that detects a missing report is suspended while nothing is sent. Returns true if this call has restarted it.
+  /// Subtracts `bytes`, which were just sent, from the allowance (bytes that the last Node-B report permits). The timer
+  /// that detects a missing report is suspended while nothing is sent. Returns true if this call has restarted that
+  /// timer.
   bool spend(Bytes bytes, Instant now);
 
   /// Handles a notice that the Node-B `sender` omitted unchanged UEs, so that the last report about this UE may still
   /// be valid. `idle` is true if the bearer has sent nothing since the last controller step and has nothing to send.
   void on_omitted(const SuppressingNodeB& sender, bool idle);
-  /// Stops the timer after which the proxy itself grants bytes in place of a missing Node-B report. The reason is that
-  /// the bearer has nothing to send, and the Node-B `sender` omits unchanged UEs from its reports.
+  /// Stops the timer after which the proxy itself grants bytes in place of a missing Node-B report. Must be called only
+  /// if the bearer has nothing to send. Has no effect unless the Node-B `sender`, which omits unchanged UEs, sent the
+  /// last report.
   void suspend(const SuppressingNodeB& sender);
   /// Runs the controller for the time in which the Node-B `sender` omitted the UE, because the UE's state was
-  /// unchanged. Call it before on_report() when `next` is the first report that contains the UE again.
+  /// unchanged. `next` is the first report that contains the UE again; on_report() must be called for it afterwards.
   void on_reported_again(const SuppressingNodeB& sender, const ReportArrival& next);
 
   ReportSequencer reports;
@@ -54,8 +56,9 @@ struct ReportState {
   /// total number of IP bytes sent to the UE when the last Node-B report was applied
   std::uint64_t sent_at_report = 0;
   control::ReportCheck check;  ///< compares the Node-B reports with the UE's ACKs, if the ACK-based controller runs
-  bool trusted = true;         ///< false if the UE's ACKs contradicted the last Node-B report
-  Bytes radio_load{};          ///< bytes in the radio queue or in flight to it, at the last Node-B report
+  /// false while the Node-B's reports are distrusted, because the UE's ACKs have contradicted them for some seconds
+  bool trusted = true;
+  Bytes radio_load{};  ///< bytes that were in the radio queue or in flight to it when the last Node-B report arrived
   /// Factor (0 … 1) by which the target queue was multiplied in the controller step for the last Node-B report. It is
   /// below 1 if a short flow (less than smvs.short_flow sent) was active beside a download at that time.
   double reference_factor = 1;
@@ -63,7 +66,8 @@ struct ReportState {
   control::StepLengthCheck step_length_check;
   /// detects that the period of Node-B reports is too long to follow the variation of the link's rate
   control::SamplingRateCheck sampling_rate_check;
-  /// Comparison of this bearer's decisions in mode observe, which are not applied, with the actual traffic.
+  /// Comparison of the controller's decisions for this bearer in mode observe, which are not applied, with the actual
+  /// traffic.
   Observed observed;
 };
 

@@ -13,8 +13,8 @@ namespace sluice::proxy {
 /// how many of them are left. Thread: the shard's.
 class SendGrant {
  public:
-  /// Starts a new grant of `allowance` bytes. Unused bytes of the old grant are discarded. If data is `waiting`, up to
-  /// one packet of unused bytes is kept, because they may have been too few for a whole packet.
+  /// Starts a new grant of `allowance` bytes. Unused bytes of the old grant are discarded. If `waiting` is true, data
+  /// waits, and up to one packet of unused bytes is kept. These bytes may have been too few for a whole packet.
   void give(Bytes allowance, bool waiting) {
     const Bytes carried = std::min(std::max(left_, Bytes{}), waiting ? control::longest_packet : Bytes{});
     given_ = std::max(allowance, Bytes{});
@@ -39,8 +39,8 @@ class SendGrant {
   bool is_used_ = false;
 };
 
-/// Grants bytes at the mean rate in place of missing Node-B reports. Contains the timer that detects a missing report,
-/// and the number of grants that replaced one. Thread: the shard's.
+/// Timer that detects a missing Node-B report, and number of grants (bytes to send) that the proxy made in place of
+/// missing reports. The owner makes these grants. Thread: the shard's.
 class MissingReportExtrapolator {
  public:
   /// Sets the missing-report timer: the next Node-B report counts as missing from the time `at` on. With `never`, no
@@ -65,8 +65,9 @@ class MissingReportExtrapolator {
     at_ += period;
     ++extrapolated_;
   }
-  /// Handles a Node-B report before which `lost` reports were lost. Returns how many grants replaced reports that were
-  /// not lost but only late; the caller must not grant these bytes twice. Resets the number of grants without a report.
+  /// Handles a Node-B report before which `lost` reports were lost, and resets the number of grants in place of missing
+  /// reports. Returns how many grants replaced reports that were only late; the caller must subtract these bytes from
+  /// the next grant.
   [[nodiscard]] std::uint64_t take_late(std::uint64_t lost) {
     const std::uint64_t late = extrapolated_ > lost ? extrapolated_ - lost : 0;
     extrapolated_ = 0;

@@ -8,11 +8,12 @@
 
 namespace sluice::proxy {
 
-/// Timer of the priority of short flows over the downloads of a UE. It runs while a short flow is active. Thread: the
-/// shard's.
+/// Timer of the priority that short flows (less than smvs.short_flow sent) have over the downloads of a UE. It runs
+/// while a short flow is active. Thread: the shard's.
 class ShortFlowTimer {
  public:
-  /// Starts or extends the priority of short flows, because a short flow begins or makes progress at `now`.
+  /// Starts or extends the priority of short flows over downloads, because a short flow begins or makes progress at
+  /// `now`.
   void begin(Instant now) { until_ = tcp::tick::ms(now) + tcp::tick::ms(extension); }
   /// Ends the priority of short flows over downloads at once.
   void end(Instant now) { until_ = tcp::tick::ms(now) - 1; }

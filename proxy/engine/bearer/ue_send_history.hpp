@@ -26,9 +26,9 @@ struct RecentSendsPool {
   std::uint32_t bearer;
 };
 
-/// Counts the IP bytes sent to a UE, and stores the send times of recent packets. A single recent packet is stored in
-/// this object. For more, a history is created in a pool, which most UEs do not need, because they are idle. Thread:
-/// the shard's.
+/// Counts the IP bytes sent to a UE, and stores when those were sent that may still be in flight to the Node-B. Bytes
+/// of a single send time are stored in this object. For more, a history is created in a pool. Most UEs are idle and
+/// need none. Thread: the shard's.
 class UeSendHistory {
  public:
   /// Returns the total number of IP bytes sent to the UE.
@@ -49,7 +49,8 @@ class UeSendHistory {
   [[nodiscard]] control::InFlight& in_flight(const RecentSendsPool& place) {
     return (recent_ ? *recent_ : begin(place)).bytes;
   }
-  /// Frees the history in the pool if no packet can be in flight to the Node-B any more. Only the total is then needed.
+  /// Frees the history in the pool if no packet can be in flight to the Node-B any more. Only the total number of bytes
+  /// is kept.
   void release_idle(Instant now, flow::Slab<RecentSends>& pool);
   /// Copies the total and the history of another bearer of this UE.
   void inherit(const UeSendHistory& before, const RecentSendsPool& place);
@@ -65,8 +66,9 @@ class UeSendHistory {
   [[gnu::noinline]] RecentSends& begin(const RecentSendsPool& place);
 
   std::uint32_t last_ = 0;  ///< bytes sent at the time `last_at_`; `sum_` includes them
-  Instant last_at_{};       ///< time of the newest packet; all older packets have reached the Node-B
-  std::uint64_t sum_ = 0;   ///< total number of IP bytes sent, used while there is no history in the pool
+  /// time of the newest packet; without a history in the pool, all older packets have reached the Node-B
+  Instant last_at_{};
+  std::uint64_t sum_ = 0;  ///< total number of IP bytes sent, used while there is no history in the pool
   Pooled<RecentSends> recent_;
 };
 
