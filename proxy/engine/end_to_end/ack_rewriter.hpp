@@ -17,15 +17,15 @@ class AckRewriter {
   /// Stores references to its arguments, which must outlive the object.
   AckRewriter(const EndToEndParts& parts, EndToEndAckControl& ack_control) : parts_(parts), ack_control_(ack_control) {}
 
-  /// Creates the per-flow window controller that the mode of the UE requires. On a connection that already carries data
-  /// the controller starts from the flow's part of the bytes that fit on the path without queueing.
+  /// Creates the per-flow window controller that the policy of the UE's bearer requires. On a connection that already
+  /// carries data, the first window is the flow's part of the bytes that fit on the path without queueing.
   [[gnu::cold, gnu::noinline]] void begin_controller(EndToEndFlow& flow, Bearer& bearer, Instant now);
   /// Passes an ACK from the UE to the flow's rate controller. Returns which delayed ACKs, this one included, may be
   /// forwarded.
   [[nodiscard]] control::AckRelease pass_to_controller(EndToEndFlow& flow, Bearer& bearer, const control::AckView& ack);
-  /// Computes and records, in mode observe, the window that would be written into an ACK, and changes nothing. `ack` is
-  /// the number of bytes of the stream that the ACK acknowledges. `offered` is the ACK's own window field. `waits` is
-  /// true if the controller would delay the ACK.
+  /// Computes and records, in mode observe, the window that would be written into an ACK, and leaves the ACK unchanged.
+  /// `ack` is the number of bytes of the stream that the ACK acknowledges. `offered` is the ACK's own window field.
+  /// `waits` is true if the controller would delay the ACK.
   [[gnu::noinline]] void observe(EndToEndFlow& flow, Bearer& bearer, Side in, Bytes ack, std::uint16_t offered,
                                  bool waits, Instant now);
   /// Writes the controller's window into an ACK that arrived on `in`. `ack` is the number of bytes of the stream that
@@ -35,7 +35,7 @@ class AckRewriter {
   void rewrite(EndToEndFlow& flow, Side in, packet::Packet& packet, std::uint16_t l4_offset, Bytes ack, Instant now);
 
  private:
-  /// True if a controller determines the flow's window and currently has input (ACKs or Node-B reports in time).
+  /// True if a controller determines the flow's window and currently has input: ACKs, or Node-B reports in time.
   [[nodiscard]] static bool has_active_controller(const EndToEndFlow& flow, const Bearer& bearer);
   /// Returns the controller's window for an ACK that arrived on `in` and acknowledges the first `ack` bytes of the
   /// stream. The window is at least two segments.

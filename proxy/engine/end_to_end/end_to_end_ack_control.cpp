@@ -10,10 +10,11 @@
 namespace sluice::proxy {
 namespace {
 
-/// Time without an ACK after which an end-to-end connection with data in flight loses its share of the UE's window.
+/// Time without an ACK after which an end-to-end connection with data in flight loses its share of the controller's
+/// window for the UE.
 constexpr Duration silence = std::chrono::seconds(2);
-/// Smallest window of a UE, in segments, at which round trips show the delay of the path. With a smaller one the UE
-/// acknowledges when its program reads, and can make no queue of note.
+/// Minimum receive window of a UE, in segments, with which round-trip times are used as samples. With a smaller window,
+/// ACKs wait until the application at the UE reads, and too little data is in flight to fill the radio queue.
 constexpr std::int64_t min_timed_segments = 4;
 
 }  // namespace
@@ -66,9 +67,9 @@ void EndToEndAckControl::count(Watched& watched, AckController& controller, Byte
   watched.short_flow = short_flow;
 }
 
-/// True if the end-to-end connection gets a share of the UE's window, because it uses the controller's window fully. In
-/// mode observe no decision is applied. Every flow with data in flight then gets a share, because no server is limited
-/// to a window.
+/// True if the end-to-end connection waits for the window that the controller computes for the UE. It then uses the
+/// advertised window fully, and that window is the controller's and not the UE's own. In mode observe no server is
+/// limited by that window. Every flow with data in flight then counts as waiting.
 bool EndToEndAckControl::competes(const Watched& watched, const Bearer& bearer) {
   if (bearer.settings().observes()) return watched.estimator.in_flight() > Bytes{};
   return watched.estimator.window_limited() && !watched.has_ue_window;
@@ -96,8 +97,8 @@ void EndToEndAckControl::on_data(const EndToEndFlow& flow, Bearer& bearer, const
 }
 
 /// Returns the data that a segment of the UE newly acknowledges. Returns at most one segment if the UE only reports
-/// that one more segment arrived out of order. It does so by SACK blocks, or without SACK by a duplicate ACK (RFC 5681
-/// section 2).
+/// that one more segment arrived out of order. The UE reports this by SACK blocks, or without SACK by a duplicate ACK
+/// (RFC 5681 section 2).
 control::EndToEndFlowEstimator::Acked EndToEndAckControl::read_ack(Watched& watched, const EndToEndFlow& flow,
                                                                    const tcp::Segment& segment, Bytes ack,
                                                                    Instant now) {

@@ -13,9 +13,9 @@
 namespace sluice::proxy {
 
 /// Applies the ACK-based controller to end-to-end connections. Passes their segments to the controller of their UE, and
-/// computes the window to be written into their ACKs. That window is the connection's share of the sum of two amounts.
-/// One is what the controller allows in flight between proxy and UE. The other is what must be in flight between server
-/// and proxy, so that the first amount is always used. Thread: the shard's.
+/// computes the window to be written into their ACKs. That window is the connection's share of two amounts together.
+/// The first is the controller's window, which limits the bytes in flight between proxy and UE. The second is what must
+/// be in flight between server and proxy to keep that window used. Thread: the shard's.
 class EndToEndAckControl {
  public:
   /// Reserves entries for `max_flows_at_once` connections.
@@ -43,23 +43,24 @@ class EndToEndAckControl {
 
   /// Processes a data segment to the UE whose payload ends `end` bytes after the start of the stream.
   void on_data(const EndToEndFlow& flow, Bearer& bearer, const packet::Parsed& data, Bytes end, Instant now);
-  /// Handles an ACK of the UE for the first `ack` bytes of the stream. Returns true if no data is in flight any more,
-  /// but the flow still has a share of the UE's window. due() then returns an earlier time than before.
+  /// Handles an ACK of the UE for the first `ack` bytes of the stream. Returns true if the flow has no data in flight
+  /// any more, but still counts as waiting for the controller's window. The caller must then schedule due() again,
+  /// because it returns an earlier time than before.
   [[gnu::noinline]] bool on_ack(const EndToEndFlow& flow, Bearer& bearer, const tcp::Segment& segment, Bytes ack,
                                 Instant now);
-  /// Returns the window to advertise to the server in payload bytes, counted from the last byte that the UE has
+  /// Returns the window to advertise to the server: the number of payload bytes after the last byte that the UE has
   /// acknowledged.
   [[nodiscard, gnu::noinline]] Bytes window(const EndToEndFlow& flow, const Bearer& bearer) const;
   /// Records that an ACK was sent to the server, with a window whose right edge is `edge` bytes after the start of the
-  /// stream. `window` is what the controller allows, and `offered` is the UE's own window. If that is smaller, the UE
-  /// limits the connection, and other connections get the rest of its share.
+  /// stream. `window` is what the controller allows, and `offered` is the UE's own receive window. If `offered` is
+  /// smaller, the UE limits the connection, and other connections get the rest of its share.
   [[gnu::noinline]] void on_window(const EndToEndFlow& flow, Bearer& bearer, Bytes edge, Bytes window, Bytes offered,
                                    Instant now);
-  /// Returns when the flow loses its part of the UE's window because its UE or server is silent. Returns `never` if it
-  /// has no part.
+  /// Returns when the flow loses its share of the controller's window, because its UE or server is silent. Returns
+  /// `never` if the flow has no data in flight and does not wait for the window.
   [[nodiscard]] Instant due(const EndToEndFlow& flow) const;
-  /// Removes the flow's share of the UE's window, because its UE or server is silent. Other flows get that share until
-  /// the UE acknowledges again.
+  /// Removes the flow's share of the controller's window, because its UE or server is silent. Other flows of the UE get
+  /// that share until the UE acknowledges data of this flow again.
   void release_share(const EndToEndFlow& flow, Bearer& bearer);
 
  private:
@@ -78,25 +79,28 @@ class EndToEndAckControl {
     control::EndToEndFlowEstimator estimator;
     control::TimestampOneWayDelay clock;
     Instant last_rx;  ///< time when the newest segment of the UE was received
-    Bytes counted;    ///< IP bytes of the flow that are included in the bearer's bytes in flight
+    Bytes counted;    ///< IP bytes of the flow that the bearer's bytes in flight include
     std::uint32_t newest_ts = 0;
     std::uint16_t payload = 1;  ///< payload bytes of the largest packet seen
     std::uint16_t packet = 1;   ///< IP bytes of the largest packet seen
     std::uint16_t offered = 0;  ///< window field of the UE's newest ACK
     bool timed = false;         ///< true if an ACK with a timestamp was received, so that newest_ts is valid
-    /// true if the flow is included in the number of end-to-end flows that wait for the window
+    /// true if the flow is included in the number of end-to-end flows that wait for the controller's window
     bool waits = false;
-    /// true if the newest window that was sent to the server is the UE's own, because the controller allows as much
+    /// true if the newest window that was sent to the server is the UE's own receive window, because the controller
+    /// allows as much
     bool has_ue_window = false;
-    bool has_tiny_window = false;  ///< true if the UE's own window is so small that round trips include waits in the UE
-    /// true if the flow is included in the number of short end-to-end flows that wait for the window
+    /// true if the UE's own receive window is below four segments, so that round-trip times include waits in the UE
+    bool has_tiny_window = false;
+    /// true if the flow is included in the number of short end-to-end flows that wait for the controller's window
     bool short_flow = false;
   };
 
-  /// Updates the flow's contribution to the bearer's totals: its bytes in flight, whether it waits for the window, and
-  /// whether it waits as a short flow (less than smvs.short_flow sent).
+  /// Updates the flow's contribution to the bearer's totals: its bytes in flight, whether it waits for the controller's
+  /// window, and whether it waits as a short flow (less than smvs.short_flow sent).
   static void count(Watched& watched, AckController& controller, Bytes flight, bool waits, bool short_flow);
-  /// True if the flow waits for the window of the controller, because it uses that window fully.
+  /// True if the flow waits for the window that the controller computes for the UE, because that window limits its
+  /// server.
   [[nodiscard]] static bool competes(const Watched& watched, const Bearer& bearer);
   /// Returns the data that a segment of the UE newly acknowledges. Returns at most one segment if the UE only reports,
   /// by SACK or a duplicate ACK, that one more segment arrived out of order.

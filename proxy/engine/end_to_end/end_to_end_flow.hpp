@@ -22,9 +22,9 @@ enum class EndToEndPhase : std::uint8_t {
   closing   ///< both hosts have sent a FIN
 };
 
-/// Reason why the window advertised to a sender grows only gradually, although the receiving host offers more. A window
-/// that opened at once could not be withdrawn, and the sender may have a large congestion window that it has never
-/// used.
+/// Reason why the window advertised to a sender grows only gradually, although the receiving host offers more. The
+/// growth is gradual because an advertised window cannot be withdrawn. The sender may have a large congestion window
+/// that it has never used.
 enum class Opening : std::uint8_t {
   no,            ///< the window does not grow gradually; only the controller limits it
   reports_late,  ///< the window grows by the acknowledged bytes, as in slow start, because Node-B reports are late
@@ -131,29 +131,32 @@ struct EndToEndFlow {
 
   /// Records the initial sequence number, the window and the options in a host's SYN or SYN-ACK.
   void record_syn(Side in, const SynNote& reported);
-  /// Updates the handshake from a SYN or SYN-ACK whose sequence numbers match. Of a repeated one only a smaller MSS
-  /// counts. Other ones are ignored.
+  /// Updates the handshake from a SYN or SYN-ACK whose sequence numbers match; ignores other ones. If the segment
+  /// repeats an earlier one, only its MSS is used, and only if it is smaller.
   void learn_syn(Side in, const tcp::Segment& seen, Instant now);
   /// Records whether the sender's kernel left the checksum of a SYN or SYN-ACK unfinished for an offload. Ignores
-  /// segments with sequence numbers of another connection.
+  /// segments with sequence numbers of another connection, and those after the handshake.
   void record_checksum(Side in, const tcp::Segment& syn, bool is_unfinished);
   /// True if the SYN or SYN-ACK has the sequence numbers of this connection.
   [[nodiscard]] bool is_own_syn(Side in, const tcp::Segment& syn) const;
-  /// True if the segment repeats the SYN or SYN-ACK of a handshake that is not complete.
+  /// True if the segment repeats the SYN or SYN-ACK of a handshake whose SYN-ACK was seen and that is not complete.
   [[nodiscard]] bool is_repeated(Side in, const tcp::Segment& syn) const;
-  /// True if the segment repeats the SYN-ACK with other options, and the SYN has offered one of those that differ. It
-  /// is then unknown which options the hosts use.
+  /// True if the segment repeats the SYN-ACK with other options, and the SYN has offered at least one of those that
+  /// differ. It is then unknown which options the hosts use.
   [[nodiscard]] bool leaves_options_unclear(Side in, const tcp::Segment& syn) const;
-  /// True if the RST ends this connection's handshake. For that its numbers must match exactly (RFC 9293 section
-  /// 3.10.7.3, RFC 5961 section 3.2).
+  /// True if the RST ends this connection's handshake. The numbers of the RST must match the handshake exactly (RFC
+  /// 9293 section 3.10.7.3, RFC 5961 section 3.2).
   [[nodiscard]] bool is_refused_by(Side in, const tcp::Segment& reset) const;
-  /// Starts to track both directions of a connection. `known` contains its window scales and sequence numbers.
+  /// Initialises the tracking of both directions of a connection. `known` contains its sequence numbers and right
+  /// edges; the window scales are those in the SYNs.
   void begin(const KnownConnection& known);
   /// Makes the window advertised to the server grow only gradually from now on, for the reason `why`. `ack` is the
   /// number of bytes of the stream that are acknowledged now. The growth starts from the window already advertised, but
-  /// at least from `at_least` and ten segments, because a smaller window might never grow.
+  /// at least from `at_least` bytes and ten segments. If the window started closed, the server could send nothing, and
+  /// no ACK would open it.
   void begin_opening(Opening why, Bytes ack, Bytes at_least);
-  /// True during the handshake, which may remain incomplete.
+  /// True until the initiator has acknowledged the SYN-ACK. A handshake may remain in this state, for example after a
+  /// forged SYN.
   [[nodiscard]] bool half_open() const { return phase == EndToEndPhase::syn || phase == EndToEndPhase::syn_ack; }
   [[nodiscard]] DataWay& towards(Side side) { return ways[static_cast<std::size_t>(side)]; }
   [[nodiscard]] const DataWay& towards(Side side) const { return ways[static_cast<std::size_t>(side)]; }

@@ -11,8 +11,8 @@
 namespace sluice::proxy {
 namespace {
 
-/// Time for which the state of a connection is kept after both hosts have sent a FIN, so that late retransmissions are
-/// still recognized.
+/// Time after the newest segment for which the state of a connection is kept once both hosts have sent a FIN. Late
+/// retransmissions are thus still recognized.
 constexpr Duration closing_time = std::chrono::seconds(10);
 
 }  // namespace
@@ -173,7 +173,8 @@ void EndToEndFlows::rebind(const Policies& policies, Instant now) {
   });
 }
 
-/// Starts to rewrite ACKs, because the handshake is complete.
+/// Changes the phase to open, because the handshake is complete, or to closing if both hosts have sent a FIN. The
+/// bearer is then kept for timeouts.idle after its last connection.
 void EndToEndFlows::establish(EndToEndFlow& flow) {
   const bool both_closed = flow.fins == (bit(Side::radio) | bit(Side::core));
   flow.phase = both_closed ? EndToEndPhase::closing : EndToEndPhase::open;

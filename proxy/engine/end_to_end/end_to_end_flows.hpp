@@ -43,18 +43,19 @@ class EndToEndFlows {
   [[nodiscard]] bool contains(EndToEndId id) const { return flows_.contains(id); }
   void prefetch(EndToEndId id) const { flows_.prefetch(id); }
   /// Starts to track a connection from its first SYN. If the SYN was not forwarded yet, the caller must pass it to
-  /// receive() too. If the table is full, the oldest handshakes are removed. Returns `none` if the table is full of
-  /// established connections.
+  /// receive() too. If the table is full, up to four of the oldest handshakes are removed. Returns `none` if the table
+  /// remains full.
   EndToEndId open(const FirstSyn& first, PolicyIndex policy, Instant now);
   /// Starts to track an end-to-end connection that replaces a split flow after its handback to the hosts. Lookups find
-  /// the split flow until inherit() is called. `known` is the state of both directions at the handback. `window` is the
-  /// number of bytes that the server may at first send beyond the UE's acknowledgements. Returns `none` if the table is
-  /// full.
+  /// the split flow until inherit() is called. `known` is the state of both directions at the handback. If the
+  /// connection has carried data, its first window towards the server is at least `window` bytes. Returns `none` if the
+  /// table is full.
   EndToEndId adopt(const KnownConnection& known, Bytes window, Instant now);
-  /// Records that a window up to `edge` was advertised to the server by the split connection that this one replaces. It
-  /// does so while it is handed back to its hosts.
+  /// Records that a split connection, while it is handed back to its hosts, has advertised a window up to `edge` to the
+  /// server. `id` is the end-to-end connection that replaces it.
   void record_advertised(EndToEndId id, tcp::SeqNum edge);
-  /// Returns the initial window of a connection that replaces a split one. From there its window grows gradually.
+  /// Returns the initial window in bytes, towards the server, of a connection that replaces a split one. The window
+  /// grows gradually from this size.
   [[nodiscard]] Bytes opening_window(EndToEndId id) const { return flows_[id].opening_window; }
   /// Returns the rightmost window edge that the host behind `side`, or the proxy in its name, has advertised to the
   /// sender.
@@ -99,15 +100,16 @@ class EndToEndFlows {
   [[nodiscard]] bool announces_small_mss(EndToEndId id, Side in, const tcp::Segment& syn) const {
     return syn.syn.mss < tcp::Endpoint::smallest_mss && flows_[id].is_repeated(in, syn);
   }
-  /// Handles a segment that the proxy forwards without evaluating it: a first fragment, or a segment with IP options.
-  /// Later ACKs advertise no smaller window than this segment. If its numbers are plausible, the connection is not
-  /// split any more, because the proxy cannot know which data its hosts have received.
+  /// Handles a segment that the proxy forwards without evaluating its data: a first fragment, or a segment with IP
+  /// options. Later ACKs advertise no smaller window than this segment. If the numbers of the segment are plausible,
+  /// the connection is not split any more. The proxy cannot know which data its hosts have received.
   void record_unsplittable(EndToEndId id, Side in, const tcp::Segment& segment, Instant now);
-  /// True if the SYN of the host behind `side` had an unfinished checksum.
+  /// True if the SYN of the host behind `side` had an unfinished checksum, which the host's kernel left to an offload.
   [[nodiscard]] bool leaves_unfinished(EndToEndId id, Side side) const {
     return (flows_[id].unfinished & bit(side)) != 0;
   }
-  /// Records the checksum state of a SYN or SYN-ACK that arrived on `in`.
+  /// Records whether a SYN or SYN-ACK that arrived on `in` has an unfinished checksum, which the host's kernel left to
+  /// an offload.
   void record_checksum(EndToEndId id, Side in, const tcp::Segment& syn, bool is_unfinished) {
     flows_[id].record_checksum(in, syn, is_unfinished);
   }
@@ -158,9 +160,10 @@ class EndToEndFlows {
   /// Passes the record of a connection that ends to the ConnectionSink. `reason` is why it ended; if null, the phase of
   /// the connection determines the reason.
   [[gnu::cold, gnu::noinline]] void record_end(const EndToEndFlow& flow, EndToEndId id, const char* reason) const;
-  /// Starts to rewrite the ACKs of a connection whose handshake is complete.
+  /// Changes the phase of a connection to open, because its handshake is complete. If both hosts have sent a FIN
+  /// already, changes it to closing.
   void establish(EndToEndFlow& flow);
-  /// Adds the connection to a bearer (all connections of a UE under one policy).
+  /// Counts the connection in a bearer (all connections of a UE under one policy) and stores the bearer's id.
   void enter_bearer(EndToEndFlow& flow, BearerId bearer);
   [[nodiscard]] const char* name_of_phase(const EndToEndFlow& flow) const;
   /// Updates the state of the direction in which a segment carries data.
@@ -174,14 +177,15 @@ class EndToEndFlows {
   /// segment. `must_free_buffers` is true if packet buffers are low, so that the segment must not be delayed.
   void receive_ack(EndToEndFlow& flow, EndToEndId id, Side in, packet::Packet&& packet, const packet::Parsed& parsed,
                    Bytes ack, bool must_free_buffers, Instant now);
-  /// Forwards a segment. If it goes to the UE, the bearer counts it with `ip_length` bytes, which it occupies in the
+  /// Forwards a segment. The bearer counts a segment to the UE as `ip_length` bytes sent, because these bytes pass the
   /// radio queue.
   void pass(EndToEndFlow& flow, Side in, packet::Packet&& packet, std::uint16_t ip_length, Instant now);
   /// Handles the connection's timer.
   void on_due(EndToEndId id, Instant now);
   /// Arms the connection's timer at the earliest of its deadlines.
   [[gnu::noinline]] void schedule(const EndToEndFlow& flow, EndToEndId id);
-  /// Returns when the connection's state is discarded if no further segment arrives.
+  /// Returns when the connection's state is discarded if no further segment arrives. Returns `never` if the connection
+  /// is to replace a split one that is still being handed back.
   [[nodiscard]] Instant forgotten_at(const EndToEndFlow& flow) const;
 
   const ShardConfig& config_;

@@ -28,8 +28,8 @@ enum class Step : std::uint8_t {
   answered,   ///< the segment is the SYN-ACK
   complete,   ///< the segment is the ACK that completes the handshake: split the connection now
   refused,    ///< the segment is a RST that ends the handshake: remove the flow
-  /// the segment contains something that a split does not support (options, data on a SYN-ACK); remove the flow and
-  /// forward
+  /// The connection cannot be split: a segment has unsupported options, data beside a SYN, or shows that others were
+  /// not seen. The flow must be removed, and the segment forwarded.
   give_up,
   give_up_ecn  ///< equal to give_up, but the reason is that the hosts' agreement on accurate ECN is unclear
 };
@@ -38,11 +38,12 @@ enum class Step : std::uint8_t {
 void begin(Flow& flow, const FirstSyn& syn);
 
 /// True if the segment's numbers match this handshake, even if earlier segments were not seen. Sequence and
-/// acknowledgement numbers must lie at most one unscaled window (64 KiB) after the initial sequence numbers. A SYN must
-/// be the SYN-ACK of the responder.
+/// acknowledgement numbers must lie at most one unscaled window (64 KiB) after the initial sequence numbers. A segment
+/// with SYN must be the SYN-ACK of the responder.
 [[nodiscard]] bool is_plausible(const Flow& flow, Side from, const tcp::Segment& segment);
 
-/// Tracks a segment that arrived on `from`. `splittable` is true if the proxy supports all options of the segment.
+/// Tracks a segment that arrived on `from`, and returns what it means for the handshake. `splittable` is true if the
+/// proxy supports all options of the segment.
 [[nodiscard]] Step follow(Flow& flow, Side from, const tcp::Segment& segment, bool splittable, Instant now);
 
 /// Creates both endpoints of a split connection in the states that the hosts have after `ack`, the segment that

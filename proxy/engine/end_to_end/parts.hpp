@@ -8,7 +8,8 @@
 
 namespace sluice::proxy {
 
-/// References to objects that all classes for end-to-end connections use. These objects must outlive the classes.
+/// References to objects that all classes for end-to-end connections use. These objects must outlive the objects of
+/// those classes.
 struct EndToEndParts {
   Registry& registry;
   TransmitQueue& queue;

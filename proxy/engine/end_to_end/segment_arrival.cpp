@@ -86,8 +86,8 @@ void EndToEndFlows::record_announced(EndToEndFlow& flow, EndToEndId id, Side in,
   way.window.advertise(ack + way.window.in_bytes(segment.window));
 }
 
-/// Completes the handshake if the segment is the initiator's ACK. A matching number shows that the initiator has
-/// received the SYN-ACK.
+/// Completes the handshake if the segment is the initiator's ACK of the SYN-ACK. A matching acknowledgement number
+/// shows that the initiator has received the SYN-ACK.
 void EndToEndFlows::track_handshake(EndToEndFlow& flow, Side in, const SegmentNumbers& numbers, Instant now) {
   if (in != flow.initiator || numbers.ack < Bytes{} || numbers.seq < Bytes{}) return;
   const Duration second_half = now - flow.handshake;
@@ -161,7 +161,7 @@ void EndToEndFlows::receive_ack(EndToEndFlow& flow, EndToEndId id, Side in, pack
   pass(flow, in, std::move(packet), parsed.ip_length, now);
 }
 
-/// Forwards a segment. If it goes to the UE, the bearer counts it with `ip_length` bytes, which it occupies in the
+/// Forwards a segment. The bearer counts a segment to the UE as `ip_length` bytes sent, because these bytes pass the
 /// radio queue.
 void EndToEndFlows::pass(EndToEndFlow& flow, Side in, packet::Packet&& packet, std::uint16_t ip_length, Instant now) {
   if (in == Side::core) {

@@ -4,7 +4,8 @@ namespace sluice::proxy {
 namespace {
 
 /// True if the segment is an ACK that lies in the window of the receiving host, or at most 1 MiB (`max_behind`) before
-/// it. What it acknowledges must also be at most 1 MiB before the newest acknowledgement.
+/// that window. It may acknowledge data at most 1 MiB before the newest acknowledgement. During a handback of a split
+/// connection, older acknowledgements are permitted, too.
 bool is_near(const EndToEndFlow& flow, Side in, const tcp::Segment& segment, const SegmentNumbers& numbers) {
   if (!segment.flags.ack()) return false;
   const DataWay& sent = flow.towards(opposite(in));

@@ -23,7 +23,7 @@ struct SegmentNumbers {
   Bytes ack;
 };
 
-/// Returns the positions, in bytes from the start of each direction, of a segment that arrived on `in`. The 32-bit
+/// Returns the positions of a segment that arrived on `in`, in bytes from the start of each direction. The 32-bit
 /// sequence numbers are unwrapped to the values closest to the furthest position seen.
 [[nodiscard, gnu::always_inline]] inline SegmentNumbers numbers_of(const EndToEndFlow& flow, Side in,
                                                                    const tcp::Segment& segment) {
@@ -34,14 +34,14 @@ struct SegmentNumbers {
 
 /// True if the receiving host would probably accept the segment (RFC 5961). The segment must lie in the advertised
 /// window, or at most 1 MiB before the last acknowledged byte. It must acknowledge only data that the proxy has seen; a
-/// FIN counts as one byte. A RST must have an exact number: the one after the last data or FIN that passed, or that of
-/// the FIN. The position that the other host has acknowledged is valid too.
+/// FIN counts as one byte. A RST must have the sequence number of the next byte after the data or FIN seen, of that
+/// FIN, or the last acknowledgement number.
 [[nodiscard]] bool is_plausible(const EndToEndFlow& flow, Side in, const tcp::Segment& segment,
                                 const SegmentNumbers& numbers);
 
-/// True if the receiving host may accept the window of a segment that is forwarded unchanged. In contrast to
-/// is_plausible(), the segment may acknowledge data that the proxy has not seen (such as fragments), if that data lies
-/// in the window.
+/// True if the receiving host may accept the window of a segment that is forwarded unchanged. Unlike in is_plausible(),
+/// the segment may acknowledge data that the proxy has not seen (such as fragments). That data must lie in the
+/// advertised window.
 [[nodiscard]] bool may_announce(const EndToEndFlow& flow, Side in, const tcp::Segment& segment,
                                 const SegmentNumbers& numbers);
 

@@ -85,8 +85,8 @@ void SynCache::forget(const FirstSyn& noted) {
   forget(entries_.index_of(static_cast<const Entry&>(noted)));
 }
 
-/// Removes the oldest SYN from the cache. Returns false if that SYN was answered before, so that its entry is free or
-/// belongs to another SYN.
+/// Removes the SYN that `oldest` identifies from the cache. Returns false if that SYN was removed before, so that its
+/// entry is free or belongs to another SYN.
 bool SynCache::forget(const EvictionQueue::Entry& oldest) {
   if (oldest.id == no_id || !entries_.contains(oldest.id) || entries_[oldest.id].ticket != oldest.ticket) return false;
   forget(oldest.id);

@@ -42,7 +42,7 @@ enum class AnswerToSyn : std::uint8_t {
   simultaneous_open,  ///< the segment is a SYN-ACK of the host that sent the SYN: a simultaneous open
   unseen              ///< the segment shows that other segments were missed, so that the state of the hosts is unknown
 };
-/// Returns the meaning of a segment that arrived on `in` for the handshake that `syn` has started.
+/// Returns the meaning of a segment that arrived on `in` for the handshake that the SYN `syn` has started.
 [[nodiscard]] AnswerToSyn judge(const FirstSyn& syn, Side in, const tcp::Segment& segment);
 
 /// Cache of SYNs without an answer. A SYN can be forged, so a SYN alone only occupies an entry here. A connection is
@@ -57,7 +57,7 @@ class SynCache {
   };
   /// Result of recording a SYN.
   enum class Result : std::uint8_t {
-    stored,          ///< the SYN was recorded
+    stored,          ///< the SYN was stored in the cache, and no other SYN was evicted
     evicted_oldest,  ///< the SYN was stored in the cache, and the oldest SYN in the cache was evicted
     rejected         ///< the SYN was not stored in the cache, because another SYN of the connection is kept
   };
@@ -69,7 +69,7 @@ class SynCache {
   /// Records the SYN with which a connection starts. Returns whether it was recorded, and whether another SYN was
   /// evicted for it.
   Result record(const FirstSyn& syn);
-  /// Returns the recorded SYN of the connection, or null. The pointer is valid until the next call.
+  /// Returns the recorded SYN of the connection, or null. The pointer is valid until the cache is next changed.
   [[nodiscard]] const FirstSyn* find(const flow::FlowKey& key, flow::KeyTag tag) const;
   /// Removes the SYN that the SYN-ACK `syn_ack` answers, and copies the SYN to `out`. Returns false if no such SYN is
   /// recorded, or if the SYN is too old. `in` is the Side on which `syn_ack` arrived.

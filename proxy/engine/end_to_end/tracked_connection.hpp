@@ -50,18 +50,19 @@ struct TrackedConnection {
     more,            ///< the segment belongs to this connection, which is still open
     ends_connection  ///< the segment is a FIN or RST, which ends this connection
   };
-  /// Updates the state with a segment that is forwarded. Returns whether the segment belongs to the connection, and
-  /// whether it ends the connection.
+  /// Updates the state with a segment that is forwarded between the hosts. Returns whether the segment belongs to the
+  /// connection, and whether it ends the connection.
   Tracked track(Side in, const tcp::Segment& segment);
   /// True if the segment's numbers match this connection. The segment must lie in the window of the receiving host, or
-  /// at most 1 MiB before what that host has acknowledged. What it acknowledges must lie in the window of the host that
-  /// sent it. A RST must have a number that the receiving host expects (RFC 5961 section 3.2).
+  /// at most 1 MiB before what that host has acknowledged. It must acknowledge at least as much as earlier ones, and
+  /// nothing beyond the window that its sender has advertised. A RST must have a number that the receiving host expects
+  /// (RFC 5961 section 3.2).
   [[nodiscard]] bool is_plausible(Side in, const tcp::Segment& segment) const;
   /// Handles the first fragment of a segment, whose length is unknown. It may contain data that is not tracked. A
   /// retransmission of that data would look new, so the connection is not split until the data is acknowledged.
   void record_unseen(Side in, const tcp::Segment& segment);
-  /// True if the connection can be split just before this segment is processed. The segment carries data and must not
-  /// have been tracked.
+  /// True if the connection can be split just before this segment is processed. The connection must be idle, and the
+  /// segment must carry its next data, have no flag but ACK and PSH, and not have been tracked.
   [[nodiscard]] bool may_be_split(Side in, const tcp::Segment& segment) const;
   /// Initializes `flow` as a split connection in the state just before `segment`. The split connection must process
   /// `segment` first.
