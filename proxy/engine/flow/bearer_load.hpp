@@ -10,15 +10,16 @@ namespace sluice::proxy {
 /// Values that one split connection contributes to the sums of its bearer (all connections of a UE under one policy).
 /// They are updated when the connection's pending events are processed.
 struct FlowShare {
-  std::uint32_t backlog = 0;   ///< bytes to the UE that the flow has received but not sent yet
-  std::uint32_t reserved = 0;  ///< bytes that the flow holds and has advertised, in both directions together
+  std::uint32_t backlog = 0;  ///< payload bytes for the UE that the flow has received but not sent yet
+  /// bytes that the flow holds, plus those that its advertised windows permit; in both directions together
+  std::uint32_t reserved = 0;
 
   /// Bytes acknowledged to one host but not by the other, in both directions together; 0 if no limit on such bytes is
   /// configured.
   std::uint32_t exposed : 29 = 0;
 
-  /// True if the flow shares the link's rate under a rate controller: the UE has not acknowledged all of its data, and
-  /// the UE's own window does not limit it. The controller then determines the window advertised to the server.
+  /// True if the flow shares the link's rate under a rate controller, which then determines the window advertised to
+  /// the server. The UE has not acknowledged all data of the flow, and the UE's receive window does not limit it.
   bool transferring : 1 = false;
 
   /// True if the next Node-B report must update the window advertised to the server, because that window is closed or
@@ -38,15 +39,18 @@ struct BearerLoad {
   Bytes reserved{};
   Bytes exposed{};
   std::uint32_t backlogged_flows = 0;  ///< number of flows with data to the UE that is not sent yet
-  /// Number of flows with FlowShare::transferring.
+  /// Number of flows that share the link's rate under a rate controller, because the UE has not acknowledged all of
+  /// their data (FlowShare::transferring).
   std::uint32_t transferring_flows = 0;
-  /// Number of flows in transferring_flows that are not short, such as downloads.
+  /// Number of flows in transferring_flows that are not short, such as downloads. A flow is short if it has sent less
+  /// than SmvsSettings::short_flow.
   std::uint32_t long_transferring_flows = 0;
   std::uint32_t short_flows = 0;          ///< number of short flows
-  std::uint32_t closed_window_flows = 0;  ///< flows with FlowShare::window_closed
+  std::uint32_t closed_window_flows = 0;  ///< number of flows with FlowShare::window_closed
 
-  /// Sets three values of the flow in `share`, and updates the bearer's sums. The values are the unsent bytes, the
-  /// bytes held and advertised, and FlowShare::transferring. The other values stay unchanged.
+  /// Sets three values of the flow in `share`, and updates the bearer's sums. The values are the unsent bytes,
+  /// FlowShare::transferring, and the bytes held plus those that advertised windows permit. The other values stay
+  /// unchanged.
   void update(FlowShare& share, std::uint32_t unsent, std::uint32_t held_and_advertised, bool is_transferring) {
     reserved += Bytes(held_and_advertised) - Bytes(share.reserved);
     share.reserved = held_and_advertised;
@@ -59,8 +63,8 @@ struct BearerLoad {
       set_transferring(share, is_transferring);
   }
 
-  /// Sets FlowShare::transferring (controlled window, unacknowledged data) of a flow to `is_transferring` and updates
-  /// the bearer's sums. Requires that FlowShare::transferring has the opposite value.
+  /// Sets FlowShare::transferring of a flow to `is_transferring` and updates the bearer's sums. The value states
+  /// whether the flow shares the link's rate under a rate controller. Requires that it was the opposite before.
   void set_transferring(FlowShare& share, bool is_transferring) {
     const std::uint32_t change = is_transferring ? 1U : UINT32_MAX;
     transferring_flows += change;
@@ -68,8 +72,8 @@ struct BearerLoad {
     share.transferring = is_transferring;
   }
 
-  /// Adds `change` to the bytes that the flow holds and has advertised, and to the bearer's sum. All other values stay
-  /// unchanged.
+  /// Adds `change` to FlowShare::reserved and to the bearer's sum of it: the bytes that flows hold, plus those that
+  /// their advertised windows permit. All other values stay unchanged.
   void reserve(FlowShare& share, std::int64_t change) {
     const std::int64_t after = std::max<std::int64_t>(share.reserved + change, 0);
     reserved += Bytes(after) - Bytes(share.reserved);

@@ -10,7 +10,7 @@
 
 namespace sluice::proxy {
 
-/// Bytes of the packet-buffer budget that are reserved for the window advertised to one host.
+/// Bytes of the packet-buffer budget that are reserved because the window advertised to one host permits them.
 struct Reservation {
   std::uint32_t bytes = 0;
   /// Period of 0.27 s (epoch) in which the reservation was last updated, see BufferPoolBudget::epoch_of().
@@ -45,8 +45,8 @@ class BufferPoolBudget {
   /// Returns how many payload bytes all connections of one shard may occupy (its budget), for a pool of `buffers`
   /// buffers.
   [[nodiscard]] static Bytes whole(const ShardLimits& limits, std::uint32_t buffers);
-  /// Returns the bytes that one direction of a connection may hold and advertise if there is no other connection and
-  /// the pool has `buffers` buffers.
+  /// Returns the maximum payload bytes that one direction of a connection may hold and have advertised as window, if
+  /// there is no other connection. `buffers` is the number of buffers in the pool.
   [[nodiscard]] static Bytes largest(const ShardLimits& limits, std::uint32_t buffers);
 
   /// Reads the number of free buffers in the pool if that is due, and expires old reservations of windows. Returns true
@@ -60,7 +60,7 @@ class BufferPoolBudget {
   }
   /// Records that the buffer of a received packet stays occupied, by queued payload or by a delayed ACK.
   void on_taken() { --spare_; }
-  /// Changes the reservation of an advertised window to `bytes`.
+  /// Changes the reservation for one host's advertised window to `bytes`.
   void reserve(Reservation& reservation, std::uint32_t bytes) {
     std::int64_t& known = by_epoch_[epoch_ % epochs];
     if (reservation.epoch == epoch_ && known >= reservation.bytes) [[likely]] {
@@ -75,40 +75,40 @@ class BufferPoolBudget {
   /// Removes the window reservation of a connection that ends.
   void forget(Reservation& reservation) { this->reserve(reservation, 0); }
 
-  /// Returns the maximum bytes that one direction of a connection may hold and have advertised. `own` is what it holds
-  /// and has advertised now.
+  /// Returns the maximum payload bytes that one direction of a connection may hold and have advertised as window. `own`
+  /// is what it holds and has advertised now.
   [[nodiscard]] Bytes max_quota(Bytes own) const { return two_thirds(free() + own); }
-  /// Returns the maximum bytes that a direction without measured demand may hold and have advertised. A part of the
-  /// budget, 1 − limits.shrink_windows_at, is kept for directions with a measured demand. `own` is what the direction
-  /// holds and has advertised now.
+  /// Returns the maximum payload bytes that one direction may hold and have advertised as window, if its demand was not
+  /// measured. The demand is what it needs so that neither leg waits. The share 1 − limits.shrink_windows_at of the
+  /// budget is kept for directions with a measured demand. `own` is what the direction holds and has advertised now.
   [[nodiscard]] Bytes max_without_demand(Bytes own) const { return two_thirds(free() - reserved_for_demand_ + own); }
-  /// Returns how many bytes the limit of its UE (limits.ue_share) lets one direction of a connection hold and have
-  /// advertised. `reserved` is what all connections of the UE hold and have advertised, and `own` the direction's part
-  /// of it.
+  /// Returns the maximum payload bytes that one direction of a connection may hold and have advertised as window under
+  /// the limit of its UE (limits.ue_share). `reserved` is what all connections of the UE hold and have advertised, and
+  /// `own` is the direction's part of `reserved`.
   [[nodiscard]] Bytes max_quota_of_ue(Bytes reserved, Bytes own) const {
     return two_thirds(of_one_ue_ - reserved + own);
   }
 
-  /// True if memory is plentiful: max_without_demand() and max_quota_of_ue() both exceed `bytes`, even for a direction
-  /// that holds nothing. `reserved` is what all connections of the UE hold and have advertised.
+  /// True if memory is plentiful: a direction that holds nothing may hold and advertise `bytes`, under both
+  /// max_without_demand() and max_quota_of_ue(). `reserved` is what all connections of the UE hold and have advertised.
   [[nodiscard]] bool is_ample(Bytes bytes, Bytes reserved) const {
     return free() - reserved_for_demand_ >= bytes * 2 && of_one_ue_ - reserved >= bytes * 2;
   }
 
   /// True if at most an eighth of the packet buffers for payload (the budget) is left. Out-of-order data is then
-  /// refused.
+  /// refused, and no ACK is delayed.
   [[nodiscard]] bool is_low() const { return spare_ <= low_watermark_; }
   /// True if the packet buffers for payload (the budget) are used up. Only the reserve for receiving and forwarding is
   /// free. Payload is then refused for a connection that already holds two segments.
   [[nodiscard]] bool is_exhausted() const { return spare_ <= 0; }
   /// True if payload occupies all packet buffers for payload, and also half of the reserve for receiving and
-  /// forwarding. Payload is then refused even for connections that hold almost nothing.
+  /// forwarding. Payload of all connections is then refused.
   [[nodiscard]] bool reserve_touched() const { return spare_ <= -half_pool_reserve_; }
   /// Returns the share (0 … 1) of buffers in use, among those buffers that the ports cannot occupy.
   [[nodiscard]] double used() const { return used_; }
 
  private:
-  /// Normal interval between two readings of the number of free buffers in the pool.
+  /// Interval between two readings of the number of free buffers in the pool, unless few buffers are free.
   static constexpr Duration usual_period = std::chrono::milliseconds(1);
   static constexpr Duration low_period = std::chrono::microseconds(100);
   /// Number of epochs (periods of 0.27 s) after which a window reservation expires.
@@ -136,8 +136,9 @@ class BufferPoolBudget {
   /// half of this shard's part of the buffers in pool_reserve_; see reserve_touched()
   std::int64_t half_pool_reserve_;
   std::int64_t low_watermark_;  ///< number of buffers left in the budget at or below which is_low() is true
-  Bytes reserved_for_demand_;   ///< bytes of the budget that only directions with a measured demand may use
-  Bytes of_one_ue_;             ///< bytes of the budget that the connections of one UE may use together
+  /// bytes of the budget that only directions with a measured receive-buffer demand may use
+  Bytes reserved_for_demand_;
+  Bytes of_one_ue_;  ///< bytes of the budget that the connections of one UE may use together
   /// number of buffers that payload may still occupy; negative while payload uses the reserve
   std::int64_t spare_ = 0;
   std::int64_t reserved_ = 0;  ///< sum of all window reservations that have not expired

@@ -39,8 +39,8 @@ enum class StreamEvents : std::uint8_t {
   to_radio = data_to_radio | acked_by_radio,  ///< all events of the stream to the UE
   to_core = data_to_core | acked_by_core,     ///< all events of the stream to the server
   all = to_radio | to_core,
-  due_to_ue = 16,      ///< only an ACK must be sent to the UE
-  due_to_server = 32,  ///< only an ACK must be sent to the server
+  due_to_ue = 16,      ///< an ACK must be sent to the UE, and nothing else must be done
+  due_to_server = 32,  ///< an ACK must be sent to the server, and nothing else must be done
 };
 [[nodiscard]] constexpr StreamEvents operator|(StreamEvents a, StreamEvents b) {
   return static_cast<StreamEvents>(static_cast<std::uint8_t>(a) | static_cast<std::uint8_t>(b));
@@ -53,7 +53,7 @@ enum class StreamEvents : std::uint8_t {
 [[nodiscard]] constexpr StreamEvents data_to(Side out) {
   return out == Side::radio ? StreamEvents::data_to_radio : StreamEvents::data_to_core;
 }
-/// Returns the event "only an ACK must be sent to the host behind `side`".
+/// Returns the event "an ACK must be sent to the host behind `side`, and nothing else must be done".
 [[nodiscard]] constexpr StreamEvents due_to(Side side) {
   return side == Side::radio ? StreamEvents::due_to_ue : StreamEvents::due_to_server;
 }
@@ -123,7 +123,7 @@ struct Handshake {
   std::uint8_t syn_ecn : 2 = 0;           ///< ECN field of the SYN's IP header
   std::uint8_t syn_ecn_reported : 2 = 0;  ///< ECN field of the SYN as the SYN-ACK reports it
   std::uint8_t syn_ack_ecn : 2 = 0;       ///< ECN field of the SYN-ACK's IP header
-  /// bit set of the Sides whose host sent a SYN with a checksum left unfinished for an offload
+  /// bit set of the Sides whose host left the checksum of every SYN unfinished for an offload
   std::uint8_t unfinished = 0;
 
   /// True if both hosts agree on timestamps (RFC 7323).
@@ -164,7 +164,7 @@ struct Flow {
   /// events that must be processed before the burst ends; if there are any, PendingFlows contains the flow
   StreamEvents events = StreamEvents::none;
 
-  /// reason why the flow is, or is to be, handed back to its hosts; `none` if it is not
+  /// reason why the flow is, or is to be, released (handed back to its hosts); `none` if it is not
   ReleaseReason release_reason : 4 = ReleaseReason::none;
 
   /// reason why the proxy resets the connection; `none` if it does not

@@ -5,8 +5,8 @@
 namespace sluice::proxy {
 namespace {
 
-/// Limits the decrease of the demand (bytes to hold and advertise): per round trip it decreases by at most demand /
-/// fall.
+/// Divisor that limits the decrease of the demand (bytes to hold and advertise): per round trip, the demand decreases
+/// by at most demand / fall.
 constexpr std::int64_t fall = 8;
 
 }  // namespace
