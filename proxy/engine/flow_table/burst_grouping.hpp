@@ -12,15 +12,18 @@
 namespace sluice::proxy {
 
 /// Groups the packets of a burst by flow, because consecutive segments of a flow (GRO runs) cost less. Segments of one
-/// flow keep their order. A packet that is no TCP segment keeps its place, because it may concern a flow (fragments,
-/// ICMP errors): segments are grouped only before it and only behind it. Thread: the shard's.
+/// flow keep their order. A packet that may concern a flow without being a segment (a fragment, an ICMP error) keeps
+/// its place: segments are grouped only before it and only behind it. Thread: the shard's.
 class BurstGrouping {
  public:
-  /// Selects how packets of cross traffic (datagrams, and segments without a connection) limit the grouping.
+  /// Selects whether segments may be moved before packets of cross traffic: datagrams, and segments that belong to no
+  /// split connection or handshake.
   enum class CrossTrafficHandling : std::uint8_t {
-    /// Cross traffic (packets of no split connection) is forwarded at once, so segments may be moved before it.
+    /// Cross traffic (packets that belong to no split connection) is forwarded at once, so segments may be moved before
+    /// it.
     passed,
-    /// A rate controller may limit cross traffic (packets of no split connection), so no segment is moved before it.
+    /// A rate controller may limit cross traffic (packets that belong to no split connection), so no segment is moved
+    /// before it.
     limited
   };
 

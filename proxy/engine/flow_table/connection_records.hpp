@@ -11,7 +11,8 @@
 
 namespace sluice::proxy {
 
-/// Record of a connection that has ended or that the shard no longer processes. Arrays are indexed by Side.
+/// Record of a connection that has ended or was handed back to its hosts, or whose handling changed from end to end to
+/// split. Arrays are indexed by the Side of the host.
 struct ConnectionRecord {
   flow::FlowKey key;
   Side initiator = Side::radio;
@@ -43,7 +44,8 @@ class ConnectionSink {
 /// shard's.
 class ConnectionRecords {
  public:
-  /// Table in which the id of a connection is an index: split connections, or end-to-end connections.
+  /// Selects the table in which the id of a connection is an index: that of split connections, or that of end-to-end
+  /// connections.
   enum class Table : std::uint8_t { split, end_to_end };
 
   /// Reserves address space for `max_flows` connections in each table.

@@ -17,7 +17,8 @@ namespace sluice::proxy {
 /// byte order. If the layout changes, JournalEntry::version must change too.
 struct alignas(64) JournalEntry {
   static constexpr std::uint32_t version = 2;
-  /// State of a journal entry.
+  /// State of a journal entry: whether it is used, and whether a crash of the program would lose data of the
+  /// connection.
   enum State : std::uint32_t {
     unused = 0,
 
@@ -54,8 +55,8 @@ struct alignas(64) JournalEntry {
     std::uint8_t flags;
   };
 
-  /// value of State; written after all other fields when an entry begins, and before them when it ends; the entry thus
-  /// is valid whenever the program is killed
+  /// Value of State. The entry is valid whenever the program is killed, because the state is `unused` while an entry
+  /// begins, and is set after all other fields.
   std::uint32_t state;
   std::uint32_t options;
   flow::FlowKey key;
@@ -67,8 +68,8 @@ struct alignas(64) JournalEntry {
 static_assert(sizeof(JournalEntry) == 128 && sizeof(JournalEntry::Offer) == 4 && sizeof(JournalEntry::Headers) == 32,
               "the file's format");
 
-/// Connection that an earlier run of the program had split. Bytes that were acknowledged to a host were lost when that
-/// run crashed.
+/// Connection that an earlier run of the program had split, and that cannot continue. That run crashed, and bytes that
+/// it had acknowledged to a host were lost.
 struct CrashedConnection {
   flow::FlowKey key;
   std::array<packet::HeaderTemplate, 2> headers;  ///< frame headers of packets to the host behind each Side
@@ -93,20 +94,20 @@ struct RunGap {
   Instant end;
 };
 
-/// Reads a journal entry of an earlier run, if its state is `even` or `exposed`. Returns nothing for another state or
-/// an invalid entry, because the file is not trusted.
+/// Reads a journal entry of an earlier run whose state is `even` or `exposed`. Returns nothing for another state. All
+/// fields are checked, because the file is not trusted; returns nothing if one is invalid.
 [[nodiscard]] std::optional<CrashedConnection> read(const JournalEntry& entry);
-/// Reads a journal entry of an earlier run, if its state is `even`. Returns nothing for another state or an invalid
-/// entry.
+/// Reads a journal entry of an earlier run whose state is `even`, so that the crash has lost no data. Returns nothing
+/// for another state, or if a field is invalid.
 [[nodiscard]] std::optional<RecoveredConnection> read_recovered(const JournalEntry& entry);
 /// Returns a journal entry with state `exposed` for a crashed connection, from which read() can restore that
 /// connection.
 [[nodiscard]] JournalEntry to_entry(const CrashedConnection& crashed);
 
 /// Journal of a shard's split connections in a mapped file (StateFile), which remains when the program ends. Entries
-/// are written by plain stores without system calls. Their order keeps all entries valid whenever the program is
-/// killed. State `exposed` is written before an ACK is sent for bytes that the other host has not acknowledged. Thread:
-/// the shard's.
+/// are written by memory stores without system calls. The order of the stores keeps all entries valid whenever the
+/// program is killed. State `exposed` is written before an ACK is sent for bytes that the other host has not
+/// acknowledged. Thread: the shard's.
 class FlowJournal {
  public:
   /// Creates a journal that writes nothing.

@@ -16,7 +16,8 @@ struct FlowStateCounts {
   std::uint32_t governed = 0;      ///< number of bearers whose sending a rate controller limits
   std::uint32_t ungoverned = 0;    ///< number of bearers whose sending only congestion control limits
 
-  /// IP bytes of cross traffic (packets that belong to no split connection) that wait in the queues of all UEs.
+  /// IP bytes of cross traffic (packets of no split or end-to-end connection, such as QUIC) that wait in the queues of
+  /// all UEs.
   std::uint64_t cross_traffic_waiting = 0;
 
   FlowStateCounts& operator+=(const FlowStateCounts& other);
@@ -31,8 +32,8 @@ class FlowStats {
   /// Scans the next `most` flows and the next `most` bearers.
   void look(Registry& registry, std::uint32_t most, Instant now);
   [[nodiscard]] const FlowStateCounts& counts() const { return counts_; }
-  /// Returns totals of samples of radio queues. The samples are of UEs that the ACK-based controller limits and that
-  /// have no recent Node-B report.
+  /// Returns the totals of the radio-queue samples that this object has taken. It samples UEs for which the ACK-based
+  /// controller runs, also in mode observe, if they have no recent Node-B report.
   [[nodiscard]] const GroupStatistics& queues() const { return queues_; }
 
  private:
@@ -48,7 +49,7 @@ class FlowStats {
   Times& times_;
   GroupStatistics queues_{};
   FlowStateCounts counts_;
-  FlowStateCounts round_;  ///< number of flows in each state that the current, incomplete scan has counted so far
+  FlowStateCounts round_;  ///< numbers that the current, incomplete scan of flows and bearers has counted so far
   FlowId next_flow_ = 0;
   BearerId next_bearer_ = 0;
 };

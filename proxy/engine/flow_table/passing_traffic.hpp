@@ -18,16 +18,17 @@ namespace sluice::proxy {
 /// all bytes so far, between 2 KiB and 64 KiB.
 ///
 /// A fixed table holds the largest flows (Space-Saving: Metwally, Agrawal, El Abbadi 2005). A hash of the flow selects
-/// a set of eight entries. A new flow replaces the smallest one of its set and inherits its bytes, which are its
-/// uncertainty. A flow with more than an eighth of its set's sampled bytes is always in the table. Thread: the shard's.
+/// a set of eight entries. A new flow replaces the smallest one of its set and inherits its bytes, so its number of
+/// bytes is uncertain by that amount. A flow with more than an eighth of its set's sampled bytes is always in the
+/// table. Thread: the shard's.
 class PassingTraffic {
  public:
   static constexpr std::size_t capacity = max_passing;
   /// Time after which the table entry of a flow is free if none of the flow's frames was sampled.
   static constexpr Duration keep = std::chrono::minutes(1);
 
-  /// Counts a frame that is forwarded without control for `reason`. Bytes are counted in steps, and one frame per step
-  /// is sampled. Samples this frame if it completes a step.
+  /// Counts a frame that is forwarded without control for `reason`. Samples the frame if it contains the byte at which
+  /// the next sample is due; there is one such byte in each step.
   void count(const RxPacket& rx, Counter reason, std::uint16_t bytes) {
     if (count_bytes(bytes)) [[unlikely]]
       sample(rx, reason);

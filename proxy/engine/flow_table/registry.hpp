@@ -48,8 +48,8 @@ class Registry {
   /// True if the bearer was created under policies that are no longer active.
   [[nodiscard]] bool is_outdated(const Bearer& bearer) const { return bearer.generation != policies_.generation(); }
 
-  /// Creates a flow and adds it to the bearer of its UE. Creates the bearer if needed. Returns no_id if a limit is
-  /// reached.
+  /// Creates a flow and adds it to the bearer of its UE. Creates the bearer if needed. Returns no_id if the maximum
+  /// number of flows or bearers is reached, or if the key is in use.
   FlowId open(const flow::FlowKey& key, PolicyIndex policy, Instant now) {
     return open(key, connections_.tag_of(key), policy, now);
   }
@@ -104,7 +104,8 @@ class Registry {
   [[nodiscard]] flow::Slab<Flow>& flows() { return flows_; }
   [[nodiscard]] flow::Slab<Bearer>& bearers() { return bearers_; }
 
-  /// Records that the status of the bearer has changed, so that the new status is sent to the Node-B.
+  /// Records that the status of the bearer (control::feedback::BearerStatus) may have changed, so that the new status
+  /// is sent to the Node-B.
   void record_change(BearerId id) { changed_bearers_.insert(id); }
   /// Calls visit(bearer, id) once for each bearer whose status has changed since the last call.
   template <typename Visit>
@@ -114,8 +115,8 @@ class Registry {
   /// Removes the bearer from the set of bearers whose status has changed, so that no status is sent for it.
   void forget_change(BearerId id) { changed_bearers_.erase(id); }
 
-  /// Records that an ACK has arrived for the bearer, so that waiting cross traffic (packets of no split connection) may
-  /// be sent.
+  /// Records that an ACK has arrived for the bearer, so that waiting cross traffic (packets of no split or end-to-end
+  /// connection) may be sent.
   void wake_cross_traffic(BearerId id) {
     cross_traffic_woken_.insert(id);
     any_cross_traffic_woken_ = true;
@@ -128,7 +129,8 @@ class Registry {
     cross_traffic_woken_.drain([&](BearerId id) { visit(bearers_[id]); });
   }
 
-  /// Calls visit(flow, id) for all flows of a UE. `bearer` is any bearer of the UE. visit() must not close a flow.
+  /// Calls visit(flow, id) for all flows (handshakes and split connections) of a UE. `bearer` is any bearer of the UE.
+  /// visit() must not close a flow.
   template <typename Visit>
   void for_each_flow_of(BearerId bearer, Visit&& visit) {
     Bearer* each = &bearers_[bearer];
@@ -143,8 +145,8 @@ class Registry {
     } while (each->id != bearer);
   }
 
-  /// Returns the comparison of the decisions in mode observe, which are not applied, with the actual traffic, summed
-  /// over all bearers.
+  /// Returns the comparison of the controllers' decisions in mode observe, which are not applied, with the actual
+  /// traffic, summed over all bearers.
   [[nodiscard]] const Observed& observed() const { return pools_.observed; }
 
   /// True if a UE with the address `ue` is in the control group, whose connections no rate controller limits. UEs that
@@ -187,7 +189,7 @@ class Registry {
   Timers timers_;
   bool any_cross_traffic_woken_ = false;
   Instant next_history_scan_{};       ///< time at which the next scan of send histories is due
-  std::uint32_t history_cursor_ = 0;  ///< index of the bearer at which the scan of send histories continues
+  std::uint32_t history_cursor_ = 0;  ///< index in the pool of send histories at which their next scan continues
 };
 
 }  // namespace sluice::proxy
