@@ -35,8 +35,8 @@ class ActivePolicies {
   /// True if at least one of the active policies lowers the rate signal of SCONE packets, or would do so in mode
   /// observe.
   [[nodiscard]] bool advises_rates() const { return advises_rates_; }
-  /// True if at least one of the active policies forwards cross traffic (packets of no split connection) at once. If
-  /// not, no policy need be looked up for a datagram.
+  /// True if at least one of the active policies forwards cross traffic (packets of no split or end-to-end connection,
+  /// such as QUIC) at once. If not, no policy need be looked up for a datagram.
   [[nodiscard]] bool passes_cross_traffic() const { return passes_cross_traffic_; }
   /// Returns the endpoint configuration for new connections. A connection keeps it when policies are replaced.
   /// Generation numbers repeat after 65 535 replacements; a connection that is older then uses the configuration of the

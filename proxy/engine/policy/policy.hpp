@@ -72,7 +72,8 @@ struct Policies {
   [[nodiscard]] bool counts_answers() const;
   /// True if at least one policy lowers the rate signal of SCONE packets, or would do so in mode observe.
   [[nodiscard]] bool advises_rates() const;
-  /// True if at least one policy forwards cross traffic (packets that belong to no split connection) at once.
+  /// True if at least one policy forwards cross traffic (packets of no split or end-to-end connection, such as QUIC) at
+  /// once.
   [[nodiscard]] bool passes_cross_traffic() const;
   /// True if the default settings apply to all connections and select mode bypass. Every connection is then forwarded
   /// unchanged.

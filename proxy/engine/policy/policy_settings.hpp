@@ -66,13 +66,14 @@ inline constexpr std::array mode_table = {
   return mode == Mode::smvs || mode == Mode::observe || flow_controller_of(mode).has_value();
 }
 
-/// Selects where the allowance (bytes that may be sent) is computed, and from which input.
+/// Selects where the controller of mode smvs runs, and from which input it computes how much may be sent to the UE.
 enum class ControllerLocation : std::uint8_t {
   nodeb,  ///< the Node-B computes the allowance by SMVS (the sliding-mode controller) and reports it, as in the SMVS
           ///< paper
   proxy,  ///< the proxy computes the allowance by SMVS (the sliding-mode controller) from measurements that the Node-B
           ///< reports
-  /// The ACK-based controller runs at the proxy, without Node-B reports (control/ack_based/delay_based_controller.hpp).
+  /// The ACK-based controller runs at the proxy (control/ack_based/delay_based_controller.hpp). It needs no Node-B
+  /// reports. If reports arrive with less delay than ACKs, the proxy computes the allowance from them by SMVS instead.
   acks
 };
 
@@ -93,10 +94,10 @@ enum class WithoutReports : std::uint8_t {
   acks                 ///< the ACK-based controller limits the sending
 };
 
-/// Selects how packets to a UE that belong to no split connection, such as QUIC, are sent while the UE's window is
-/// full.
+/// Selects how cross traffic to a UE is sent while the controller's window for the UE is full. Cross traffic consists
+/// of packets of no split or end-to-end connection, such as QUIC.
 enum class CrossTraffic : std::uint8_t {
-  queue,  ///< the packets wait in a fair queue of the UE until its window opens
+  queue,  ///< the packets wait in a fair queue of the UE until the window opens
   /// The packets are forwarded at once, and the controller counts their bytes as traffic that shares the radio queue.
   forward
 };
@@ -110,7 +111,8 @@ enum class UplinkAnswers : std::uint8_t {
   ignore  ///< answers are not counted, and the download is forwarded at once
 };
 
-/// Settings of mode smvs: of the sliding-mode controller, and of the ACK-based controller that can replace it.
+/// Settings of mode smvs: those of the sliding-mode controller, and those of the ACK-based controller that can replace
+/// it.
 struct SmvsSettings {
   ControllerLocation law = ControllerLocation::nodeb;
   control::SmvsParameters parameters;
@@ -141,8 +143,9 @@ enum class Intercept : std::uint8_t {
   const auto law = flow_controller_of(mode);
   return mode != Mode::bypass && mode != Mode::observe && (!law || text_of(*law).split);
 }
-/// True if the mode supports end-to-end connections. Mode smvs supports them only with the ACK-based controller,
-/// because no ACK can carry an allowance (bytes to send per report) to a server.
+/// True if the mode supports end-to-end connections under a controller. Mode smvs does so only with the ACK-based
+/// controller, which PolicySettings::can_regulate() checks. No ACK can carry an allowance (bytes to send per report) to
+/// a server.
 [[nodiscard]] constexpr bool can_regulate(Mode mode) {
   const auto law = flow_controller_of(mode);
   return mode == Mode::observe || mode == Mode::smvs || (law && text_of(*law).regulate);
@@ -183,7 +186,7 @@ struct PolicySettings {
   [[nodiscard]] bool prioritizes_short_flows() const {
     return law() == Mode::smvs && smvs.short_flow > Bytes{} && smvs.short_flow_reference < 1;
   }
-  /// True if the controller supports end-to-end connections.
+  /// True if the controller that these settings select supports end-to-end connections, by windows in ACKs.
   [[nodiscard]] bool can_regulate() const {
     return proxy::can_regulate(mode) && (mode != Mode::smvs || smvs.law == ControllerLocation::acks);
   }
@@ -212,8 +215,8 @@ struct PolicySettings {
   return settings.scone_rate > Rate() && settings.mode != Mode::bypass;
 }
 
-/// True if cross traffic (packets that belong to no split connection) that matches a policy with these settings may
-/// wait for the UE's window.
+/// True if cross traffic that matches a policy with these settings may wait until the controller's window for the UE
+/// opens. Cross traffic consists of packets of no split or end-to-end connection, such as QUIC.
 [[nodiscard]] constexpr bool queues_cross_traffic(const PolicySettings& settings) {
   return settings.smvs.cross_traffic == CrossTraffic::queue;
 }
