@@ -60,7 +60,8 @@ struct ShardTimeouts {
   Duration handshake = std::chrono::seconds(75);  ///< time after which an incomplete handshake is discarded
 
   /// Time without packets after which a split connection that holds no bytes is handed back to its hosts. From then on
-  /// its packets are forwarded unchanged.
+  /// its packets are forwarded unchanged. It is also the time for which the state of an end-to-end connection without
+  /// packets is kept, and that of a bearer without connections.
   Duration idle = std::chrono::seconds(300);
   /// Time after which a connection is reset because a host has acknowledged nothing of the data that the proxy holds
   /// for it. At most 4 hours.
@@ -74,7 +75,8 @@ struct ShardTimeouts {
   Duration out_of_order = std::chrono::minutes(1);
 };
 
-/// Configuration with which a shard starts. The base class PolicySettings applies to connections that match no policy.
+/// Configuration with which a shard starts. The base class PolicySettings applies to connections that match none of
+/// `policies`.
 struct ShardConfig : PolicySettings {
   std::vector<Policy> policies;  ///< policies in order of precedence: the first one that matches a connection applies
   double control_group = 0;      ///< share (0 … 1) of all UEs that form the control group, which no rate controller

@@ -110,7 +110,7 @@ class AckController {
   }
   /// True if recent ACKs of the UE have contradicted the Node-B reports.
   [[nodiscard]] bool suspects_reports() const { return check_ != nullptr && check_->is_suspected(); }
-  /// Returns by how many bytes the data in flight to the UE exceeds the window; negative if more may be sent.
+  /// Returns by how many IP bytes the data in flight to the UE exceeds the window; negative if more may be sent.
   [[nodiscard]] Bytes excess() const { return flight_ - law_.window(); }
   [[nodiscard]] const control::DelayBasedController& law() const { return law_; }
   /// Returns how many bytes to the UE have left the radio queue since the last call. Bytes have left it if they were
@@ -147,7 +147,8 @@ class AckController {
   /// Cross traffic is what was sent to the UE and this window does not limit.
   void give(const control::AckSample& ack);
 
-  /// Calls the function of the controller that `Call` names, and records the call in the decision log, if there is one.
+  /// Calls the controller function that the type `Call` names, and records the call in the decision log, if there is
+  /// one.
   template <typename Call, typename... Arguments>
   void ask(const Arguments&... arguments);
   /// Notifies the controller that sending resumes after all bytes that were in flight were acknowledged or lost.

@@ -95,7 +95,8 @@ class AllowanceController {
   /// Ends the recording of this controller in the decision log, because the controller is about to be destroyed or
   /// replaced. Entries already written stay.
   void end_recording() const;
-  /// Calls the function of the controller that `Call` names, and records the call in the decision log, if there is one.
+  /// Calls the controller function that the type `Call` names, and records the call in the decision log, if there is
+  /// one.
   template <typename Call, typename... Arguments>
   auto ask(control::Smvs& law, const Arguments&... arguments);
 

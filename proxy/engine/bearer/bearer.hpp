@@ -48,11 +48,12 @@ class Bearer : public CircularListHook<Bearer> {
   Bearer(const Bearer&) = delete;
   Bearer& operator=(const Bearer&) = delete;
 
-  /// Copies the measurements of another bearer of the same UE. The other bearer belongs to another policy, or is the
-  /// UE's bearer from before a policy change.
+  /// Copies the measurements of another bearer of the same UE, which belongs to another policy or to policies that are
+  /// no longer active.
   void inherit(const Bearer& before, Instant now);
-  /// Updates, for all bearers of the UE, whether bytes sent to the UE are counted. They are counted if a feedback-based
-  /// controller may limit any of these bearers. Call it after a bearer was added or removed.
+  /// Updates, for all bearers of the UE, whether bytes sent to the UE are counted. They are counted if a controller
+  /// with feedback (Node-B reports or ACKs) may limit any of these bearers. Call it after a bearer was added or
+  /// removed.
   void recompute_counting();
   /// True if the UE is in the control group, which no rate controller limits.
   [[nodiscard]] bool in_control_group() const { return in_control_group_; }
@@ -74,7 +75,8 @@ class Bearer : public CircularListHook<Bearer> {
     count_sent(now, bytes, traffic);
     for_each_sibling([&](Bearer& other) { other.count_sent(now, bytes, Traffic::cross); });
   }
-  /// True if bytes sent to the UE must be counted, because a feedback-based controller may limit a bearer of the UE.
+  /// True if bytes sent to the UE must be counted. That is so if a controller with feedback (Node-B reports or ACKs)
+  /// may limit a bearer of the UE.
   [[nodiscard]] bool counts() const { return counts_; }
   /// Returns the history of IP bytes sent to the UE.
   [[nodiscard]] UeSendHistory& sent() { return sent_; }
@@ -124,8 +126,8 @@ class Bearer : public CircularListHook<Bearer> {
   /// unless the bearer has nothing to send and the Node-B `sender`, which omits unchanged UEs, sent the last report.
   void suspend_extrapolation(const SuppressingNodeB& sender);
   /// Records a decision in mode observe, in which decisions are computed but not applied. `decided` is the window or
-  /// allowance that the controller computed. `actual` is the number of bytes in flight or sent. `waited` is true if the
-  /// controller would have delayed the ACK.
+  /// allowance (bytes to send until the next Node-B report) that the controller computed. `actual` is the number of
+  /// bytes in flight or sent. `waited` is true if the controller would have delayed the ACK.
   void observe(Bytes decided, Bytes actual, bool waited) {
     make_report_state().observed.add(decided, actual, waited);
     pools_->observed.add(decided, actual, waited);
@@ -149,8 +151,8 @@ class Bearer : public CircularListHook<Bearer> {
   [[nodiscard]] const AckController& ack_controller() const {
     return ack_controller_ ? *ack_controller_ : pools_->fresh_ack_controller(*settings_);
   }
-  /// True if the ACK-based controller runs and a split flow of the bearer waits for its window. A flow that has only
-  /// retransmissions to send waits, too, although it has no unsent data.
+  /// True if the ACK-based controller runs and a split flow of the bearer waits for the controller's window. A flow
+  /// that has only retransmissions to send waits, too, although it has no unsent data.
   [[nodiscard]] bool has_waiting_flows() const {
     return rate_control_.is_ack_based() && (load.backlogged_flows != 0 || ack_controller().waiting() != 0);
   }
@@ -189,8 +191,9 @@ class Bearer : public CircularListHook<Bearer> {
   /// has_cross_traffic_queue().
   void drop_answer_clock() { cross_traffic_queue().clock.drop(pools_->answer_clocks); }
 
-  /// Records that a short flow of the UE begins or makes progress. From now on reference_factor() may be below 1, for
-  /// at most one second or until end_short_flow().
+  /// Records that a short flow (less than smvs.short_flow sent) of the UE begins or makes progress. From now on
+  /// downloads of the UE get a smaller target queue, see reference_factor(). This ends with end_short_flow(), or after
+  /// about one second without a further call.
   void expect_short_flow(Instant now) {
     if (!prioritizes_short_flows_) return;
     short_flow_timer_.begin(now);
@@ -200,7 +203,7 @@ class Bearer : public CircularListHook<Bearer> {
   /// short flow.
   void end_short_flow(Instant now);
   /// Returns the factor by which the controller's target queue is multiplied. It is smvs.short_flow_reference while a
-  /// short flow is active beside a download, else 1.
+  /// short flow (less than smvs.short_flow sent) is active beside a download, else 1.
   [[nodiscard]] double reference_factor(Instant now) const {
     if (load.long_transferring_flows == 0 || !short_flow_timer_.lasts(now)) [[likely]]
       return 1;
@@ -257,8 +260,8 @@ class Bearer : public CircularListHook<Bearer> {
   /// Passes the size of cross traffic, which this bearer's window does not limit, to the ACK-based controller. Until
   /// that controller is created, adds the size to a sum.
   [[gnu::noinline]] void count_cross_traffic(Bytes bytes);
-  /// Returns the pool of send histories with the parameters of this bearer. The round trip is 2·τp, from the proxy to
-  /// the Node-B and back.
+  /// Returns the pool of send histories with the parameters of this bearer. Its round trip from the proxy to the Node-B
+  /// and back is 2·τp, twice the configured one-way delay.
   [[nodiscard]] RecentSendsPool recent_sends_pool() const {
     return {pools_->recent_sends, 2 * settings_->smvs.parameters.one_way_delay, id};
   }

@@ -8,7 +8,7 @@
 
 namespace sluice::proxy {
 
-/// Numbers of flows and bearers in each state.
+/// Numbers of flows and bearers in each state, as status displays and metrics show them.
 struct FlowStateCounts {
   std::uint32_t handshakes = 0;    ///< number of handshakes whose SYN-ACK has been seen
   std::uint32_t split = 0;         ///< number of split connections

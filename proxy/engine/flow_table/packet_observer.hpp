@@ -5,8 +5,8 @@
 
 namespace sluice::proxy {
 
-/// Gets each frame that a shard processes, before and after the processing. A capture is such an observer. Thread: the
-/// shard's.
+/// Receives each frame that a shard processes, before and after the processing. A packet capture is such an observer.
+/// Thread: the shard's.
 class PacketObserver {
  public:
   /// Called before a frame is processed, because processing may change or free it. Before on_done() is called, the

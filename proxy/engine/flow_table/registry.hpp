@@ -34,7 +34,7 @@ namespace sluice::proxy {
 class Registry {
  public:
   /// Creates empty tables. `secret` keys the hashes, so that attackers cannot choose connections that collide. `origin`
-  /// is at or before every time that is passed in later.
+  /// is the start of the timers' clock; no later call has an earlier time.
   Registry(const ShardConfig& config, const Policies& policies, const flow::HashKey& secret, Instant origin);
 
   /// Returns the lookup table from 5-tuple to connection.

@@ -103,7 +103,7 @@ enum class CrossTraffic : std::uint8_t {
 };
 
 /// Selects whether a QUIC download to a UE is limited although the controller gets neither Node-B reports nor TCP ACKs
-/// of the UE. Answers are the short datagrams that the UE sends in the download's flow.
+/// of the UE. The controller can use answers instead: the short datagrams that the UE sends in the download's flow.
 enum class UplinkAnswers : std::uint8_t {
   /// answers are counted as acknowledgements, so that the controller can limit the download
   /// (control/ack_based/answer_clock.hpp)
