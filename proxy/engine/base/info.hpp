@@ -192,9 +192,10 @@ struct BearerInfo {
   /// IP bytes of cross traffic (packets of no split or end-to-end connection, such as QUIC) that wait until the
   /// controller allows them.
   Bytes cross_traffic_waiting;
-  std::uint64_t injected = 0;  ///< cumulative IP bytes sent to the UE
-  Bytes queue;                 ///< bytes in the radio queue according to the last Node-B report
-  Instant reported_at{};       ///< time when the last Node-B report was received; 0 before the first
+  /// cumulative IP bytes sent to the UE; counted for split connections while a controller may limit a bearer of the UE
+  std::uint64_t injected = 0;
+  Bytes queue;            ///< bytes in the radio queue according to the last Node-B report
+  Instant reported_at{};  ///< time when the last Node-B report was received; 0 before the first
   /// false while the Node-B's reports are distrusted, because the UE's ACKs have contradicted them for some seconds
   bool report_trusted = true;
   Bytes queue_by_acks;  ///< bytes in the radio queue as estimated by the ACK-based controller, if it runs

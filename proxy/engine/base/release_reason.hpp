@@ -24,7 +24,7 @@ enum class ReleaseReason : std::uint8_t {
 #undef X
       released_earlier_run,  ///< an earlier run of the program had split the connection
   /// The connection was never split: its handshake was refused, a split does not support it, or its release was
-  /// requested before.
+  /// requested before the split.
   never_split
 };
 

@@ -44,24 +44,25 @@ class AckController {
   [[nodiscard]] Bytes flight() const { return flight_; }
   /// Adds `change` to the number of bytes in flight. `change` is negative when bytes were acknowledged or lost.
   void add_flight(Bytes change) { flight_ += change; }
-  /// Returns the number of flows that wait for the bearer's window, although their own windows would allow to send.
+  /// Returns the number of split flows that wait for the bearer's window, although their congestion and receive windows
+  /// would allow to send.
   [[nodiscard]] std::uint32_t waiting() const { return waiting_; }
-  /// Updates the number of flows that wait for the bearer's window. One flow changes: it waited if `before` is true,
-  /// and waits if `now` is true.
+  /// Updates the number of split flows that wait for the bearer's window. One flow changes: it waited if `before` is
+  /// true, and waits if `now` is true.
   void count_waiting(bool before, bool now) { waiting_ += (now ? 1U : 0U) - (before ? 1U : 0U); }
-  /// Returns how many of the flows that wait for the window are short. A flow is short if it has sent less than
+  /// Returns how many of the split flows that wait for the window are short. A flow is short if it has sent less than
   /// smvs.short_flow.
   [[nodiscard]] std::uint32_t short_flows_waiting() const { return short_flows_waiting_; }
-  /// Updates the number of short flows (less than smvs.short_flow sent) that wait for the window. One flow changes: it
-  /// waited if `before` is true, and waits if `now` is true.
+  /// Updates the number of short split flows (less than smvs.short_flow sent) that wait for the window. One flow
+  /// changes: it waited if `before` is true, and waits if `now` is true.
   void count_short_flows(bool before, bool now) { short_flows_waiting_ += (now ? 1U : 0U) - (before ? 1U : 0U); }
   /// Numbers of end-to-end connections, by what limits them.
   struct EndToEndFlowCount {
     std::uint32_t waiting = 0;  ///< connections whose server must wait for the bearer's window before it may send
     /// Number of those waiting connections that are short (have sent less than smvs.short_flow).
     std::uint32_t short_flows = 0;
-    /// Number of connections that have data in flight and do not wait for the bearer's window. The UE's own window, the
-    /// server or another bottleneck limits them.
+    /// Number of connections that have data in flight and do not wait for the bearer's window. The UE's receive window,
+    /// the server or another bottleneck limits them.
     std::uint32_t limited_elsewhere = 0;
   };
   EndToEndFlowCount end_to_end;

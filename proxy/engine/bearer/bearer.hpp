@@ -237,7 +237,7 @@ class Bearer : public CircularListHook<Bearer> {
   control::Framing framing;
   /// Start of the idle time after which a bearer without connections is removed: its creation, or the end of its last
   /// connection. While the bearer limits cross traffic (packets of no split or end-to-end connection), the newest such
-  /// data of the UE starts the time again.
+  /// packet to the UE starts the time again.
   Instant empty_since{};
 
  private:

@@ -84,13 +84,15 @@ class RateControlMode {
   [[nodiscard]] bool limits_inflight() const { return has(controller_, ControllerProperty::inflight); }
 
  private:
-  /// Returns the controller that the current inputs select.
+  /// Returns the controller that follows from the settings, the permitted input, and which inputs are available and
+  /// faster now.
   [[nodiscard]] Controller select(const PolicySettings& settings) const;
 
   Controller controller_;
   FeedbackInput input_;
   bool has_timely_reports_ = false;
-  /// true if either input may be used (FeedbackInput::acks_or_reports), and reports have less feedback delay than ACKs
+  /// true if the policy permits both inputs (FeedbackInput::acks_or_reports), and reports have less feedback delay than
+  /// ACKs
   bool reports_are_faster_ = false;
 };
 static_assert(sizeof(RateControlMode) == 4, "part of each bearer");

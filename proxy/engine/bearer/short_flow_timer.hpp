@@ -22,7 +22,7 @@ class ShortFlowTimer {
 
  private:
   /// Time for which short flows keep their priority after their last activity. It is the initial retransmission timeout
-  /// (RFC 6298 section 2). If a flow is silent for longer, the reason is not the radio queue.
+  /// (RFC 6298 section 2), because a flow that is silent for longer does not wait for the radio queue.
   static constexpr Duration extension = std::chrono::seconds(1);
 
   std::uint32_t until_ = 0;  ///< end of the priority in tick::ms (about 1 ms); the value wraps around

@@ -92,7 +92,7 @@ Bytes AckRewriter::controller_window(EndToEndFlow& flow, Bearer& bearer, Side in
 
 /// Returns the window for an ACK to the server, in bytes after stream position `ack`, which the ACK acknowledges. The
 /// controller limits the window. While Node-B reports are late, the window grows only by the acknowledged bytes. After
-/// a change of controller it grows by 1/8 of them, up to `offered`, the UE's own window.
+/// a change of controller it grows by 1/8 of them, up to `offered`, the UE's own receive window.
 Bytes AckRewriter::window_towards_radio(EndToEndFlow& flow, Bearer& bearer, Bytes ack, Bytes offered, Instant now) {
   const bool law = has_active_controller(flow, bearer);
   if (law && flow.opening == Opening::reports_late) flow.opening = Opening::no;

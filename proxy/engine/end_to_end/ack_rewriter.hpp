@@ -41,8 +41,8 @@ class AckRewriter {
   /// stream. The window is at least two segments.
   [[nodiscard]] Bytes controller_window(EndToEndFlow& flow, Bearer& bearer, Side in, Bytes ack, Instant now);
   /// Returns the window for an ACK to the server that acknowledges the first `ack` bytes of the stream; the window
-  /// begins after these bytes. `offered` is the UE's own window in bytes. While Node-B reports are late, or after a
-  /// change of controller, the window grows only gradually.
+  /// begins after these bytes. `offered` is the UE's own receive window in bytes. While Node-B reports are late, or
+  /// after a change of controller, the window grows only gradually.
   [[nodiscard]] Bytes window_towards_radio(EndToEndFlow& flow, Bearer& bearer, Bytes ack, Bytes offered, Instant now);
 
   EndToEndParts parts_;

@@ -29,11 +29,11 @@ enum class Opening : std::uint8_t {
   no,            ///< the window does not grow gradually; only the controller limits it
   reports_late,  ///< the window grows by the acknowledged bytes, as in slow start, because Node-B reports are late
   /// The connection was split before, or its controller has changed. The window advertised to the server then grows by
-  /// 1/8 of the acknowledged bytes, until it reaches the UE's own window or the controller's.
+  /// 1/8 of the acknowledged bytes. The growth ends at the UE's own receive window or the controller's window.
   switched
 };
 
-/// State of one direction of a connection that is not split, derived from its segments.
+/// State of one direction of a connection that is not split, derived from the segments that pass the proxy.
 struct DataWay {
   control::StreamPosition position{0};
   control::AdvertisedWindow window{0};  ///< window that the receiving host advertises, as the proxy forwards it in ACKs
