@@ -214,8 +214,8 @@ void Bearer::select_controller() {
 }
 
 /// Runs one step of the report-based controller with the Node-B report `report`. Bytes that were granted while this
-/// report was missing (`in_advance`) are subtracted from the allowance (bytes to send) that it computes. This bearer
-/// gets the part `share` of the rest.
+/// report was missing (`in_advance`) are subtracted from the allowance (bytes to send) that the controller computes.
+/// This bearer gets the part `share` of the rest.
 void Bearer::grant_by(const ReportArrival& report, Bytes bytes_in_flight, Bytes in_advance, double share, Instant now) {
   ReportState& own = *report_state_;
   if (settings_->observes() && !rate_control_.is_ack_based())

@@ -274,7 +274,8 @@ class Bearer : public CircularListHook<Bearer> {
   void change_reporter(const ReportArrival& report);
   /// Runs one step of the report-based controller with the Node-B report `report`. `bytes_in_flight` IP bytes have not
   /// reached the radio queue yet. The bytes `in_advance`, which were granted while this report was missing, are
-  /// subtracted from the allowance (bytes to send) that it computes. This bearer gets the part `share` of the rest.
+  /// subtracted from the allowance (bytes to send) that the controller computes. This bearer gets the part `share` of
+  /// the rest.
   void grant_by(const ReportArrival& report, Bytes bytes_in_flight, Bytes in_advance, double share, Instant now);
   /// True if the timer that detects a missing Node-B report may be suspended. An allowance of trusted reports must
   /// limit the sending. The bearer must have nothing to send, have sent nothing since the last report, and limit no

@@ -36,7 +36,7 @@ struct CrossTrafficQueue {
   [[nodiscard]] bool is_clocked(std::uint32_t slot) const { return clock && slot == clocked_slot; }
 
   /// True while the QUIC download whose deliveries `clock` estimates must not send, so that the radio queue empties.
-  /// Other flows may send.
+  /// Other flows of cross traffic may send.
   [[nodiscard]] bool is_holding() const { return clock && clock->holds(); }
 
   double share = 0;  ///< mean share (0 … 1) of cross traffic in the bytes that the UE has received

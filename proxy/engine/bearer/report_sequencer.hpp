@@ -21,10 +21,10 @@ class ReportSequencer {
   /// Copies the newest Node-B report of another bearer of the same UE.
   void inherit(const ReportSequencer& before);
 
-  /// True if the report is from the Node-B that serves the UE, or from another Node-B that now replaces it. The latter
-  /// requires that the report has state normal, and that the old Node-B has reported handover, outage or release, or is
-  /// silent. Silent means that neither a report nor an omission notice arrived for two report periods. These two
-  /// periods count as at least 20 ms, and at most as the constructor's `longest_silence`.
+  /// True if the report is from the Node-B that serves the UE, or from another Node-B that now replaces it. A replacing
+  /// Node-B must report state normal. The old one must have reported handover, outage or release, or be silent. Silent
+  /// means that neither a report nor an omission notice arrived for two report periods. This time is at least 20 ms,
+  /// and at most the constructor's `longest_silence`.
   [[nodiscard]] bool accepts(const ReportArrival& report, Instant now) const;
   /// True if an accepted report is from a different Node-B than the last report.
   [[nodiscard]] bool changes_reporter(const ReportArrival& report) const {

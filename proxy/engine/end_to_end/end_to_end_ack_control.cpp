@@ -67,9 +67,9 @@ void EndToEndAckControl::count(Watched& watched, AckController& controller, Byte
   watched.short_flow = short_flow;
 }
 
-/// True if the end-to-end connection waits for the window that the controller computes for the UE. It then uses the
-/// advertised window fully, and that window is the controller's and not the UE's own. In mode observe no server is
-/// limited by that window. Every flow with data in flight then counts as waiting.
+/// True if the end-to-end connection waits for the window that the controller computes for the UE. The connection then
+/// uses the advertised window fully, and that window is the controller's and not the UE's own. In mode observe no
+/// server is limited by that window. Every flow with data in flight then counts as waiting.
 bool EndToEndAckControl::competes(const Watched& watched, const Bearer& bearer) {
   if (bearer.settings().observes()) return watched.estimator.in_flight() > Bytes{};
   return watched.estimator.window_limited() && !watched.has_ue_window;

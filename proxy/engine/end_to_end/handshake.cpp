@@ -19,8 +19,8 @@ bool is_soon_after(tcp::SeqNum number, tcp::SeqNum isn) {
 }
 
 /// True if this SYN-ACK leaves open whether both hosts use accurate ECN (RFC 9768), although the SYN offers it. The
-/// SYN-ACK then has a reserved combination of flags, or differs in its offer from an earlier copy. It is unknown which
-/// copy the initiator has received.
+/// SYN-ACK has a reserved combination of flags, or differs in its offer from an earlier copy. In the second case it is
+/// unknown which copy the initiator has received.
 bool leaves_ecn_unclear(const Flow& flow, const tcp::Segment& syn_ack) {
   const Handshake& seen = flow.handshake;
   if (!seen.initiator_options.accurate_ecn) return false;

@@ -58,8 +58,9 @@ struct TrackedConnection {
   /// nothing beyond the window that its sender has advertised. A RST must have a number that the receiving host expects
   /// (RFC 5961 section 3.2).
   [[nodiscard]] bool is_plausible(Side in, const tcp::Segment& segment) const;
-  /// Handles the first fragment of a segment, whose length is unknown. It may contain data that is not tracked. A
-  /// retransmission of that data would look new, so the connection is not split until the data is acknowledged.
+  /// Handles the first fragment of a segment, whose length is unknown. The segment may contain data that is not
+  /// tracked. A retransmission of that data would look new, so the connection is not split until the data is
+  /// acknowledged.
   void record_unseen(Side in, const tcp::Segment& segment);
   /// True if the connection can be split just before this segment is processed. The connection must be idle, and the
   /// segment must carry its next data, have no flag but ACK and PSH, and not have been tracked.

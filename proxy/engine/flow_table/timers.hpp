@@ -18,8 +18,8 @@ inline constexpr std::uint32_t max_timers_at_once = 64;
 /// Timers of the flows and bearers of a shard. Thread: the shard's.
 class Timers {
  public:
-  /// Creates one timer for each flow and each bearer; none is set. Both pools must outlive this object. `origin` is the
-  /// start of the timers' clock; no later call has an earlier time.
+  /// Creates one timer for each flow and each bearer; none is set. `flows` and `bearers` must outlive this object.
+  /// `origin` is the start of the timers' clock; no later call has an earlier time.
   Timers(flow::Slab<Flow>& flows, flow::Slab<Bearer>& bearers, Instant origin)
       : flows_(flows),
         bearers_(bearers),

@@ -176,8 +176,8 @@ struct PolicySettings {
         flow_controller && control::text_of(*flow_controller).needs_buffer_only && laws.buffer > Bytes{};
     return needs_feedback(mode) && !told_all;
   }
-  /// True if the ACK-based controller gets the UE's ACKs as input. It then limits the sending either always, or only
-  /// while Node-B reports are late.
+  /// True if the ACK-based controller gets the UE's ACKs as input. This controller then limits the sending either
+  /// always, or only while Node-B reports are late.
   [[nodiscard]] bool uses_ack_feedback() const {
     return law() == Mode::smvs && (!traits_of(smvs.law).needs_reports || smvs.without_reports == WithoutReports::acks);
   }
