@@ -96,7 +96,7 @@ class SuppressingNodeB {
   [[nodiscard]] Instant valid_until(const ReportArrival& last) const {
     return confirms(last) ? never : last_gap_ + notice_.refresh;
   }
-  /// Returns the sender time of the Node-B's newest omission notice (unchanged UEs left out of a report) before
+  /// Returns the time, by the Node-B's clock, of its newest omission notice (unchanged UEs left out of a report) before
   /// `sender_time`.
   [[nodiscard]] Duration omitted_before(Duration sender_time) const {
     return notice_.sender_time < sender_time ? notice_.sender_time : time_before_;
@@ -104,7 +104,7 @@ class SuppressingNodeB {
 
  private:
   OmissionNotice notice_;
-  /// sender time of the omission notice (unchanged UEs left out of a report) before the newest one
+  /// time, by the Node-B's clock, of the omission notice (unchanged UEs left out of a report) before the newest one
   Duration time_before_{};
   Instant last_rx_;
   /// Time at which a gap in the sequence of the Node-B's datagrams was last detected; at first, the time of its first

@@ -19,8 +19,7 @@ flow::FlowKey entry_key(const IpAddress& ue) {
   return key;
 }
 
-/// Returns the short form of the key of an IPv4 UE in the bearer table, without the longer form. It equals
-/// ShortKey::of(entry_key(ue)).
+/// Returns the short form of the key of an IPv4 UE in the bearer table. Equals flow::ShortKey::of(entry_key(ue)).
 flow::ShortKey short_entry_key(const IpAddress& ue) {
   return {{ue.words()[1] >> 32U, 0}};
 }
