@@ -15,7 +15,7 @@ namespace sluice::proxy {
 /// First SYN of a connection, as the cache stores it.
 struct FirstSyn {
   flow::FlowKey key;
-  flow::KeyTag tag{};  ///< hash tag of the connection's key
+  flow::KeyTag tag{};  ///< keyed hash of the connection's key (5-tuple), for table lookups
   tcp::SeqNum isn;
   tcp::SynOptions options;
   std::uint16_t window = 0;

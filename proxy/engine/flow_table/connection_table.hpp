@@ -23,7 +23,8 @@ class ConnectionTable {
   [[nodiscard]] ConnectionId find(const flow::FlowKey& key) const { return table_.find(key); }
   [[nodiscard]] ConnectionId find(const flow::FlowKey& key, flow::KeyTag tag) const { return table_.find(key, tag); }
   [[nodiscard]] ConnectionId find(const flow::ShortKey& key, flow::KeyTag tag) const { return table_.find(key, tag); }
-  /// Looks up the keys of a burst of packets. Writes the ids to `out` and the hash tags to `tags`.
+  /// Looks up the connections of a burst of packets. Writes their ids to `out` and the keyed hashes of their keys to
+  /// `tags`.
   void find_burst(const flow::KeyBurst& keys, std::span<ConnectionId> out, std::span<std::uint32_t> tags) const {
     table_.lookup_burst(keys, out, tags);
   }
@@ -33,7 +34,7 @@ class ConnectionTable {
   /// Returns the number of removals from the table. While it is unchanged, every earlier lookup that found a connection
   /// is still valid.
   [[nodiscard]] std::uint32_t removals() const { return table_.removals(); }
-  /// Returns the hash tag of a key. It is the same in every table of the shard.
+  /// Returns the keyed hash of a key, which is the same in every table of the shard.
   [[nodiscard]] flow::KeyTag tag_of(const flow::FlowKey& key) const { return table_.tag_of(key); }
   [[nodiscard]] flow::KeyTag tag_of(const flow::ShortKey& key) const { return table_.tag_of(key); }
 

@@ -17,14 +17,14 @@ struct ParsedBurst {
 
   std::array<packet::Parsed, most> parsed;
   std::array<packet::ParseResult, most> results;
-  std::array<std::uint8_t, most> places;  ///< for each packet: index of its key in the list of distinct keys
+  std::array<std::uint8_t, most> places;  ///< for each packet: index of its connection key in the list of distinct keys
   flow::KeyBurst keys;
-  std::array<ConnectionId, most> ids;    ///< connection id of each distinct key in the burst
-  std::array<std::uint32_t, most> tags;  ///< hash tag of each distinct key in the burst
+  std::array<ConnectionId, most> ids;    ///< connection id of each distinct connection key in the burst
+  std::array<std::uint32_t, most> tags;  ///< keyed hash (flow::KeyTag) of each distinct connection key in the burst
 
   /// Returns the id of the connection to which the packet at index `at` belongs.
   [[nodiscard]] ConnectionId id(std::size_t at) const { return ids[places[at]]; }
-  /// Returns the hash tag of the key of the packet at index `at`.
+  /// Returns the keyed hash of the connection key of the packet at index `at`.
   [[nodiscard]] flow::KeyTag tag(std::size_t at) const { return flow::KeyTag{tags[places[at]]}; }
   /// True if the packet at index `at` is a TCP segment without unknown options.
   [[nodiscard]] bool is_tcp(std::size_t at) const { return results[at] == packet::ParseResult::tcp; }

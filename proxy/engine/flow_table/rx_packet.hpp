@@ -16,7 +16,7 @@ struct RxPacket {
   packet::Packet& packet;
   packet::ParseResult result;
   const packet::Parsed& parsed;
-  flow::KeyTag tag;  ///< hash tag of the connection's key
+  flow::KeyTag tag;  ///< keyed hash of the connection's key (5-tuple), for table lookups
   Instant now;
 
   [[nodiscard]] const tcp::Segment& segment() const { return parsed.segment; }

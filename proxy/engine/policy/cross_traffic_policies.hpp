@@ -16,7 +16,7 @@ namespace sluice::proxy {
 class CrossTrafficPolicies {
  public:
   /// True if the first policy that matches the flow permits its packets to wait in the UE's queue of cross traffic.
-  /// `packet` is a packet of the flow with the key `flow`, and `tag` the hash tag of the key. Without a UDP or TCP
+  /// `packet` is a packet of the flow with the key `flow`, and `tag` the keyed hash of that key. Without a UDP or TCP
   /// header, as in a fragment, all ports are 0. Need not be called unless policies.passes_cross_traffic().
   [[nodiscard, gnu::noinline]] bool may_wait(const ActivePolicies& policies, flow::KeyTag tag,
                                              const flow::FlowKey& flow, const ConnectionView& packet);
@@ -30,9 +30,9 @@ class CrossTrafficPolicies {
     bool may_wait = false;
   };
 
-  /// Decisions whether packets of a flow may wait in the UE's queue, indexed by the hash tag of the flow. A flow
-  /// replaces another one with the same index. If a flow has no entry, or one of earlier policies, the policies are
-  /// searched and the entry is written again.
+  /// Decisions whether packets of a flow may wait in the UE's queue, indexed by the low bits of the keyed hash of the
+  /// flow's key. A flow replaces another one with the same index. If a flow has no entry, or one of earlier policies,
+  /// the policies are searched and the entry is written again.
   std::array<Entry, 256> entries_{};
 };
 
