@@ -62,8 +62,8 @@ struct TrackedConnection {
   /// tracked. A retransmission of that data would look new, so the connection is not split until the data is
   /// acknowledged.
   void record_unseen(Side in, const tcp::Segment& segment);
-  /// True if the connection can be split just before this segment is processed. The connection must be idle, and the
-  /// segment must carry its next data, have no flag but ACK and PSH, and not have been tracked.
+  /// True if the connection can be split just before this segment is processed. The connection must be idle. The
+  /// segment must carry its sender's next data, have no flag but ACK and PSH, and not have been tracked.
   [[nodiscard]] bool may_be_split(Side in, const tcp::Segment& segment) const;
   /// Initializes `flow` as a split connection in the state just before `segment`. The split connection must process
   /// `segment` first.

@@ -29,8 +29,8 @@ class BurstGrouping {
 
   /// True if grouping the burst saves more time than it costs, because segments of its flows are interleaved. That is
   /// so if more than half of the lookups find a flow that occurred earlier in the burst. `known` contains the
-  /// connection of each packet. The result may be false by mistake, because flows whose ids have equal low bits share
-  /// one entry of `last_`.
+  /// connection of each packet. The result may be false although segments are interleaved, because flows whose ids have
+  /// equal low bits share one entry of `last_`.
   [[nodiscard]] bool is_interleaved(const ParsedBurst& known, const ConnectionTable& connections) {
     const auto count = known.keys.size();
     std::size_t repeated = 0;

@@ -26,7 +26,8 @@ struct ConnectionView {
   std::uint8_t dscp = 0;
 };
 
-/// A policy: settings for all connections that match each of its lists. An empty list matches every connection.
+/// A policy: settings for all connections that match each of its lists (UEs, servers, ports, DSCPs). An empty list
+/// matches every connection.
 struct Policy {
   std::vector<IpPrefix> ue;
   std::vector<IpPrefix> server;
