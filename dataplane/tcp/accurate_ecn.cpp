@@ -12,7 +12,7 @@
 namespace sluice::tcp {
 namespace {
 
-/// Number of packets over which the share of marked packets is averaged.
+/// Number of newly acknowledged packets over which the moving average of the share of CE-marked packets is taken.
 constexpr float share_packets = 32;
 
 /// True if the second timestamp is newer than the first.
@@ -117,18 +117,18 @@ void AccurateEcn::join(std::uint8_t reported) {
   gap_ = gap_to(passed_);
 }
 
-/// Returns how many more CE packets the peer must count after a handback, when its segments begin to reach the other
-/// host. Its ACE field, now `ace`, must first equal the value that the other host last received from the proxy.
-/// Otherwise that host would see a jump of the count. Returns 0 after end_join(), and if the path is not ECN-capable,
-/// because the peer's count cannot be changed then.
+/// Returns by how many CE packets the peer's count must still rise at a handback, when the proxy stops splitting a
+/// connection. `ace` is the count that the peer reports now. The other host last received the count `reported_` from
+/// the proxy in the peer's name. It would take a jump from there for congestion. Returns 0 after end_join(), and if
+/// data to the peer may not be ECN-capable, because the peer's count cannot be raised then.
 std::uint8_t AccurateEcn::gap_to(std::uint8_t ace) const {
   return may_mark() && !join_ended_ ? static_cast<std::uint8_t>((unsigned{wrap} + reported_ - ace) % wrap)
                                     : std::uint8_t{0};
 }
 
-/// True if the segment is older than the newest one that pass() has processed. `step` is the difference of its ACE
-/// field and that of the newest segment, modulo 8. If neither acknowledgement number nor timestamp shows the order, a
-/// difference of more than 4 means that the segment is older.
+/// True if the segment is older than the newest one that pass() has processed. `step` is the ACE field of this segment
+/// minus that of the newest one, modulo 8. It decides if neither acknowledgement number nor timestamp shows the order.
+/// More than 4 then means that the segment is older, because its count is probably the smaller one.
 bool AccurateEcn::is_stale(const Segment& segment, unsigned step) const {
   constexpr unsigned half = wrap / 2;
   if (!any_passed_) return false;
@@ -167,8 +167,9 @@ AccurateEcn* ConnectionCore::accurate_ecn() const {
 }
 
 /// Sets the ECN fields of an outgoing segment on a connection with accurate ECN. Every segment has the ACE field, and
-/// new data has an ECN-capable codepoint, which the congestion control selects. If an allowance replaces the congestion
-/// window, the codepoint is ECT(0), because ECT(1) requires a scalable congestion control (RFC 9331 section 4).
+/// new data has an ECN-capable codepoint, which the congestion control selects. The codepoint is ECT(0) if the caller's
+/// allowance (bytes permitted to send) replaces cwnd. The reason is that ECT(1) requires a scalable congestion control
+/// (RFC 9331 section 4).
 void Sender::mark_accurately(AccurateEcn& state, Segment& segment) const {
   segment.flags.bits |= ace_bits(state.report());
   if (segment.payload_len == 0 || !state.may_mark()) return;
@@ -177,8 +178,8 @@ void Sender::mark_accurately(AccurateEcn& state, Segment& segment) const {
 }
 
 /// Sends the first acknowledgement of the SYN-ACK separately, because only this ACK reports the ECN field with which
-/// the SYN-ACK arrived. Also sends the ACKs marked CE by which join() raises the peer's count, when the hosts begin to
-/// exchange segments directly.
+/// the SYN-ACK arrived. After join(), when a proxy stops splitting the connection, also sends the CE-marked ACKs that
+/// raise the peer's count of CE packets.
 void Sender::emit_accurate_answer(Instant now, Output& output) {
   AccurateEcn* const state = accurate_ecn();
   if (state == nullptr) return;
@@ -188,9 +189,9 @@ void Sender::emit_accurate_answer(Instant now, Output& output) {
   if (!ack_is_due()) state->answered();
 }
 
-/// Sends pure ACKs that are marked CE, so that the peer's count of CE packets rises to the value that join() requires.
-/// A segment below SND.UNA follows, which the peer must answer; the answer contains its new count. Segments of the peer
-/// that arrive within an RTO may be older than the marks. They do not show that a mark was lost.
+/// Sends pure ACKs that are marked CE, until the peer's count of CE packets has the value passed to join(). A segment
+/// below SND.UNA follows, which the peer must answer; the answer contains its new count. Segments of the peer that
+/// arrive within an RTO may be older than the marks, so they do not show that a mark was lost.
 void Sender::emit_marked_acks(AccurateEcn& state, Instant now, Output& output) {
   while (state.owes_mark()) {
     Segment segment = header(acceptable_seq());
@@ -204,8 +205,8 @@ void Sender::emit_marked_acks(AccurateEcn& state, Instant now, Output& output) {
 }
 
 /// Counts the ECN mark of an acceptable segment, with or without data, new or retransmitted. Decides whether an ACK
-/// must leave at once (RFC 9768 section 3.2.2.5.1). While the owner withholds acknowledgements, an ACK for the marks
-/// alone looks like a duplicate ACK. It is then sent only at the limit of seven unreported marks.
+/// must leave at once (RFC 9768 section 3.2.2.5.1). While the owner of the endpoint withholds ACKs of received data, an
+/// ACK that only reports marks looks like a duplicate ACK. It is then sent only at the limit of seven unreported marks.
 void Receiver::count_mark(const Segment& segment) {
   constexpr std::uint8_t with_data = 2, without_data = 3;
   AccurateEcn* const state = accurate_ecn();

@@ -7,8 +7,8 @@
 
 namespace sluice::tcp {
 
-/// ECN feedback in a handshake that two hosts have completed, for an endpoint that then splits their connection. The
-/// endpoint acts in the name of one of them (its host), and the other one is its peer.
+/// ECN feedback in the handshake of a connection that two hosts have opened and that a proxy then splits. The proxy's
+/// endpoint acts in the name of one of them (its host); the other one is its peer.
 struct AdoptedFeedback {
   std::uint8_t received = 5;      ///< count of CE packets that this endpoint's host reports to the peer
   std::uint8_t acknowledged = 5;  ///< count of CE packets that the peer reports
@@ -79,34 +79,35 @@ class AccurateEcn {
   /// acknowledges new data; otherwise only its timestamp shows its order (RFC 9768 appendix A.1).
   [[nodiscard]] bool is_newest(const Segment& segment, bool delivers);
   /// Processes the ACE field of a newer ACK that newly acknowledges `packets` packets. Returns how many packets were
-  /// marked since the last processed ACK. If more packets are acknowledged than the field can count, returns the number
-  /// that the recent share of marks makes likely (RFC 9768 section 3.2.2.5.2). Marks that mark_own() has set, and all
-  /// marks if the path clears the field, do not count.
+  /// marked CE since the last processed ACK. If more packets are acknowledged than the field can count, returns the
+  /// number that the recent share of marks makes likely (RFC 9768 section 3.2.2.5.2). Marks that the proxy itself has
+  /// set (mark_own()) are subtracted. Returns 0 if the path clears the field.
   std::uint32_t marked(std::uint8_t ace, std::uint32_t packets);
   /// Returns the newest count of CE packets that the peer has reported, modulo 8.
   [[nodiscard]] std::uint8_t acknowledged() const { return acknowledged_; }
 
   // --- handback: the peer's counts reach another host, to which other counts were reported before
 
-  /// Called when the peer and the other host of a split connection begin to exchange segments directly (handback).
-  /// `reported` is the ACE count that the proxy last sent to the other host in the peer's name. The proxy marks packets
-  /// to the peer with CE until the peer's own count equals it. Until then, pass() returns `reported`.
+  /// Called at a handback, when the peer and the other host of a split connection begin to exchange segments directly.
+  /// `reported` is the ACE count that the proxy last sent to the other host in the peer's name. That host would take a
+  /// jump from `reported` to the peer's own count for congestion. So the proxy marks packets to the peer with CE until
+  /// the peer's own count equals `reported`. Until then, pass() returns `reported`.
   void join(std::uint8_t reported);
-  /// True after join() while the peer's own count of CE packets differs from the count that the proxy has sent in its
-  /// name. That count is the last one that the other host received.
+  /// True after join() while the peer's own count of CE packets differs from `reported`, the last count that the other
+  /// host received from the proxy.
   [[nodiscard]] bool joining() const { return gap_ != 0; }
   /// Returns the ACE field to write into a segment of the peer that is forwarded to the other host of the connection
-  /// after join(). Called also for segments that are not forwarded. `of_own_data` is true if data of this endpoint was
-  /// in flight before the segment arrived. The peer may have counted marks on that data, which the other host must not
-  /// see.
+  /// after join(). Must also be called for segments that are not forwarded, because each one reports the peer's count.
+  /// `of_own_data` is true if data of this endpoint was in flight before the segment arrived. The peer may have counted
+  /// marks on that data, which the other host must not see.
   std::uint8_t pass(const Segment& segment, bool of_own_data, Instant now);
   /// True if one more ECN-capable packet to the peer must be marked CE after join(). Each mark raises the peer's count
   /// by one, until it equals the count that the other host received from the proxy.
   [[nodiscard]] bool owes_mark() const { return gap_ > own_; }
   /// Records that the proxy has marked a packet to the peer CE because owes_mark() is true. `end` is the sequence
-  /// number after that packet. The peer does not acknowledge a pure ACK, so its answer to a marked pure ACK cannot be
-  /// recognised. For such a packet, segments of the peer that arrive before `not_before` may be older than the mark.
-  /// They do not show that it is lost.
+  /// number after that packet. A mark counts as lost if the peer acknowledges `end` without counting it. Peers do not
+  /// acknowledge pure ACKs. So if the packet is a pure ACK, only segments that arrive at `not_before` or later can show
+  /// that its mark is lost.
   void mark_own(SeqNum end, Instant not_before = Instant());
   /// Ends what join() began: no more packets to the peer are marked, and the peer's own ACE counts are forwarded. They
   /// may differ from the count that the proxy sent to the other host in the peer's name. That host then sees a jump,
@@ -124,23 +125,24 @@ class AccurateEcn {
     incapable_ = static_cast<std::uint16_t>(capable ? 0 : incapable_ + 1);
     if (incapable_ >= most) end_join();
   }
-  /// True if no data is sent that could carry the marks for owes_mark(). The proxy must then send pure ACKs that are
-  /// marked CE, so that the peer's count rises.
+  /// True if the proxy must send pure ACKs marked CE after join(), because no data is sent to the peer that could carry
+  /// the marks.
   [[nodiscard]] bool marked_acks_due() const { return acks_due_ && owes_mark(); }
-  /// Makes marked_acks_due() true if owes_mark() is true. The endpoint then sends the peer pure ACKs that are marked
-  /// CE.
+  /// Requests pure ACKs that are marked CE, if the peer's count must still rise after join() (owes_mark()). Then
+  /// marked_acks_due() is true until they are sent.
   void request_marked_acks() { acks_due_ = owes_mark(); }
-  /// Records that the ACKs requested by request_marked_acks() were sent. If the peer does not answer, it must be asked
+  /// Records that the CE-marked ACKs of request_marked_acks() were sent. If the peer does not answer, it must be asked
   /// for its count again at `ask_again`.
   void marked_acks_sent(Instant ask_again) {
     acks_due_ = false;
     ask_again_ = ask_again;
   }
-  /// Returns when the peer must be asked again, because marked ACKs or the answer to them may be lost; `never` if no
-  /// answer is awaited.
+  /// Returns when the peer must be asked again for its count of CE packets, because marked ACKs or the answer to them
+  /// may be lost. Returns `never` if no answer is awaited.
   [[nodiscard]] Instant question_due() const { return awaits_own() ? ask_again_ : never; }
   /// Records that the peer is asked again for its count of CE packets. The time for the answer is twice
-  /// `time_until_lost`, and doubles with each question. After six questions, calls end_join() and returns false.
+  /// `time_until_lost`, and doubles with each question. If six questions were asked before, calls end_join() and
+  /// returns false.
   bool ask_again(Instant now, Duration time_until_lost) {
     constexpr std::uint8_t most = 6;
     if (asked_ == most) {
@@ -150,7 +152,8 @@ class AccurateEcn {
     ask_again_ = now + time_until_lost * (2 << asked_++);
     return true;
   }
-  /// True if a CE mark that mark_own() recorded is not known to have arrived at the peer.
+  /// True if the proxy has marked a packet CE (mark_own()), and the mark is neither counted by the peer nor known to be
+  /// lost.
   [[nodiscard]] bool awaits_own() const { return own_ != 0; }
 
  private:
@@ -182,7 +185,7 @@ class AccurateEcn {
   std::uint8_t own_ = 0;         ///< number of marks set by the proxy (mark_own()) that may still arrive at the peer
   std::uint16_t incapable_ = 0;  ///< number of consecutive data packets that passed and were not ECN-capable
   std::uint8_t hidden_ = 0;      ///< number of marks set by the proxy (mark_own()) that marked() must not return
-  std::uint8_t asked_ = 0;       ///< number of calls of ask_again()
+  std::uint8_t asked_ = 0;       ///< number of times that the peer was asked again for its count since join()
   /// True if pass() has processed a segment, so that passed_, passed_ack_ and passed_ts_ are valid.
   bool any_passed_ = false;
   SeqNum passed_ack_;  ///< newest acknowledgement number that pass() has processed

@@ -75,8 +75,9 @@ bool Sender::process_ack(const Segment& segment, Instant now, AckSample* ack_sam
   return true;
 }
 
-/// True if the segment acknowledges everything sent, and no recovery, probe or ECN reduction is in progress. The SACK
-/// scoreboard then needs no update.
+/// True if the segment acknowledges everything sent, and the SACK scoreboard needs no update for it. Requires that the
+/// peer's window is open and was open before. The connection must use neither ECN nor pacing, and no recovery or probe
+/// may be in progress.
 bool Sender::answers_all(const Segment& segment) const {
   if (segment.ack != snd_.nxt || segment.ack == snd_.una || segment.sack_count != 0) return false;
   if (segment.window == 0 || snd_.wnd == 0 || has_recovery_state() || paced()) return false;

@@ -81,16 +81,16 @@ void Sender::detect_overdue(AckEvent& event) {
 }
 
 /// Handles an acknowledgement after which the oldest segment is sacked. The peer has then dropped data that it had
-/// reported (RFC 2018 section 8), because a receiver that holds the next segment also acknowledges it. The timer
-/// expires after half a round trip, as in Linux. An ACK that arrives meanwhile may cover the segment, because some
-/// peers acknowledge in several steps.
+/// reported (RFC 2018 section 8), because a receiver that holds the next segment also acknowledges it. The
+/// retransmission timer then expires after half a round trip, as in Linux. An ACK that arrives meanwhile may cover the
+/// segment, because some peers acknowledge in several steps.
 void Sender::suspect_reneging(Instant now) {
   arm(Timer::retransmit, now + std::max<Duration>(srtt() / 2, std::chrono::milliseconds(10)));
 }
 
-/// Takes an RTT sample from a newly sacked segment that was sent once, and ends the backoff of the timeout (RFC 6298
-/// section 5). Karn's rule permits this sample, although the segment lies behind a hole. A timer that would expire
-/// later than without backoff restarts.
+/// Takes an RTT sample from a newly sacked segment that was sent once, and ends the backoff of the retransmission
+/// timeout (RFC 6298 section 5). Karn's rule permits this sample, although the segment lies behind a hole. The timer is
+/// restarted if it would otherwise expire later than one RTO from now.
 void Sender::end_backoff_by_sack(const AckEvent& event) {
   sample_rtt(event.rtt, snd_.una, snd_.nxt);
   end_backoff();
@@ -103,7 +103,8 @@ std::uint32_t Sender::reordering_window() const {
   return reordering_.ticks(tick::us(min_rtt()), tick::us(srtt()), queue().sacked(), bits_.recovery != Recovery::none);
 }
 
-/// Handles the reordering timer: a segment that was sent before a delivered one has not arrived in time.
+/// Handles the expiry of the reordering timer: marks lost the segments that were sent before a delivered one and have
+/// not arrived in time.
 void Sender::on_reordering_timeout(Instant now) {
   AckEvent event{.now = now};
   detect_overdue(event);
@@ -126,11 +127,11 @@ std::int32_t Sender::segments_beyond_recovery() const {
   return std::max((snd_.nxt - loss_recovery_.point) / mtu_.mss, 0);
 }
 
-/// Counts a duplicate ACK on a connection without SACK and enters fast recovery at the third one. After a timeout or a
-/// partial acknowledgement, data before RecoveryPoint does not count as in flight. This holds if the caller's allowance
-/// (bytes permitted to send) replaces cwnd. A duplicate ACK then stands for a segment beyond that point. Unneeded
-/// retransmissions cause duplicate ACKs too, so the count is limited. After a timeout there are many such
-/// retransmissions, so only the segments of the F-RTO test are counted.
+/// Counts a duplicate ACK on a connection without SACK and enters fast recovery at the third one. If the caller's
+/// allowance (bytes permitted to send) replaces cwnd, data before RecoveryPoint does not always count as in flight.
+/// After a timeout or a partial acknowledgement, each duplicate ACK then stands for a segment sent after RecoveryPoint.
+/// Unneeded retransmissions cause duplicate ACKs too, so at most as many are counted as there are such segments. After
+/// a timeout most duplicate ACKs have that cause, so at most the two segments of the F-RTO test are counted.
 void Sender::on_duplicate_ack(AckEvent& event) {
   const bool after_timeout = bits_.recovery == Recovery::timeout;
   if (retransmits_blindly() && (after_timeout || bits_.partially_acked)) {
@@ -191,9 +192,9 @@ void Sender::on_partial_ack(AckEvent& event) {
   bits_.partially_acked = true;
 }
 
-/// Stops counting the data beyond RecoveryPoint as in flight if no new data was sent for two round trips. The peer has
-/// received what was sent in that time, so each segment beyond has arrived or is lost. Otherwise this data could use up
-/// the caller's allowance (bytes permitted to send) for the whole recovery.
+/// Stops counting data sent after RecoveryPoint as in flight, if no new data was sent for two round trips. Each segment
+/// of that data has then arrived or is lost. Otherwise this data could use up the caller's allowance (bytes permitted
+/// to send) for the whole recovery. Used in recoveries without SACK.
 void Sender::forget_old_flight(Instant now) {
   RecoveryState& state = ensure_recovery_state();
   if (!bits_.partially_acked || snd_.nxt != state.nxt_at_partial_ack) {
@@ -205,9 +206,9 @@ void Sender::forget_old_flight(Instant now) {
 }
 
 /// Estimates how many segments below RecoveryPoint are missing, at the first partial acknowledgement without SACK. Each
-/// duplicate ACK counts as one segment that has arrived, and the others as missing. The estimate is at most twice the
-/// number of arrived segments, because others may only be reordered and still in flight. Duplicate ACKs caused by
-/// unneeded retransmissions count as arrived segments in the next recovery.
+/// duplicate ACK counts as one segment that has arrived, and all other segments as missing. The estimate is at most
+/// twice the number of arrived segments, because others may only be reordered and still in flight. It is not exact,
+/// because unneeded retransmissions of an earlier recovery cause duplicate ACKs too.
 std::uint32_t Sender::first_estimate() const {
   const std::uint32_t open = (static_cast<std::uint32_t>(loss_recovery_.point - snd_.una) + mtu_.mss - 1) / mtu_.mss;
   const std::uint32_t arrived = loss_recovery_.duplicate_acks;
@@ -215,10 +216,11 @@ std::uint32_t Sender::first_estimate() const {
 }
 
 /// Returns how many segments below RecoveryPoint are assumed to be missing, after a partial acknowledgement without
-/// SACK. Each one after the first means that one hole was filled, so the number decreases by one. If it reaches zero
-/// before RecoveryPoint, the recovery continues with three segments, and then with twice as many each time. Their
-/// number thus grows as in slow start, because a buffer overflow may have lost hundreds of neighbours. Once a segment
-/// that was sent once is acknowledged, the neighbours have arrived, and at most three count as missing.
+/// SACK. The first partial acknowledgement of a recovery uses first_estimate(). Each later one shows that one hole was
+/// filled, so the number decreases by one. If it reaches zero before RecoveryPoint, three segments are assumed, then
+/// six, and so on. This doubling resembles slow start, because a buffer overflow may have lost hundreds of neighbouring
+/// segments. If an ACK covers a segment that was sent once, its neighbours have arrived too. At most three segments
+/// then count as missing.
 std::uint32_t Sender::still_missing() {
   RecoveryState& state = ensure_recovery_state();
   std::uint8_t& assumed = state.assumed_missing;
@@ -244,11 +246,10 @@ void Sender::on_ack_after_timeout(AckEvent& event) {
   if (!tests_spurious_timeout()) bits_.retransmit_first = true;
 }
 
-/// Lets up to `segments` segments from SND.UNA on be retransmitted, none beyond RecoveryPoint. After a buffer overflow
-/// the lost segments are neighbours, so few of these retransmissions are unneeded. The retransmission that the peer has
-/// just acknowledged was sent after all other data before RecoveryPoint. That data has therefore arrived or is lost.
-/// All of it is marked lost, so that it does not count as in flight. Only the segments that are retransmitted now count
-/// as newly lost.
+/// Marks the data before RecoveryPoint lost, and lets up to `segments` segments of it from SND.UNA on be retransmitted.
+/// Neighbours are retransmitted, because a buffer overflow loses neighbouring segments. The retransmission that the
+/// peer has just acknowledged was sent after all other data before RecoveryPoint. So that data has arrived or is lost,
+/// and must not count as in flight. Only the segments that are retransmitted now count as newly lost.
 void Sender::retransmit_missing(std::uint32_t segments, AckEvent& event) {
   loss_recovery_.retransmissions =
       static_cast<std::uint8_t>(std::clamp<std::uint32_t>(segments, 1, max_blind_retransmissions));
@@ -300,10 +301,10 @@ void Sender::leave_recovery(const AckEvent& event) {
   bits_.partially_acked = false;
 }
 
-/// Handles the retransmission timeout (RFC 6298 sections 5.4 to 5.6). If the segment was not sent, because the caller
-/// did not permit its bytes or no buffer was free, no answer is missing. The timer then restarts when the segment is
-/// sent. Until then the timer only marks later segments lost, see must_guard_flight(). Returns false if the permitted
-/// number of retransmissions is used up.
+/// Handles the expiry of the retransmission timer (RFC 6298 sections 5.4 to 5.6). Returns false if the permitted number
+/// of retransmissions is used up. A retransmission may not have been sent yet, because the caller did not permit its
+/// bytes or no buffer was free. The peer then owes no answer, so the expiry only marks later segments lost, see
+/// must_guard_flight(). The timer restarts when the retransmission is sent.
 bool Sender::on_retransmission_timeout(Instant now) {
   if (retransmission_waits() && !window_closed()) {
     AckEvent event{.now = now};

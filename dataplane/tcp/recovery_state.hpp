@@ -12,7 +12,8 @@
 
 namespace sluice::tcp {
 
-/// State of a send queue's scoreboard (RFC 6675, RFC 8985). Marks of single packets are in the packets' notes.
+/// State of a send queue's scoreboard (RFC 6675, RFC 8985). The marks of single packets (sacked, lost, retransmitted)
+/// are in the packets' metadata (PacketNote::flags).
 struct Scoreboard {
   /// Largest number of queue positions that are stored to find the packets of the next SACK blocks quickly. A segment
   /// contains at most four blocks, and a receiver repeats them.
@@ -42,12 +43,12 @@ struct RecoveryState {
   Rack rack;
   RateReduction reduction;   ///< proportional rate reduction, used in fast recovery and after an ECN mark
   std::uint32_t losses = 0;  ///< bytes marked lost by loss detection since Endpoint::take_losses()
-  /// SND.NXT when new data was last seen at a partial acknowledgement without SACK, and the time of that. See
-  /// Sender::on_partial_ack().
+  /// Value of SND.NXT at the last partial acknowledgement without SACK before which new data was sent; new_data_seen is
+  /// the time of that acknowledgement. Used to stop counting old data as in flight, see Sender::forget_old_flight().
   SeqNum nxt_at_partial_ack;
   Instant new_data_seen;
-  /// Number of missing segments that was assumed last without SACK, after the first estimate was used up; zero before.
-  /// See Sender::still_missing().
+  /// Number of segments assumed to be missing in a recovery without SACK, when the first estimate or the number assumed
+  /// before was used up; zero while the first estimate applies. See Sender::still_missing().
   std::uint8_t assumed_missing = 0;
   /// True if the last ACK of new data in a recovery without SACK covered a segment that was sent only once.
   bool acked_original = false;

@@ -34,13 +34,13 @@ struct SenderCounters {
 /// here.
 ///
 /// Invariants: SND.UNA <= SND.NXT, and the send queue is contiguous from SND.UNA to the end of the written data. New
-/// data is sent only while the bytes in flight fit the peer's window, and cwnd or the caller's allowance. A timer is
-/// armed while data is outstanding or waits for the peer's window.
+/// data is sent only while the bytes in flight fit the peer's window. They must also fit cwnd or the allowance (bytes
+/// that the caller of emit() permits). A timer is armed while data is outstanding or waits for the peer's window.
 class Sender : public Receiver {
  public:
-  /// Appends the payload of a packet, its last note().payload_len bytes, to the send queue, at the next sequence
-  /// numbers. Requires note().payload_sum. Drops the packet if finish() was called or the connection cannot send any
-  /// more.
+  /// Appends the payload of a packet to the send queue, at the next sequence numbers. The payload is the last
+  /// note().payload_len bytes of the packet; note().payload_sum must contain its checksum. Drops the packet if finish()
+  /// was called or the connection cannot send any more.
   void write(packet::Packet&& payload);
   /// Sends a FIN after everything that was written.
   void finish();
@@ -52,15 +52,16 @@ class Sender : public Receiver {
   /// data is outstanding, because the peer acknowledges that data in any case.
   void send_keepalive();
 
-  /// True if there is lost or unsent data and the windows allow it to be sent now.
+  /// True if there is lost or unsent data, and the peer's window and cwnd allow some of it to be sent now.
   [[nodiscard]] bool can_send_now() const { return !(on_fast_path() && !queue().unsent()) && can_send_now_slow(); }
-  /// True if a payload of this size can be forwarded in its received frame (cut-through): it fits one segment, and it
-  /// is too large to share a buffer with the data after it.
+  /// True if a payload of this size in bytes can be forwarded in the frame in which it was received (cut-through). It
+  /// then fits one segment, and is too large to share a buffer with the data after it.
   [[nodiscard]] bool cuts_through_size(std::uint32_t payload) const {
     return payload >= SendQueue::small && payload <= mtu_.mss;
   }
 
-  /// Sets the TSval of all segments sent from now on (RFC 7323), in the sender's own clock.
+  /// Sets the TSval of all segments sent from now on (RFC 7323). The caller chooses the clock: a split connection sends
+  /// the timestamps of the host on its other leg.
   void set_timestamp(std::uint32_t ts_value) { ts_value_ = ts_value; }
   /// Changes what limits the sender while the connection runs: cwnd, or the bytes that the caller of emit() permits
   /// (its allowance). After a change back to cwnd, the sender is in congestion avoidance with a cwnd of `seed_cwnd`
@@ -100,8 +101,9 @@ class Sender : public Receiver {
   [[nodiscard]] Bytes held() const { return Bytes(later(snd_.end, snd_.nxt) - snd_.una); }
   /// Returns the estimate of bytes in flight (`pipe` of RFC 6675).
   [[nodiscard]] Bytes in_flight() const { return Bytes(pipe()); }
-  /// True if the oldest segment is due for the retransmission that begins or continues a recovery. The congestion
-  /// window does not limit it (RFC 6582 section 3.2, RFC 6675 section 5 step 4.3), but an allowance does.
+  /// True if the oldest segment is due for the retransmission that begins or continues a recovery. cwnd does not limit
+  /// it (RFC 6582 section 3.2, RFC 6675 section 5 step 4.3). The allowance (bytes that the caller of emit() permits)
+  /// does.
   [[nodiscard]] bool retransmits_first() const {
     return bits_.retransmit_first && queue().front_lost() && !queue().front_retransmitted();
   }
@@ -112,7 +114,7 @@ class Sender : public Receiver {
     const std::uint32_t newest = in_recovery() && has_recovery_state() ? recovery_state().rack.rtt() : 0;
     return newest != 0 ? tick::us_duration(newest) : srtt();
   }
-  /// Returns the largest payload of a segment sent: the minimum of the peer's MSS, the path and the local port, less
+  /// Returns the largest payload of a segment in bytes: what the peer's MSS, the path and the local port permit, less
   /// TCP options (RFC 6691).
   [[nodiscard]] std::uint32_t effective_mss() const { return mtu_.mss; }
   /// Returns how many bytes loss detection has marked lost since the last call, and resets that count.
@@ -206,8 +208,8 @@ class Sender : public Receiver {
   Bytes emit_everything(Instant now, Output& output, Bytes allowance);
   void emit_new(Instant now, Output& output, Bytes& left);
   void emit_ack(Instant now, Output& output);
-  /// True if no lasting property of the connection excludes the fast paths (for segments in order without loss). Such
-  /// properties are pacing, accurate ECN, segments that must be cut, and suspected optimistic ACKs.
+  /// True if the fast paths, which process segments in order and without loss, may be used. They are excluded for the
+  /// lifetime of a connection by pacing, accurate ECN, segments that must be cut, or suspected optimistic ACKs.
   [[nodiscard]] bool may_go_fast() const {
     return !bits_.small_path && !paced() && !uses_accurate_ecn() && !suspects_optimistic_acks();
   }
@@ -267,9 +269,9 @@ class Sender : public Receiver {
   void enter_fast_recovery(Instant now);
   void leave_recovery(const AckEvent& event);
   /// True if a partial acknowledgement must not restart the retransmission timer. RFC 6582 section 3.2 step 3 restarts
-  /// the timer only for the first partial acknowledgement of a recovery. So with many holes the timer expires and ends
-  /// a recovery that fills one hole per round trip. If the caller's allowance (bytes permitted to send) replaces cwnd
-  /// and there is no SACK, every partial acknowledgement restarts the timer.
+  /// the timer only for the first partial acknowledgement of a recovery. A recovery fills one hole per round trip, so
+  /// the timer ends a recovery with many holes. If the caller's allowance (bytes permitted to send) replaces cwnd and
+  /// there is no SACK, every partial acknowledgement restarts the timer.
   [[nodiscard]] bool keeps_timer() const {
     return bits_.partially_acked && snd_.una < loss_recovery_.point && !retransmits_blindly();
   }
@@ -351,8 +353,9 @@ class Sender : public Receiver {
   [[nodiscard]] std::uint32_t initial_window() const;
 
   // --- defined in emit_data.cpp ---
-  /// Returns the largest payload, in bytes, to which several writes are joined in one buffer. It is one segment. On
-  /// paths with tiny segments it is min_joined, and the payload is cut again when it is sent.
+  /// Returns the largest payload, in bytes, to which several writes are joined in one buffer. This is one segment, or
+  /// min_joined bytes if segments are smaller than SendQueue::small. In the latter case the payload is cut into
+  /// segments again when it is sent.
   [[nodiscard]] std::uint32_t max_joined() const { return mtu_.full_mss < SendQueue::small ? min_joined : mtu_.mss; }
   [[nodiscard]] bool fits_cwnd(std::uint32_t length) const { return fits_cwnd(length, pipe()); }
   [[nodiscard]] bool fits_cwnd(std::uint32_t length, std::uint32_t in_flight) const;
@@ -467,16 +470,17 @@ class Sender : public Receiver {
   };
 
   struct LossRecovery {
-    /// RecoveryPoint of RFC 6675. While a tail loss probe is not answered, the value that SND.NXT had when the probe
-    /// was sent.
+    /// RecoveryPoint of RFC 6675. While a tail loss probe is not answered, this is the value that SND.NXT had when the
+    /// probe was sent.
     SeqNum point;
     std::uint16_t duplicate_acks = 0;  ///< number of consecutive duplicate ACKs
 
-    /// With SACK: number of retransmissions of the last recovery that are not known to be spurious. Without SACK, if
-    /// the caller's allowance (bytes permitted to send) replaces cwnd: number of segments from SND.UNA on that are
-    /// retransmitted at once; see retransmit_missing() and next_retransmission().
+    /// With SACK: number of retransmissions of the last recovery that are not known to be spurious. Without SACK:
+    /// number of segments from SND.UNA on that are retransmitted at once, see next_retransmission(). The latter is used
+    /// only if the caller's allowance (bytes permitted to send) replaces cwnd.
     std::uint8_t retransmissions = 0;
-    std::uint8_t retries = 0;  ///< number of consecutive transmissions that the peer has not answered
+    /// Number of consecutive timeouts (of data, the SYN or window probes) without an answer of the peer.
+    std::uint8_t retries = 0;
   };
 
   /// Limits of the segment size, in bytes of payload.
@@ -498,8 +502,9 @@ class Sender : public Receiver {
   SenderCounters counters_;
   [[no_unique_address]] CongestionControl congestion_;
   std::uint8_t small_in_flight_ = 0;  ///< number of segments with less than SendQueue::small bytes that are in flight
-  /// Sequence number, in units of 4096 bytes (boundary_tick()), after which the sender moves the next boundary between
-  /// two segments. The peer cannot predict a moved boundary (segment_boundary.cpp).
+  /// Sequence number, in units of 4096 bytes (boundary_tick()), from which on the sender moves the next boundary
+  /// between two segments. The peer cannot predict a moved boundary, so it cannot acknowledge data before it arrives
+  /// (segment_boundary.cpp).
   std::uint16_t boundary_at_ = 0;
 };
 
