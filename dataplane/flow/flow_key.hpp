@@ -12,8 +12,8 @@
 
 namespace sluice::flow {
 
-/// Key of a connection: addresses, ports (host order) and VLANs, as seen from the UE. Packets of both directions
-/// have the same key.
+/// Key of a connection: addresses, ports (host order) and VLANs. The UE and the server have fixed members, so packets
+/// of both directions have the same key.
 struct FlowKey {
   IpAddress ue;
   IpAddress server;
@@ -30,11 +30,11 @@ struct FlowKey {
     return {parsed.dst, parsed.src, parsed.dst_port, parsed.src_port, parsed.networks};
   }
 
-  /// Returns the key from the numbers that words() has returned.
+  /// Returns the key whose words() are `words`.
   [[nodiscard]] static FlowKey of(const std::array<std::uint64_t, 5>& words) noexcept {
     return std::bit_cast<FlowKey>(words);
   }
-  /// Returns the key's 40 bytes as numbers, for comparison and hashing.
+  /// Returns the key's 40 bytes as five 64-bit numbers in memory order, for comparison and hashing.
   [[nodiscard]] std::array<std::uint64_t, 5> words() const noexcept {
     // Each word is loaded by itself, because compilers keep an array that is filled by one copy in memory.
     const auto* const at = reinterpret_cast<const std::uint8_t*>(this);
@@ -56,9 +56,9 @@ static_assert(sizeof(FlowKey) == 40, "no padding: compared and hashed as bytes")
   return (prefix(0) | prefix(2)) == 0;
 }
 
-/// Short form of an IPv4 key, without the prefix that all IPv4-mapped addresses have. The first word contains both
-/// addresses, the UE's first; the second has ports and networks. Flow tables store, hash and compare IPv4 keys in this
-/// form.
+/// Short form of an IPv4 key, without the constant prefix of IPv4-mapped addresses. The first word contains both
+/// addresses, the UE's first; the second contains ports and networks (VLANs). Flow tables store, hash and compare IPv4
+/// keys in this form.
 struct ShortKey {
   std::array<std::uint64_t, 2> words;
 

@@ -83,7 +83,7 @@ void FlowTable::lookup_burst(const KeyBurst& keys, std::span<FlowIndex> out,
   }
 }
 
-/// Prefetches the slots of these tags (hashes of keys), then the keys that the slots refer to.
+/// Prefetches the slots of keys with these tags (hashes), then the keys that the slots refer to.
 inline void FlowTable::fetch(std::span<const std::uint32_t> tags) const noexcept {
   const Slot* const slots = slots_.data();
   for (const std::uint32_t tag : tags) __builtin_prefetch(slots + (tag & mask_));

@@ -53,8 +53,9 @@ class FlowTable {
   /// as long as `keys`; they may be the same span.
   void lookup_burst(const KeyBurst& keys, std::span<FlowIndex> out, std::span<std::uint32_t> tags) const noexcept;
   void lookup_burst(const KeyBurst& keys, std::span<FlowIndex> out) const noexcept { lookup_burst(keys, out, out); }
-  /// Inserts a flow for a key. Returns false if the key exists already, the table is full, or no slot near the
-  /// preferred slot is free. Requires index < capacity(), and that the index is assigned to no other key.
+  /// Inserts a flow for a key. Returns false if the key exists already, the table is full, or each of the longest_probe
+  /// slots from the preferred one on is occupied. Requires index < capacity(), and that the index is assigned to no
+  /// other key.
   bool insert(const FlowKey& key, FlowIndex index) noexcept { return insert(key, index, tag_of(key)); }
   bool insert(const FlowKey& key, FlowIndex index, KeyTag tag) noexcept;
   /// Assigns another flow to a key; returns false if the key is not in the table. Requires index < capacity(), and that

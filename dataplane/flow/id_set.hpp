@@ -46,7 +46,7 @@ class IdSet {
   static std::uint32_t first(std::uint64_t bits) noexcept { return static_cast<std::uint32_t>(std::countr_zero(bits)); }
 
   LazyArray<std::uint64_t> words_;
-  /// One bit per word of ids, set if the word is not empty. A bit may remain set after the word has become empty.
+  /// One bit per word of `words_`, set if the word is not zero. A bit may remain set after its word has become zero.
   LazyArray<std::uint64_t> summary_;
 };
 

@@ -31,7 +31,7 @@ class KeyStore {
   explicit KeyStore(std::uint32_t capacity)
       : short_(capacity), long_(capacity), is_long_((capacity + word_bits - 1) / word_bits) {}
 
-  /// Assigns a key to the index; returns true if it is IPv4. All functions here require index < capacity.
+  /// Assigns a key to the index; returns true if it is IPv4. Every function of this class requires index < capacity.
   bool put(std::uint32_t index, const FlowKey& key) noexcept {
     const auto words = key.words();
     std::uint64_t& kinds = is_long_[index / word_bits];
@@ -55,7 +55,8 @@ class KeyStore {
   }
   /// Returns the short form of the key at this index. Requires that the key is IPv4.
   [[nodiscard]] const ShortKey& short_key(std::uint32_t index) const noexcept { return short_[index]; }
-  /// True if `key` is the key at this index. `long_one` must equal is_long(index).
+  /// True if `key` is the key at this index. `long_one` must equal is_long(index), which is true for a key that is not
+  /// IPv4.
   [[nodiscard]] bool has(std::uint32_t index, bool long_one, const FlowKey& key) const noexcept {
     const auto words = key.words();
     if (is_v4(words)) [[likely]]
@@ -77,7 +78,8 @@ class KeyStore {
     const FlowKey& key = long_[index];
     return {key.ue.octets.data() + 16, key.server.octets.data() + 16, key.ue_port, key.server_port};
   }
-  /// Prefetches the memory that has() reads for this index. `long_one` must equal is_long(index).
+  /// Prefetches the memory that has() reads for this index. `long_one` must equal is_long(index), which is true for a
+  /// key that is not IPv4.
   void prefetch(std::uint32_t index, bool long_one) const noexcept {
     __builtin_prefetch(long_one ? static_cast<const void*>(long_.data() + index) : short_.data() + index);
   }

@@ -94,7 +94,7 @@ class TimerWheel {
   };
   static_assert(sizeof(Node) == 16);
 
-  /// Slot of a level, numbered over all levels, and the tick at which the slot is due.
+  /// Slot of the wheel: its number, counted over all levels, and the tick at which the slot is due.
   struct Place {
     std::uint32_t number;
     std::uint64_t tick;

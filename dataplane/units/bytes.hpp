@@ -6,7 +6,7 @@
 
 namespace sluice {
 
-/// Number of bytes; signed, so that differences are ordinary values.
+/// Signed number of bytes: the difference of two sizes may be negative.
 class Bytes {
  public:
   constexpr Bytes() = default;

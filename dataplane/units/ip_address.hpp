@@ -28,7 +28,7 @@ struct IpAddress {
     return (both[0] | ((both[1] ^ mapped) & UINT32_MAX)) == 0;
   }
   [[nodiscard]] std::string to_string() const;
-  /// Text form with a terminating zero, built without allocation.
+  /// Text form of an address with a terminating zero. The array needs no allocation.
   using Text = std::array<char, 46>;
   [[nodiscard]] Text text() const;
 
@@ -44,10 +44,10 @@ struct IpAddress {
   }
 };
 
-/// Address block such as 10.45.0.0/16.
+/// Address block such as 10.45.0.0/16. IPv4 blocks are stored in their IPv4-mapped form (::ffff:0:0/96).
 struct IpPrefix {
   IpAddress address;
-  std::uint8_t length = 0;  ///< number of fixed bits in the 128-bit mapped form, 0 to 128
+  std::uint8_t length = 0;  ///< number of fixed bits in the IPv6 or IPv4-mapped form, 0 to 128
 
   /// Parses "10.0.0.0/8" or "2001:db8::/32"; host bits must be zero. Returns nothing if malformed.
   [[nodiscard]] static std::optional<IpPrefix> parse(std::string_view text);

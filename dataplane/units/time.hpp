@@ -5,7 +5,7 @@
 
 namespace sluice {
 
-/// Span of time in nanoseconds, the unit of all code; other units occur only in input and output.
+/// Span of time in nanoseconds. All code computes with this type; other units of time occur only in input and output.
 using Duration = std::chrono::nanoseconds;
 
 /// Clock type of all instants in a process. It has no now(), because code must get each instant from the owner of a
