@@ -60,7 +60,7 @@ std::uint64_t write_syn_options(std::uint8_t* at, const tcp::Segment& segment) n
   return sum;
 }
 
-/// Properties of a frame from which the offsets of its fields follow.
+/// Properties of a frame that determine the offsets of its header fields.
 struct Layout {
   bool ipv4 = true;
   bool syn = false;
@@ -172,21 +172,22 @@ std::uint64_t write_ipv6(std::uint8_t* at, const HeaderTemplate& header, const A
   return ipv4 ? write_ipv4(ip, header, addresses, payload) : write_ipv6(ip, header, addresses, payload);
 }
 
-/// Result of write_front(), used to write the TCP header.
+/// Position and checksum of a TCP header that is still to be written, as write_front() returns them.
 struct Front {
   std::uint8_t* tcp;     ///< start of the TCP header
   std::uint64_t sum;     ///< ones' complement sum of pseudo-header and payload
   std::uint16_t length;  ///< bytes of all headers
 };
 
-/// Length and checksum of the payload, and ECN field of a segment.
+/// Properties of a segment that its outer and IP headers depend on: payload length, payload checksum and ECN field.
 struct Body {
   std::uint16_t length = 0;  ///< bytes of payload
   std::uint16_t sum = 0;     ///< ones' complement sum of the payload
   std::uint16_t ecn = 0;
 };
 
-/// Prepends space for all headers, and writes the outer and IP headers. Returns what is needed to write the TCP header.
+/// Prepends space for all headers, and writes the outer and IP headers. Returns the position of the TCP header and the
+/// sums for its checksum.
 [[gnu::always_inline]] inline Front write_front(Packet& packet, const HeaderTemplate& header,
                                                 const AddressesView& addresses, const Body& body, std::uint16_t ip_id,
                                                 const Layout& layout) noexcept {

@@ -142,21 +142,21 @@ struct IpPayload {
   std::uint8_t tos = 0;  ///< DSCP and ECN byte
 };
 
-/// Writes outer and IP headers to `frame`, which must have space for them and 8 more bytes. The reason is that the
-/// space of two VLAN tags is always written. Returns the sum of both addresses, not folded, for a pseudo-header. Used
-/// to build TCP, UDP and ICMP packets.
+/// Writes outer and IP headers to `frame`. The frame needs space for 8 more bytes, because the space of two VLAN tags
+/// is always written. Returns the sum of both addresses, not folded, for a pseudo-header. Used to build TCP, UDP and
+/// ICMP packets.
 std::uint64_t write_outer_and_ip(std::uint8_t* frame, const HeaderTemplate& header, const AddressesView& addresses,
                                  const IpPayload& payload) noexcept;
 
-/// True if the frame can be forwarded with only the fields of tcp::CutThroughHeader rewritten. The frame has no padding
-/// after the IP packet. It has no TCP option, or only timestamps laid out as in RFC 7323 appendix A. The segment has no
-/// urgent pointer, no ECN codepoint and an IPv4 identification without meaning (RFC 6864 section 4.1). Requires a frame
-/// that parsed as TCP.
+/// True if the frame can be forwarded with only the fields of tcp::CutThroughHeader rewritten. The frame must have no
+/// padding, and no TCP option except timestamps laid out as in RFC 7323 appendix A. The segment must have no urgent
+/// pointer and no ECN codepoint. An IPv4 packet must have DF, so that its identification has no meaning (RFC 6864
+/// section 4.1). Requires a frame that parsed as TCP.
 [[nodiscard]] bool can_cut_through(const Packet& packet, const Parsed& parsed) noexcept;
 
-/// Rewrites the acknowledgement number, window, flags and TSecr of a frame to those in `passed`, and updates the
-/// checksum (RFC 1624). Requires that can_cut_through() is true for the frame. Clears the buffer's offload flags.
-/// Requires that the checksum is correct, and that no other thread or device uses the buffer during the call.
+/// Rewrites the acknowledgement number, window and TSecr of a frame to those in `passed`, and updates the checksum (RFC
+/// 1624). Requires that can_cut_through() is true for the frame. Clears the buffer's offload flags. Requires that the
+/// checksum is correct, and that no other thread or device uses the buffer during the call.
 void write_cut_through(Packet& packet, const Parsed& parsed, const tcp::CutThroughHeader& passed) noexcept;
 
 /// Prepends outer, IP and TCP headers with all checksums to a packet that contains exactly the payload of `segment`

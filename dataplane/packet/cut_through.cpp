@@ -26,8 +26,9 @@ bool has_common_options(const Packet& packet, const Parsed& parsed) noexcept {
   return header == tcp_length + 12 && load32(packet.data() + parsed.l4_offset + tcp_length) == only_timestamps;
 }
 
-/// Rewrites acknowledgement number, window, flags and TSecr in the TCP header at `tcp` of `header` bytes to those in
-/// `passed`, and updates the checksum. TSecr is rewritten only if the header has `timestamps`.
+/// Rewrites the TCP header at `tcp`, which has `header` bytes: acknowledgement number, window and TSecr become those of
+/// `passed`, and the flags become `flags`. Updates the checksum. TSecr is rewritten only if `timestamps` is true, that
+/// is, if the header has timestamps.
 [[gnu::always_inline]] inline void write(std::uint8_t* tcp, std::uint32_t header, bool timestamps, tcp::Flags flags,
                                          const tcp::CutThroughHeader& passed) noexcept {
   std::uint64_t sum = static_cast<std::uint16_t>(~load16(tcp + 16));

@@ -9,7 +9,7 @@
 namespace sluice::packet {
 namespace {
 
-/// True if both payloads together have at most `most` bytes and `held` is not shared.
+/// True if both payloads together have at most `most` bytes, and no other handle refers to the buffer of `held`.
 bool may_join(const Packet& held, const Packet& added, std::uint32_t most) {
   return std::uint32_t{held.note().payload_len} + added.note().payload_len <= most && !held.shared();
 }

@@ -82,13 +82,13 @@ class Packet {
   [[nodiscard]] std::span<const std::uint8_t> payload() const noexcept { return bytes().last(note().payload_len); }
   [[nodiscard]] std::uint16_t headroom() const noexcept { return rte_pktmbuf_headroom(buffer_); }
   [[nodiscard]] std::uint16_t tailroom() const noexcept { return rte_pktmbuf_tailroom(buffer_); }
-  /// Returns the bytes of the whole buffer: headroom, data and tailroom.
+  /// Returns the size of the whole buffer in bytes: headroom, data and tailroom.
   [[nodiscard]] std::uint16_t capacity() const noexcept { return buffer_->buf_len; }
 
   [[nodiscard]] PacketNote& note() const noexcept { return *static_cast<PacketNote*>(rte_mbuf_to_priv(buffer_)); }
 
-  /// Prefetches the mbuf, its note, the headers and `bytes` bytes after a full headroom into the cache. Useful for a
-  /// packet that was not accessed for a while.
+  /// Prefetches the mbuf, its PacketNote, the headers and `bytes` bytes after a full headroom into the cache. Useful
+  /// for a packet that was not accessed for a while.
   void prefetch(std::size_t bytes = 0) const noexcept {
     constexpr std::size_t cache_line = 64;
     constexpr std::size_t data = sizeof(rte_mbuf) + note_size + RTE_PKTMBUF_HEADROOM;

@@ -18,8 +18,8 @@
 namespace sluice::packet {
 namespace {
 
-/// Reads the outer headers after the Ethernet header. Stores the EtherType of the data after them, and shortens the
-/// frame to their payload. Returns the outcome that ends the parse, or `tcp` if the parse continues.
+/// Reads the outer headers after the Ethernet header. Sets `type` to the EtherType of the data after them, and cuts
+/// `frame` at the end of their payload. Returns the outcome that ends the parse, or `tcp` if the parse continues.
 [[gnu::noinline]] ParseResult read_tagged(std::span<const std::uint8_t>& frame, std::uint16_t& type, Parsed& out) {
   OuterHeaders outer;
   const OuterResult read = read_outer_headers(frame, outer);
@@ -95,9 +95,9 @@ ParseResult other_protocol(std::span<const std::uint8_t> frame, Parsed& out) {
   out.flow_label = 0;
 }
 
-/// Fills the members of `out` between l4_offset and `segment`. Some come from the IPv4 header at `ip`. The others are
-/// constants, because frames on this path have no IP options and only the common TCP options. The payload begins
-/// `payload_at` bytes after the start of the frame, and `usual` is the value of Parsed::common.
+/// Fills the members of `out` from l4_offset up to `segment`, for a frame without IP options. Length, identification,
+/// TOS and TTL come from the IPv4 header at `ip`. The other members are constants: `payload_at` is the offset of the
+/// payload in the frame, and `usual` the value of Parsed::common.
 template <std::uint8_t payload_at, bool usual>
 [[gnu::always_inline]] inline void set_network(Parsed& out, ByteVector ip) noexcept {
   using common_frame::tcp_at;

@@ -133,9 +133,10 @@ enum class ChecksumState : std::uint8_t {
   bad
 };
 
-/// Tests the TCP checksum of a segment that parsed as TCP, and stores payload_sum and payload_len in the packet's note.
-/// With both, headers can be written later without reading the payload again. Both are valid unless the result is
-/// `bad`. If the device reports a good checksum, the payload is not read, because its sum follows from the header.
+/// Tests the TCP checksum of a segment that parsed as TCP, and stores payload_sum and payload_len in the packet's
+/// metadata (PacketNote). With both, headers can be written later without reading the payload again. Both are valid
+/// unless the result is `bad`. If the device reports a good checksum, the payload is not read, because its sum follows
+/// from the header.
 [[nodiscard]] ChecksumState verify_tcp_checksum(const Packet& packet, const Parsed& parsed) noexcept;
 
 /// Completes the TCP or UDP checksum of a forwarded packet if it is `partial`, because a virtual device (veth, TAP) has

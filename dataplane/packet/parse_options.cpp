@@ -37,8 +37,8 @@ std::uint8_t read_sack_permitted(Option, tcp::Segment& segment) {
   return 0;
 }
 
-/// Reads SACK blocks; their number must be whole and at most four (RFC 2018 section 3). Returns the bit `malformed` if
-/// it is not, else 0.
+/// Reads the blocks of a SACK option. Returns 0, or the bit `malformed` if the option does not consist of one to four
+/// whole blocks (RFC 2018 section 3).
 std::uint8_t read_sack(Option option, tcp::Segment& segment) {
   const std::size_t blocks = (option.size() - 2) / 8;
   if (option.size() != 2 + 8 * blocks || blocks < 1 || blocks > segment.sack_blocks.size()) {

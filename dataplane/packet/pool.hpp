@@ -13,7 +13,7 @@ namespace sluice::packet {
 inline constexpr auto header_room =
     static_cast<std::uint16_t>(std::max<std::size_t>(RTE_PKTMBUF_HEADROOM, max_header_length));
 /// Returns an empty packet with free bytes for the longest headers in front (header_room); an empty handle if the pool
-/// is exhausted. Its note is not cleared.
+/// is exhausted. The metadata (PacketNote) is not cleared.
 [[nodiscard]] inline Packet allocate_from(rte_mempool* pool) noexcept {
   rte_mbuf* const buffer = rte_pktmbuf_alloc(pool);
   if constexpr (header_room > RTE_PKTMBUF_HEADROOM) {
@@ -35,14 +35,14 @@ class PacketPool {
   PacketPool(const PacketPool&) = delete;
   PacketPool& operator=(const PacketPool&) = delete;
 
-  /// Returns an empty packet (size 0, full headroom, cleared note), or an empty handle if the pool is exhausted.
+  /// Returns an empty packet (size 0, full headroom, cleared PacketNote), or an empty handle if the pool is exhausted.
   [[nodiscard]] Packet allocate() noexcept {
     Packet packet = allocate_from(pool_);
     if (packet) packet.note() = PacketNote{};
     return packet;
   }
-  /// Returns a copy of `source` with full headroom. The note of the copy is cleared, except the time of reception,
-  /// which is copied. Returns an empty handle if the pool is exhausted or the bytes do not fit.
+  /// Returns a copy of `source` with full headroom. The metadata of the copy (PacketNote) is cleared, except the time
+  /// of reception, which is copied. Returns an empty handle if the pool is exhausted or the bytes do not fit.
   [[nodiscard]] Packet copy(const Packet& source) noexcept;
 
   [[nodiscard]] std::uint32_t capacity() const noexcept;

@@ -51,13 +51,13 @@ struct FreeZone {
 };
 using Zone = std::unique_ptr<const rte_memzone, FreeZone>;
 
-/// Reserves one piece of memory for all buffers; empty if DPDK has none of that size.
+/// Reserves one piece of memory for all buffers. Returns an empty zone if DPDK has no free piece of that size.
 Zone reserve(const std::string& name, std::uint32_t count, std::uint16_t room) {
   return Zone(rte_memzone_reserve_aligned(("mb_" + name).c_str(), buffers_alone(count, room), SOCKET_ID_ANY,
                                           RTE_MEMZONE_IOVA_CONTIG, page_size));
 }
 
-/// True if devices address the zone by its virtual address.
+/// True if devices address the zone by its virtual address (IOVA as VA).
 bool addressed_virtually(const rte_memzone& zone) {
   return zone.iova == reinterpret_cast<std::uintptr_t>(zone.addr);
 }

@@ -7,8 +7,8 @@
 
 namespace sluice::packet {
 
-/// Creates a pool of packet buffers. If DPDK addresses devices by virtual address (always without huge pages), the
-/// buffers lie contiguously in one piece of memory, across page borders. DPDK's own layout would use a 4 KiB page for
+/// Creates a pool of packet buffers. If devices address memory by virtual address (IOVA as VA, always without huge
+/// pages), the buffers fill one piece of memory, also across page borders. DPDK's own layout would use a 4 KiB page for
 /// each 2 KiB buffer. Throws std::runtime_error if the memory cannot be reserved, or if the machine has less free
 /// memory than the buffers need.
 [[nodiscard]] rte_mempool* create_pool(const std::string& name, std::uint32_t count, std::uint16_t room);

@@ -31,7 +31,7 @@ class Cursor {
   rte_mbuf* buffer_ = nullptr;
 };
 
-/// Gives access to a queued packet as a Packet while this object exists; the queue keeps its reference.
+/// Gives access to a queued packet as a Packet while this object exists. The queue keeps its reference to the packet.
 class BorrowedPacket {
  public:
   explicit BorrowedPacket(Cursor cursor) noexcept : packet_(cursor.buffer()) {}

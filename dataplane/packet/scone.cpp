@@ -15,23 +15,25 @@ namespace {
 
 constexpr std::uint8_t long_header = 0x80;
 constexpr std::uint8_t upper_bits_of_signal = 0x3f;
-/// Bits of the first byte that a network leaves as they are.
+/// Bits of a SCONE packet's first byte that a network must not change. The other six bits are part of the rate signal.
 constexpr std::uint8_t form_bits = 0xc0;
-/// Highest bit of the version, which is the lowest bit of the rate signal.
+/// Highest bit of the version field of a SCONE packet. This bit is the lowest bit of the rate signal.
 constexpr std::uint8_t lowest_bit_of_signal = 0x80;
-/// Lower seven bits of the first byte of the version, which do not belong to the rate signal.
+/// Lower seven bits of the first byte of a SCONE packet's version field, which do not belong to the rate signal.
 constexpr std::uint8_t upper_bits_of_version = 0x7f;
-/// Version of a SCONE packet without its highest bit. The two versions are 0x6f7dc0fd and 0xef7dc0fd.
+/// Version of a SCONE packet without its highest bit, which belongs to the rate signal. The two versions are 0x6f7dc0fd
+/// and 0xef7dc0fd.
 constexpr std::uint32_t version = 0x6f7dc0fd;
 constexpr std::uint32_t version_mask = 0x7fffffff;
 /// Offset of the connection IDs in a long header (RFC 8999 section 5.1): a length and the bytes of each one.
 constexpr std::size_t connection_ids_at = 5;
 /// Longest connection ID of QUIC version 1 (RFC 9000 section 17.2) and version 2.
 constexpr std::uint8_t max_connection_id = 20;
-/// Fewest bytes of a QUIC packet behind its connection IDs. Header protection needs them (RFC 9001 section 5.4.2).
+/// Smallest number of bytes in a QUIC packet after its connection IDs, because header protection needs them (RFC 9001
+/// section 5.4.2).
 constexpr std::size_t min_rest = 20;
 
-/// Returns the connection IDs of a long header, each with the length before it. Returns nothing if they do not fit.
+/// Returns the connection IDs of a long header, each preceded by its length. Returns nothing if they exceed the packet.
 std::span<const std::uint8_t> connection_ids(std::span<const std::uint8_t> packet) {
   std::size_t end = connection_ids_at;
   for (int i = 0; i < 2; ++i) {

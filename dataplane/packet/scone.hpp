@@ -12,8 +12,8 @@ namespace sluice::packet {
 inline constexpr std::uint8_t no_scone_advice = 127;
 
 /// Returns the largest rate signal of SCONE (draft-ietf-scone-protocol-07) whose rate does not exceed `rate`. The
-/// signal 0 means 100 kb/s, and 20 more mean ten times the rate. Rates below 100 kb/s give 0, and 126 is the largest
-/// result.
+/// signal 0 stands for 100 kb/s, and each increase by 20 for ten times the rate. Rates below 100 kb/s give 0, and 126
+/// is the largest result.
 [[nodiscard]] std::uint8_t scone_signal_of(Rate rate);
 
 /// How the payload of a UDP datagram begins.
