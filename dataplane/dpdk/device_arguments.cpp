@@ -39,7 +39,7 @@ constexpr std::array<DriverTraits, 10> known_drivers = {{
     {.prefix = ""},  // physical devices; matches everything
 }};
 
-/// Device arguments to which missing "key=value" pairs are added.
+/// Device arguments under construction: "key=value" pairs are added if the key is missing.
 class Completion {
  public:
   explicit Completion(const std::string& device) : device_(device) {}

@@ -52,8 +52,8 @@ struct DriverTraits {
 /// vhost-user backend, and memif without copies.
 [[nodiscard]] bool peer_maps_memory(std::string_view device);
 
-/// Returns the number of packet buffers that one receive queue of this device keeps ready for packets that will
-/// arrive. `descriptors` is the requested queue length. net_af_xdp gives the kernel at least 2048 buffers.
+/// Returns the number of packet buffers that one receive queue of this device occupies while it waits for packets.
+/// `descriptors` is the requested queue length. net_af_xdp gives the kernel at least 2048 buffers.
 [[nodiscard]] std::uint32_t buffers_held(std::string_view device, std::uint16_t descriptors) noexcept;
 
 /// Returns the bytes that a packet buffer needs after its headroom, for IP packets of `mtu` bytes with two VLAN tags.

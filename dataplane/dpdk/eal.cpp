@@ -151,9 +151,9 @@ std::uint64_t memory_of(const EalConfig& config, const std::vector<std::string>&
   return mebibytes;
 }
 
-/// True if the kernel permits to map `bytes` of private memory. With the default overcommit setting
-/// (vm.overcommit_memory = 0) it refuses more than the machine has. A memory file may be larger than that, and
-/// PacketPool then reports the missing memory.
+/// True if the kernel permits to map `bytes` of private memory. With vm.overcommit_memory = 0 (the default) the kernel
+/// refuses to map more than the machine has. DPDK then uses a memory file, which may be larger, and PacketPool reports
+/// the missing memory.
 bool can_map(std::uint64_t bytes) {
   void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return false;
@@ -161,8 +161,8 @@ bool can_map(std::uint64_t bytes) {
   return true;
 }
 
-/// True if the packet memory is ordinary memory of this process alone, so that the kernel can back it with transparent
-/// huge pages.
+/// True if DPDK can use ordinary private memory of this process for packets, so that the kernel can back it with
+/// transparent huge pages. That is not the case if another process maps the memory.
 bool has_private_memory(const EalConfig& config, const std::vector<std::string>& arguments) {
   return contains(arguments, "--no-huge") && !config.shared_memory && can_map(memory_of(config, arguments) << 20U) &&
          std::ranges::none_of(arguments, [](const std::string& argument) {

@@ -50,9 +50,9 @@ class Writer {
       put(BPF_ALU | BPF_XOR | BPF_X);
     }
   }
-  /// Appends the end of the program, which computes and returns the queue. The accumulator has the exclusive or of all
-  /// 32-bit words of the address. The program folds it to 16 bits, and combines weight_of() of each bit that is set by
-  /// exclusive or. This number modulo `queues` is the queue.
+  /// Appends the end of the program, which computes and returns the queue. At this point the accumulator contains the
+  /// exclusive or of all 32-bit words of the address. The program folds it to 16 bits, and combines weight_of() of each
+  /// bit that is set by exclusive or. This number modulo `queues` is the queue.
   void answer(unsigned queues) {
     put(BPF_MISC | BPF_TAX);
     put(BPF_ALU | BPF_RSH | BPF_K, 16);

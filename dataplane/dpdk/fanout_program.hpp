@@ -15,8 +15,8 @@ namespace sluice::dpdk {
 /// passes the packet to the program without the Ethernet header and the outermost VLAN tag.
 [[nodiscard]] std::vector<sock_filter> fanout_program(Facing facing, unsigned queues);
 
-/// Makes the kernel deliver each frame of this fanout group to the packet socket of the frame's queue. Returns the
-/// error, empty if there is none.
+/// Makes the kernel deliver each frame of these packet sockets, which form a fanout group, to the socket of the frame's
+/// queue (fanout_program()). Returns the error, empty if there is none.
 [[nodiscard]] std::string spread_by_address(std::span<const int> sockets, Facing facing, unsigned queues);
 
 }  // namespace sluice::dpdk

@@ -32,9 +32,9 @@ struct InterfaceState {
 /// interfaces deliver them; the link of a physical device does not.
 [[nodiscard]] bool carries_partial_checksums(const InterfaceState& state);
 
-/// Returns why the interface cannot be a port with any settings: it has no Ethernet frames, or the kernel also forwards
-/// its frames. With `standby` it may be a member of a bridge that forwards nothing while the port is in use. Empty if
-/// the interface can be a port.
+/// Returns why the interface cannot be a port with any settings: its frames are no Ethernet frames, or the kernel also
+/// forwards them (bridge, bond). If `standby` is true, the interface may be a member of a bridge that forwards nothing
+/// while the port is in use. Empty if the interface can be a port.
 [[nodiscard]] std::vector<std::string> interface_obstacles(const InterfaceState& state, bool standby);
 
 /// Returns what prevents the interface from carrying IP packets of up to `mtu` bytes unchanged. Each entry states a

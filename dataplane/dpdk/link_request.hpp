@@ -8,10 +8,10 @@
 
 namespace sluice::dpdk {
 
-/// Asks the kernel (rtnetlink, RTM_GETLINK) for the interface with index `index` and calls `read` with each attribute
-/// (IFLA_…) of the answer and `into`. `read` returns MNL_CB_OK. The index is one of the network namespace with
-/// identifier `network_namespace`, or of this one. Returns false if the kernel does not answer or refuses. A request to
-/// another namespace needs CAP_NET_ADMIN there.
+/// Asks the kernel (rtnetlink, RTM_GETLINK) for the interface with index `index`. Calls `read` with each attribute
+/// (IFLA_…) of the answer and with `into`; `read` returns MNL_CB_OK. The index belongs to the network namespace with
+/// identifier `network_namespace`; without one, to this process's namespace. Returns false if the kernel does not
+/// answer or refuses. A request to another namespace needs CAP_NET_ADMIN there.
 bool request_link(unsigned index, std::optional<std::uint32_t> network_namespace, mnl_attr_cb_t read,
                   void* into) noexcept;
 

@@ -69,8 +69,9 @@ void PollPolicy::prepare_thread() {
       to_seconds(clock_time(CLOCK_THREAD_CPUTIME_ID) - used) / to_seconds(clock_time(CLOCK_MONOTONIC) - begin);
 }
 
-/// Sleeps until a packet or a wake-up arrives, or until `deadline`. Sleeps at most for `longest`. If the kernel cannot
-/// signal the packets of some port, sleeps at most for the constructor's argument `step`. Returns true if it slept.
+/// Sleeps until a packet or a wake-up arrives, or until `deadline`, but at most for `longest`. If the kernel cannot
+/// signal the packets of some port, the sleep lasts at most for `step`. The first call of an idle period only announces
+/// the sleep to other threads (asleep_). Returns true if it slept.
 bool PollPolicy::sleep(Instant now, Instant deadline) noexcept {
   const Duration limit = has_port_without_interrupt_ ? step_ : longest;
   const Duration length = deadline == never ? limit : std::min(limit, deadline - now);

@@ -16,11 +16,12 @@ enum class PollMode : std::uint8_t {
   adaptive  ///< the poll thread sleeps when no packet has arrived for 30 to 120 µs, and can share its CPU
 };
 
-/// Decides when a poll thread sleeps. In adaptive mode a thread spins for some time after the last packet, so that a
-/// burst causes no wake-up. The duration of the spin is at first the constructor's argument `spin`. After a sleep it is
-/// adapted to the time without packets. If that time was at most `longest_spin`, the spin doubles, up to
-/// `longest_spin`. It can then bridge the next such time, for example between a request and its response. If the time
-/// was longer, the spin halves, down to `spin`. If another thread needs the processor, the spin is `spin` again.
+/// Decides when a poll thread sleeps. In adaptive mode a thread spins (polls without work) for some time after the last
+/// packet, so that a burst causes no wake-up. At first the spin lasts for the constructor's argument `spin`. After a
+/// sleep it is adapted to the length of the idle period, the time without work. If this period was at most
+/// `longest_spin`, the spin doubles, up to `longest_spin`. It can then bridge the next such period, for example between
+/// a request and its response. If the period was longer, the spin halves, down to `spin`. If another thread needs the
+/// processor, the spin is `spin` again.
 ///
 /// After the spin the thread waits for its ports if the kernel can signal packets on all of them. Otherwise (memif,
 /// rings) it sleeps in steps of the argument `step`, which bounds the delay of the first packet. Thread: the poll
@@ -52,9 +53,9 @@ class PollPolicy {
   /// prepare_thread().
   [[nodiscard]] double idle_share() const noexcept { return idle_share_; }
 
-  /// Called after every round of polling; sleeps if there was no work for a short time. `worked` is true if packets
-  /// arrived or timers fired. `now` was read in this round. `deadline` is that of the next timer. Returns true if it
-  /// slept; `now` is then outdated. Before the first sleep of an idle period, one more round is polled. It finds
+  /// Called after every round of polling; sleeps if there was no work for a short time (the spin). `worked` is true if
+  /// packets arrived or timers fired. `now` was read in this round. `deadline` is that of the next timer. Returns true
+  /// if it slept; `now` is then outdated. Before the first sleep of an idle period, one more round is polled. It finds
   /// packets that other threads passed before they could detect that this thread sleeps.
   bool rest(bool worked, Instant now, Instant deadline) noexcept {
     if (worked) {
@@ -83,7 +84,8 @@ class PollPolicy {
   [[nodiscard]] Duration spin() const noexcept { return spin_; }
 
  private:
-  /// A round of polling without work takes less time than this, unless another thread has the processor meanwhile.
+  /// Longest duration of a round of polling that finds no work. If such a round takes longer, another thread had the
+  /// processor meanwhile.
   static constexpr Duration longest_empty_round = std::chrono::microseconds(50);
   /// Time for which the spin is not lengthened after another thread has needed the processor. The spin is how long the
   /// thread polls without work before it sleeps.

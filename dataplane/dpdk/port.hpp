@@ -25,7 +25,7 @@
 
 namespace sluice::dpdk {
 
-/// Side of the proxy to which a port is connected; values as in proxy::Side.
+/// Side of the proxy to which a port is connected. The values equal those of proxy::Side.
 enum class Facing : std::uint8_t {
   radio = 0,  ///< port towards the UEs: packets received there have the UE as source
   core = 1    ///< port towards the servers: packets received there have the UE as destination
@@ -40,8 +40,8 @@ struct PortConfig {
   std::uint16_t queues = 1;
   std::uint16_t mtu = 1500;  ///< largest IP packet in bytes, 68 to 9000
   bool promiscuous = true;
-  /// True if unsuitable settings of a kernel interface are corrected; otherwise the interface is refused. For a veth
-  /// pair, also makes the host at the other end divide its data into segments itself.
+  /// True if settings of a kernel interface that prevent its use as a port are corrected; otherwise the interface is
+  /// refused. For a veth pair, also makes the host at the other end divide its data into segments itself.
   bool fix_offloads = false;
   std::uint16_t receive_descriptors = 1024;
   std::uint16_t transmit_descriptors = 1024;
@@ -54,7 +54,8 @@ struct PortConfig {
 struct alignas(64) QueueCounters {
   std::atomic<std::uint64_t> received{0};
   std::atomic<std::uint64_t> received_bytes{0};
-  /// Number of received frames that are longer than the MTU permits. A frame that takes several buffers is dropped.
+  /// Number of received frames that are longer than the MTU permits. Such a frame is dropped if it takes several
+  /// buffers.
   std::atomic<std::uint64_t> oversized{0};
   std::atomic<std::uint64_t> transmitted{0};
   std::atomic<std::uint64_t> transmitted_bytes{0};
@@ -173,9 +174,10 @@ class Port {
   unsigned interface_index_ = 0;
   std::vector<int> sockets_;  ///< packet sockets of the driver by queue, if it has some
   bool plugged_by_us_ = false;
-  bool reconnects_ = false;  ///< true if the driver must be restarted to find its peer again
+  /// True if the driver must be restarted to connect to a peer process that has ended and started again.
+  bool reconnects_ = false;
   bool started_ = false;
-  Instant next_peer_check_{};  ///< time of the next check whether the peer is there
+  Instant next_peer_check_{};  ///< time of the next check whether the peer process is connected
   Instant down_since_ = never;
   std::unique_ptr<QueueCounters[]> queues_;
   InterfaceClaim claim_;

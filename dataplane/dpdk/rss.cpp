@@ -85,7 +85,8 @@ std::size_t ShardPorts::receive(Facing from, std::span<packet::Packet> out) noex
   return handed + poll_device(from, out.subspan(handed));
 }
 
-/// Polls this shard's receive queues of the port facing `from`; returns the number of packets for this shard's UEs.
+/// Polls the receive queues of this shard (a poll thread) on the port facing `from`. Returns the number of packets for
+/// this shard's UEs.
 std::size_t ShardPorts::poll_device(Facing from, std::span<packet::Packet> out) noexcept {
   Port& port = *steering_->ports_[static_cast<std::size_t>(from)];
   std::size_t own = 0;
@@ -100,8 +101,9 @@ std::size_t ShardPorts::poll_device(Facing from, std::span<packet::Packet> out) 
   return own;
 }
 
-/// Fills the front of `out` with packets of this shard from `polled`, which arrived on the port facing `from`. Passes
-/// other packets to the shards that own them. Returns the number of packets in `out`.
+/// Distributes the packets `polled`, which arrived on the port facing `from`. Packets of this shard (a poll thread)
+/// fill the front of `out`; the others are passed to the shards that own their UEs. Returns the number of packets in
+/// `out`.
 std::size_t ShardPorts::dispatch_to_shards(Facing from, std::span<packet::Packet> polled,
                                            std::span<packet::Packet> out) noexcept {
   std::array<Foreign, burst_limit> foreign;
@@ -119,8 +121,8 @@ std::size_t ShardPorts::dispatch_to_shards(Facing from, std::span<packet::Packet
   return own;
 }
 
-/// Passes packets that arrived on the port facing `from` to the shards that own their UEs. All packets for one shard
-/// are passed in one burst, in order of arrival.
+/// Passes packets that arrived on the port facing `from` to the shards (poll threads) that own their UEs. All packets
+/// for one shard are passed in one burst, in order of arrival.
 void ShardPorts::hand_over(Facing from, std::span<Foreign> packets) noexcept {
   add(handed_over_, packets.size());
   while (!packets.empty()) {
@@ -141,7 +143,7 @@ void ShardPorts::hand_over(Facing from, std::span<Foreign> packets) noexcept {
   }
 }
 
-/// Wakes the thread of another shard if it sleeps.
+/// Wakes the poll thread of shard `peer` if it sleeps.
 void ShardPorts::wake(unsigned peer) noexcept {
   exchanged_packets_ = true;
   if (PollPolicy* const policy = steering_->shards_[peer]->policy_; policy != nullptr) policy->wake_if_asleep();
@@ -158,8 +160,8 @@ void ShardPorts::watch_with(PollPolicy& policy) {
   }
 }
 
-/// Takes packets that arrived on the port facing `from` and that other shards have passed to this one; returns their
-/// number.
+/// Takes packets that other shards (poll threads) have received on the port facing `from` and passed to this one.
+/// Returns their number.
 std::size_t ShardPorts::dequeue_from_shards(Facing from, std::span<packet::Packet> out) noexcept {
   std::size_t taken = 0;
   const unsigned shards = steering_->shards();
@@ -192,7 +194,7 @@ void ShardPorts::transmit(Facing to, std::span<packet::Packet> burst) noexcept {
   }
 }
 
-/// Transmits packets of other shards that have no transmit queue of their own on the port facing `to`.
+/// Transmits packets on the port facing `to` for other shards (poll threads) that have no transmit queue of their own.
 void ShardPorts::relay_transmissions(Facing to) noexcept {
   Port& port = *steering_->ports_[static_cast<std::size_t>(to)];
   for (unsigned peer = 0; peer < steering_->shards(); ++peer) {

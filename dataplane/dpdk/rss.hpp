@@ -31,8 +31,8 @@ class ShardPorts {
   /// Sends every packet of the burst to the port facing `to`; the handles are empty afterwards.
   void transmit(Facing to, std::span<packet::Packet> burst) noexcept;
 
-  /// Makes `policy` watch every port that this shard polls. Other shards then wake this shard's thread when they pass
-  /// packets to it. The policy must outlive the last call of any shard. Called before the threads start.
+  /// Makes `policy` watch every port that this shard (a poll thread) polls. Other shards then wake this shard's thread
+  /// when they pass packets to it. The policy must outlive the last call of any shard. Called before the threads start.
   void watch_with(PollPolicy& policy);
   /// True if this shard has passed packets to other shards, or transmitted packets for them, since the last call. The
   /// result of receive() does not count these packets.
@@ -85,12 +85,12 @@ class RssSteering {
   RssSteering(const RssSteering&) = delete;
   RssSteering& operator=(const RssSteering&) = delete;
 
-  /// Returns the bytes of DPDK memory that rings of the default size take between `shards` shards.
+  /// Returns the bytes of DPDK memory that rings of the default size take for this number of shards (poll threads).
   [[nodiscard]] static std::uint64_t footprint(unsigned shards) noexcept;
 
   [[nodiscard]] ShardPorts& shard(unsigned index) noexcept { return *shards_[index]; }
   [[nodiscard]] unsigned shards() const noexcept { return static_cast<unsigned>(shards_.size()); }
-  /// Returns the shard that owns a UE, its bearer and its flows.
+  /// Returns the shard (a poll thread) that processes all packets of a UE.
   [[nodiscard]] unsigned owner(const IpAddress& ue) const noexcept { return owner_of_hash(address_hash(ue)); }
 
  private:
@@ -100,10 +100,10 @@ class RssSteering {
   [[nodiscard]] unsigned owner_of_hash(std::uint32_t hash) const noexcept {
     return hash % rss_table_size % static_cast<unsigned>(shards_.size());
   }
-  /// Returns the shard that polls a device's queue.
+  /// Returns the shard (a poll thread) that polls receive queue `queue` of the port on this side.
   [[nodiscard]] unsigned poller(Facing side, std::uint16_t queue) const noexcept;
-  /// Returns the shard whose thread transmits the packets of `shard`. With enough transmit queues this is `shard`
-  /// itself. transmit_queue() returns the queue used.
+  /// Returns the shard whose thread transmits the packets of `shard` on this side. This is `shard` itself, unless the
+  /// port has fewer transmit queues than there are shards. transmit_queue() returns the queue used.
   [[nodiscard]] unsigned sender(Facing side, unsigned shard) const noexcept;
   [[nodiscard]] std::uint16_t transmit_queue(Facing side, unsigned shard) const noexcept;
   [[nodiscard]] std::size_t ring_index(Facing side, unsigned from, unsigned to) const noexcept {
@@ -112,8 +112,10 @@ class RssSteering {
 
   std::array<Port*, 2> ports_;
   std::vector<std::unique_ptr<ShardPorts>> shards_;
-  std::vector<Ring> received_;     ///< rings with packets that one shard polled and another shard owns, by ring_index()
-  std::vector<Ring> transmitted_;  ///< rings with packets of one shard that another shard transmits, by ring_index()
+  /// Rings with packets that one shard (poll thread) received and another shard owns, by ring_index().
+  std::vector<Ring> received_;
+  /// Rings with packets that one shard (poll thread) transmits for another shard, by ring_index().
+  std::vector<Ring> transmitted_;
 };
 
 }  // namespace sluice::dpdk

@@ -4,7 +4,7 @@
 
 namespace sluice::dpdk {
 
-/// Scheduling of a poll thread among all threads of the system.
+/// Scheduling of a poll thread: as an ordinary thread, or with priority over all ordinary threads (SCHED_FIFO).
 enum class ThreadPriority : std::uint8_t { normal, real_time };
 
 /// Gives the calling thread priority over all ordinary threads: SCHED_FIFO at its lowest priority, which threads that

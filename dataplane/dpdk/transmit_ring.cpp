@@ -66,8 +66,8 @@ bool TransmitRing::refused_before(std::size_t slot) const noexcept {
   return refused_since_ != never && slot == refused_slot_ && waits(slot) && header(slot)->tp_snaplen == refused_mark;
 }
 
-/// Returns the slot of the frame that the kernel sends next; nothing if no frame waits, or if all slots wait and the
-/// first one is unknown.
+/// Returns the slot of the frame that the kernel sends next. Returns nothing if no frame waits, or if all slots wait
+/// and it is unknown which one is the first.
 std::optional<std::size_t> TransmitRing::next_frame() const noexcept {
   if (refused_before(refused_slot_)) return refused_slot_;
   for (std::size_t i = 0; i < frames_; ++i) {

@@ -30,9 +30,9 @@ class TransmitRing {
 
   /// Called when the kernel has refused the next frame (ENOBUFS). Returns true if the frame is now marked so that the
   /// kernel drops it in the next call of send(). A queue that is full accepts the frame after a moment, so a frame is
-  /// dropped if it is still refused after `patience`. Some interfaces refuse long frames for ever, such as a veth whose
-  /// peer has a smaller MTU. Frames as long as one that was dropped so are dropped at once for `memory`. There is no
-  /// timer: a refused frame and those behind it wait at least until the next call.
+  /// dropped only if it is refused for the time `patience`. Some interfaces never accept long frames, such as a veth
+  /// whose peer has a smaller MTU. After a drop, frames of at least that length are therefore dropped at once, for the
+  /// time `memory`. There is no timer: a refused frame and those behind it wait at least until the next call.
   bool drop_refused(Instant now) noexcept;
 
   /// Returns the number of frames dropped.
@@ -50,10 +50,13 @@ class TransmitRing {
   std::byte* first_;
   std::size_t frame_size_;
   std::size_t frames_;
-  std::size_t refused_slot_ = 0;   ///< slot of the frame that was refused last
-  Instant refused_since_ = never;  ///< time of this frame's first refusal; `never` if no frame was refused
-  std::uint32_t shortest_dropped_ = UINT32_MAX;  ///< length of the shortest frame dropped within `memory`
-  Instant last_drop_ = never;                    ///< time of the last drop after `patience`; `never` if none
+  std::size_t refused_slot_ = 0;  ///< slot of the frame that was refused last
+  /// Time at which the kernel first refused the frame in refused_slot_; `never` if no frame was refused.
+  Instant refused_since_ = never;
+  /// Length in bytes of the shortest frame that was dropped within the last `memory`.
+  std::uint32_t shortest_dropped_ = UINT32_MAX;
+  /// Time of the last drop of a frame that was refused for the time `patience`; `never` if there was none.
+  Instant last_drop_ = never;
   std::atomic<std::uint64_t> dropped_ = 0;
 };
 

@@ -14,7 +14,8 @@ namespace {
 
 using sluice::dpdk::TransmitRing;
 
-/// Rings by descriptor; null for descriptors without one. Larger descriptors keep the kernel's behaviour.
+/// Transmit rings, indexed by the descriptor of their packet socket; null for descriptors without one. Descriptors
+/// beyond the array keep the kernel's behaviour.
 std::array<std::atomic<TransmitRing*>, 4096> ring_of{};
 
 std::atomic<TransmitRing*>* entry(int descriptor) {

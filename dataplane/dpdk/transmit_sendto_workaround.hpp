@@ -16,8 +16,8 @@ namespace sluice::dpdk {
 /// destroys it, while no other thread uses the sockets.
 class TransmitRings {
  public:
-  /// `frame_size` and `frames` are the driver's arguments framesz and framecnt. A socket whose ring is not found keeps
-  /// the kernel's behaviour.
+  /// Enables the workaround for `sockets`. `frame_size` and `frames` are the driver's arguments framesz and framecnt. A
+  /// socket whose ring is not found keeps the kernel's behaviour.
   TransmitRings(std::span<const int> sockets, std::size_t frame_size, std::size_t frames);
   ~TransmitRings();
   TransmitRings(const TransmitRings&) = delete;
@@ -30,7 +30,8 @@ class TransmitRings {
 
  private:
   std::vector<int> sockets_;
-  std::vector<TransmitRing> rings_;  ///< one for each socket; never resized, because the hook has pointers to them
+  /// Transmit rings that were found; never resized, because the replaced sendto() has pointers to them.
+  std::vector<TransmitRing> rings_;
 };
 
 }  // namespace sluice::dpdk

@@ -13,21 +13,23 @@
 namespace sluice::dpdk {
 namespace {
 
-/// What the kernel reports of one end of a veth pair.
+/// State of one end of a veth pair, as the kernel reports it.
 struct VethEnd {
   bool veth = false;
-  std::uint32_t peer_index = 0;                 ///< index of the other end in its network namespace; 0 if unknown
-  std::optional<std::uint32_t> peer_namespace;  ///< identifier of that namespace; nothing if it is this one
+  std::uint32_t peer_index = 0;  ///< index of the other end in its network namespace; 0 if unknown
+  /// Identifier of the other end's network namespace; nothing if it is this process's namespace.
+  std::optional<std::uint32_t> peer_namespace;
   std::uint32_t mtu = 0;
 };
 
-/// Reads whether the interface is a veth from a nested attribute. `into` is a VethEnd.
+/// Sets VethEnd::veth if a nested attribute states that the interface is a veth. `into` is a VethEnd. Returns
+/// MNL_CB_OK, so that libmnl continues.
 int read_link_kind(const nlattr* attribute, void* into) {
   if (mnl_attr_get_type(attribute) == IFLA_INFO_KIND) static_cast<VethEnd*>(into)->veth = text_of(attribute) == "veth";
   return MNL_CB_OK;
 }
 
-/// Reads one attribute of an interface. `into` is a VethEnd.
+/// Reads one attribute of an interface. `into` is the VethEnd in which the attribute is stored.
 int read_veth_end(const nlattr* attribute, void* into) {
   VethEnd& end = *static_cast<VethEnd*>(into);
   if (mnl_attr_get_type(attribute) == IFLA_LINKINFO) return mnl_attr_parse_nested(attribute, read_link_kind, into);
