@@ -73,14 +73,16 @@ class Bbr {
   Instant probe_rtt_done_ = never;  ///< end of the part of ProbeRTT in which the window is small
   Instant phase_began_{};
   Rate pacing_rate_;
-  Rate full_bandwidth_;           ///< maximum delivery rate when the rate last grew by 25 % in a round trip
+  /// Value of the maximum delivery rate when it last reached 1.25 times the value stored here before.
+  Rate full_bandwidth_;
   std::uint32_t prior_cwnd_ = 0;  ///< window in bytes to restore after recovery or ProbeRTT
   std::uint32_t initial_cwnd_ = 0;
   std::uint32_t draw_ = 0;
   Mode mode_ = Mode::startup;
   RecoveryKind recovery_ = RecoveryKind::none;
-  std::uint8_t phase_ = 0;        ///< index in the cycle of pacing gains
-  std::uint8_t full_rounds_ = 0;  ///< consecutive rounds in which the bandwidth grew by less than 25 %
+  std::uint8_t phase_ = 0;  ///< index in the cycle of pacing gains
+  /// Consecutive rounds in which the maximum delivery rate stayed below 1.25 times full_bandwidth_.
+  std::uint8_t full_rounds_ = 0;
   bool full_pipe_ = false;
   bool conserve_ = false;  ///< true: packet conservation, so that no more bytes are sent than are delivered
   bool idle_restart_ = false;

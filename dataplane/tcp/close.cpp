@@ -43,13 +43,12 @@ void Sender::request_reset() {
   bits_.tail_probe_due = false;
 }
 
-/// Sends the reset. A peer accepts a reset only at exactly the next sequence number that it expects (RFC 5961 section
-/// 3.2). This number is SND.NXT if everything in flight arrives before the reset. After a timeout, a loss or an
-/// unanswered tail loss probe, or with a window below SND.NXT, the peer may still expect SND.UNA. In these cases a
-/// reset with SND.UNA is sent before the one with SND.NXT. The peer ignores or challenges the one that does not match.
-/// If this endpoint does not know of a loss, the peer sends a challenge ACK. The host that this endpoint impersonates
-/// has no such connection any more, and answers the challenge ACK with a reset. Returns false if the output refused a
-/// segment.
+/// Sends the reset. Returns false if the output refused a segment. A peer accepts a reset only at exactly the next
+/// sequence number that it expects (RFC 5961 section 3.2). This number is SND.NXT if everything in flight arrives
+/// before the reset. After a timeout, a loss or an unanswered tail loss probe, or with a window below SND.NXT, the peer
+/// may still expect SND.UNA. In these cases a reset with SND.UNA is sent before the one with SND.NXT. The peer ignores
+/// or challenges the one that does not match. If a loss was not detected yet, the peer sends a challenge ACK. The host
+/// in whose name this endpoint sends has no such connection any more, and answers that ACK with a reset.
 bool Sender::emit_reset(Instant now, Output& output) {
   Segment segment = header(snd_.una);
   segment.flags.bits |= Flags::rst_bit;

@@ -66,7 +66,7 @@ struct AckEvent {
   static constexpr Duration no_rtt{-1};
 };
 
-/// Part of an AckEvent that is reported to the endpoint's owner.
+/// Part of an AckEvent (the results of processing one ACK) that the endpoint reports to its caller.
 struct AckSample {
   std::uint32_t delivered = 0;      ///< bytes newly acknowledged or sacked
   Duration rtt = AckEvent::no_rtt;  ///< RTT of the newest delivered segment that was sent once, or no_rtt
@@ -75,7 +75,7 @@ struct AckSample {
 /// ECN marks that one ACK reports, on a connection with accurate ECN feedback (RFC 9768).
 struct MarkFeedback {
   std::uint32_t packets = 0;  ///< packets that the ACK acknowledges
-  std::uint32_t marked = 0;   ///< packets that arrived with CE since the last ACK
+  std::uint32_t marked = 0;   ///< number of packets that arrived with CE since the last ACK, as this ACK reports it
 };
 
 /// Congestion window and slow-start threshold in bytes, which every congestion control changes.
@@ -104,9 +104,10 @@ struct PathView {
 /// empty ones, and has its state in its members. Slow start and the limits of the window are in CongestionControl, for
 /// all algorithms.
 struct CongestionHooks {
-  static constexpr float beta = 0.7F;         ///< share of the window that remains after a loss (RFC 9438 section 4.6)
-  static constexpr bool model_based = false;  ///< true if a model of the path sets the window, see ModelBased
-  static constexpr bool scalable = false;     ///< true if on_feedback() responds to ECN marks
+  static constexpr float beta = 0.7F;  ///< share of the window that remains after a loss (RFC 9438 section 4.6)
+  /// True if a model of the path (such as BBR) sets the window, see ModelBased.
+  static constexpr bool model_based = false;
+  static constexpr bool scalable = false;  ///< true if on_feedback() responds to ECN marks
 
   /// Increases the window in congestion avoidance. Called when new data was delivered (event.delivered) while the
   /// window limited the sender.
@@ -121,7 +122,7 @@ struct CongestionHooks {
   /// Called when everything outstanding at the start of recovery has been acknowledged.
   void on_recovery_exit(CongestionWindow&, const PathView&) {}
   /// Called if the window did not limit the sender, or after a pause in sending. An algorithm whose window grows with
-  /// time (CUBIC) must not count this time.
+  /// time (CUBIC) must not count the time before this call.
   void on_idle() {}
   /// Called for an ACK with accurate ECN feedback, before on_ack(), whether or not the window limits the sender.
   void on_feedback(CongestionWindow&, const MarkFeedback&, const AckEvent&, const PathView&) {}

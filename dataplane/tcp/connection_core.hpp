@@ -86,8 +86,8 @@ class ConnectionCore {
   /// Returns the MSS that this endpoint announces.
   [[nodiscard]] std::uint16_t local_mss() const { return local_mss_; }
   void set_local_mss(std::uint16_t mss) { local_mss_ = mss; }
-  /// Returns the payload per segment for a peer whose MSS option is `mss`. TCP options that every segment contains are
-  /// subtracted (RFC 6691).
+  /// Returns the payload in bytes of a full segment to a peer whose MSS option is `mss`. TCP options that every segment
+  /// contains are subtracted (RFC 6691).
   [[nodiscard]] std::uint16_t payload_within(std::uint16_t mss) const {
     return beside_options(std::max(mss, smallest_mss));
   }

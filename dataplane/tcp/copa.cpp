@@ -123,7 +123,8 @@ bool Copa::below_target(std::uint32_t cwnd, std::uint32_t mss) const {
   return packets * to_seconds(queueing()) <= inverse_delta_ * to_seconds(standing_.value());
 }
 
-/// Returns the window after this ACK. The window does not grow unless it limits the sender.
+/// Moves the window towards the target rate, by velocity / delta segments per round, and returns it. The window does
+/// not grow unless it limits the sender. In slow start below the target it grows by the bytes delivered.
 std::uint32_t Copa::move(const ModelAck& ack, std::uint32_t cwnd) {
   const std::uint32_t least = min_segments * ack.mss;
   const bool up = below_target(cwnd, ack.mss);

@@ -59,8 +59,8 @@ void Endpoint::cut_through(const Segment& segment, packet::Packet&& frame, Insta
 
 /// Counts received data that another endpoint forwards, so that this endpoint does not queue it. `last` is the number
 /// of bytes in the last segment, and `before` the number in all segments before it. These bytes reduce the receive
-/// room, the number of bytes that the endpoint still accepts. Whether a window update is due is decided before the last
-/// segment is counted, because splice_from() does the same, and both must have equal results.
+/// room, the number of bytes that the endpoint still accepts. A window update is considered before the last segment is
+/// counted, as splice_from() does for queued data, so that both ways have equal results.
 inline void Receiver::account_cut_through(std::uint32_t before, std::uint32_t last) {
   if (bits_.window_updates == WindowUpdates::sparing || bits_.ack_now) [[likely]] {
     room_ -= std::min(room_, before + last);
@@ -71,8 +71,8 @@ inline void Receiver::account_cut_through(std::uint32_t before, std::uint32_t la
   room_ -= std::min(room_, last);
 }
 
-/// Accounts for `count` received segments from `first` to `last`, which another endpoint forwards, so that they are not
-/// queued here.
+/// Processes the headers of `count` received segments from `first` to `last`. Their data is not queued here, because
+/// another endpoint forwards it.
 inline void Receiver::receive_cut_through(const Segment& first, const Segment& last, std::uint32_t count, Instant now) {
   rcv_.nxt = last.seq + last.payload_len;
   schedule_ack(count, now);

@@ -9,8 +9,8 @@
 
 namespace sluice::tcp {
 
-/// Number of bytes in flight at which the share of lost bytes first exceeded the tolerated share (BBR: inflight at
-/// loss). A loss is detected late, so the bytes in flight are those at the time when the lost segments were sent
+/// Bytes in flight at which the share of lost bytes first exceeded the tolerated share (BBR: inflight at loss). A loss
+/// is detected late, so these are the bytes in flight at the time when the lost segments were sent
 /// (draft-ietf-ccwg-bbr-06 section 5.5.10.2).
 struct ExcessLoss {
   std::uint32_t in_flight = 0;  ///< bytes in flight up to the byte whose loss exceeded the tolerated share
@@ -47,9 +47,9 @@ struct RateSample {
   [[nodiscard]] Rate rate() const { return Rate::of(Bytes(delivered), Duration(std::int64_t{interval} << 10)); }
 };
 
-/// Delivery-rate estimator (draft-cheng-iccrg-delivery-rate-estimation-00 section 3). The note (PacketNote) of each
+/// Delivery-rate estimator (draft-cheng-iccrg-delivery-rate-estimation-00 section 3). The metadata (PacketNote) of each
 /// segment in flight stores the state at its transmission: in scratch32, scratch64_c and, if it was sent once,
-/// scratch64. The note of a retransmitted segment has no space for the bytes in flight. So the delivery or loss of a
+/// scratch64. For a retransmitted segment there is no space to store the bytes in flight. So the delivery or loss of a
 /// retransmission counts in rates, but not in ExcessLoss.
 class DeliveryRate {
  public:
@@ -66,8 +66,8 @@ class DeliveryRate {
   void on_delivered(const packet::PacketNote& note);
   /// Records that the first `bytes` bytes of a segment were acknowledged, and the rest not.
   void on_part_delivered(std::uint32_t bytes);
-  /// Records that a segment, or its newest retransmission, is marked lost. `note` is the note of the packet that
-  /// carries it.
+  /// Records that a segment, or its newest retransmission, is marked lost. `note` is the metadata of the packet that
+  /// carries the segment.
   void on_lost(const packet::PacketNote& note);
   /// Discards all losses since the last delivery-rate sample, because the recovery was spurious and no data was really
   /// lost.

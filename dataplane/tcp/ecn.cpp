@@ -33,7 +33,7 @@ void Receiver::on_ce_mark(const Segment& segment) {
 }
 
 /// Reduces cwnd at once if the ACK with an ECN echo leaves nothing in flight. The reduction cannot be spread over a
-/// round trip then. It is relative to the bytes in flight before this ACK.
+/// round trip then. The new cwnd is computed from the bytes in flight before this ACK.
 void Sender::reduce_at_once(const AckEvent& event) {
   PathView view = path(event.now);
   view.flight_size = event.in_flight;
@@ -42,8 +42,8 @@ void Sender::reduce_at_once(const AckEvent& event) {
 }
 
 /// Handles an ECN echo like a loss: cwnd is reduced once per window of data, and PRR spreads the reduction over the
-/// round trip. If a loss has already reduced cwnd, only CWR is sent. The peer repeats its echo until CWR arrives. So
-/// the ACK that ends the window of data (loss_recovery_.point) may still carry an old echo. With accurate ECN an
+/// round trip. If a loss has already reduced cwnd, only CWR is sent. An echo at or below the end of the last reduced
+/// window (loss_recovery_.point) is ignored, because the peer repeats an echo until CWR arrives. With accurate ECN an
 /// increased count of marks is the echo, and no CWR is needed. Returns true if cwnd was reduced at once. The caller
 /// must then not increase cwnd for this ACK (RFC 3168 section 6.1.2).
 bool Sender::on_ecn_echo(const Segment& segment, const AckEvent& event) {

@@ -16,7 +16,8 @@ bool Sender::sends_plainly() const {
          !paced();
 }
 
-/// Sends what is due on a connection for which sends_plainly() is true.
+/// Sends the data, FIN and ACK that are due on a connection for which sends_plainly() is true. Returns the IP bytes of
+/// the data segments.
 Bytes Sender::emit_plainly(Instant now, Output& output, Bytes allowance) {
   Bytes left = allowance;
   if (queue().unsent()) emit_new(now, output, left);
@@ -26,7 +27,8 @@ Bytes Sender::emit_plainly(Instant now, Output& output, Bytes allowance) {
   return allowance - left;
 }
 
-/// Sends everything that can be due on an open connection, including recovery, probes and paced data.
+/// Sends everything that can be due on an open connection, including recovery, probes and paced data. Returns the IP
+/// bytes of the data segments.
 Bytes Sender::emit_everything(Instant now, Output& output, Bytes allowance) {
   if (uses_ecn() && ack_is_due()) emit_accurate_answer(now, output);
   // SACK blocks do not fit beside a full segment, so they are sent first in a pure ACK.
@@ -62,7 +64,8 @@ void Sender::release_recovery_state() {
     give_back_recovery_state();
 }
 
-/// Sends a pure ACK, or one with SACK blocks, ECN flags or an urgent pointer if one of these is due.
+/// Sends an ACK. Calls emit_ack_with_more() if SACK blocks, ECN flags, an urgent pointer or several duplicate ACKs may
+/// be due.
 void Sender::emit_ack(Instant now, Output& output) {
   if (has_recovery_state() || bits_.urgent_out || uses_ecn() || duplicates_due() > 1) [[unlikely]] {
     emit_ack_with_more(now, output);

@@ -19,7 +19,7 @@ constexpr std::uint32_t min_window_piece = 64;
 
 }  // namespace
 
-/// Computes the result of can_send_now() for cases that the inline part of that function cannot decide.
+/// Slow part of can_send_now(). True if lost data may be retransmitted now, or unsent data may be sent now.
 bool Sender::can_send_now_slow() const {
   if (state() < State::established) return false;
   if (tests_spurious_timeout() && bits_.spurious_check == SpuriousCheck::retransmission_sent && !bits_.retransmit_first)
@@ -29,8 +29,8 @@ bool Sender::can_send_now_slow() const {
 }
 
 /// True if new data must wait until lost data was retransmitted. That is the case after a timeout, if the caller's
-/// allowance (bytes permitted to send) replaces cwnd and there is no SACK. New data would use up the allowance, and the
-/// peer could not acknowledge it. The F-RTO test alone sends a few new segments.
+/// allowance (bytes permitted to send) replaces cwnd and there is no SACK. New data would use up the allowance, and
+/// without SACK the peer cannot acknowledge data behind a hole. Only the F-RTO test sends a few new segments.
 bool Sender::new_data_waits() const {
   if (bits_.recovery != Recovery::timeout || !retransmits_blindly()) return false;
   return tests_spurious_timeout() ? snd_.nxt > loss_recovery_.point : queue().to_retransmit() != 0;

@@ -26,7 +26,7 @@ struct EndpointCounters : SenderCounters {
 /// Use of an endpoint: receive() processes one segment, emit() sends everything that is due, and next_deadline()
 /// returns when on_timer() must be called. The caller calls emit() after on_timer(). Only emit() sends, so a caller can
 /// process a burst of segments and send once. Received payload stays in its packets, which are linked through their
-/// notes. Not thread-safe. EndpointConfig must outlive the connection.
+/// metadata (PacketNote). Not thread-safe. EndpointConfig must outlive the connection.
 ///
 /// The endpoint has no data members. Its base classes Timers, Receiver, Sender and Handshake contain the state and the
 /// rest of the interface. Endpoint passes segments, timers and calls of emit() to them. It contains what needs several
@@ -35,11 +35,11 @@ class Endpoint : public Handshake {
  public:
   // --- receiving ---
 
-  /// Processes one segment. Returns the value that is_plausible(segment) had before the call. `payload` is empty, or
-  /// contains exactly segment.payload_len bytes, with note().payload_len and payload_sum set. The checksum of the
-  /// payload must be verified, and its buffer must have no other reference. After the call `payload` is empty, because
-  /// bytes that are not kept are dropped. If `ack_sample` is not null and the segment acknowledges data, fills in the
-  /// sample.
+  /// Processes one segment. Returns true if the segment's numbers fitted the connection, so that a forged segment is
+  /// unlikely (is_plausible() before the call). `payload` is empty, or contains exactly segment.payload_len bytes, with
+  /// note().payload_len and payload_sum set. The checksum of the payload must be verified, and its buffer must have no
+  /// other reference. After the call `payload` is empty, because bytes that are not kept are dropped. If `ack_sample`
+  /// is not null and the segment acknowledges data, fills in the sample.
   bool receive(const Segment& segment, packet::Packet&& payload, Instant now, AckSample* ack_sample = nullptr);
   /// Fast path for a pure ACK that acknowledges new data on an established connection without loss, reordering or a
   /// pending FIN (header prediction). Equivalent to receive(). Returns false and changes nothing if the segment does
@@ -53,7 +53,8 @@ class Endpoint : public Handshake {
   /// segment in turn.
   void receive_run(const Segment& last, std::span<packet::Packet> payloads, Instant now);
   /// Processes one segment whose payload could not be stored, because no memory is free. The header is processed, and
-  /// the payload counts as lost on the path. Returns the value that is_plausible(segment) had before the call.
+  /// the payload counts as lost on the path. Returns true if the segment's numbers fitted the connection
+  /// (is_plausible() before the call).
   bool receive_without_payload(const Segment& segment, Instant now, AckSample* ack_sample = nullptr);
   /// True if the segment's numbers fit this connection. A sender that cannot observe the connection is unlikely to
   /// guess them (RFC 5961 section 1). So a caller may also trust other parts of the segment, such as its IP header. All

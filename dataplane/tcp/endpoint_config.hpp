@@ -69,15 +69,15 @@ struct EndpointConfig {
   /// radio link reduces the window, as in hosts and simulators before 2003.
   bool takes_back = true;
   /// True if an ACK of a segment that was sent once ends the backoff of the RTO in a recovery without SACK, as in
-  /// Linux. If false, the backoff lasts until an RTT sample (RFC 6298 section 5), of which such a recovery has none. An
-  /// allowance that replaces cwnd has the effect of true.
+  /// Linux. If false, the backoff lasts until an RTT sample (RFC 6298 section 5), of which such a recovery has none.
+  /// Ignored if the caller's allowance (bytes permitted to send) replaces cwnd: the ACK then always ends the backoff.
   bool ends_backoff_in_recovery = false;
   /// True: the endpoint answers keep-alives. False: the code that owns the endpoint answers them, see take_keepalive().
   bool answers_keepalives = true;
 
-  /// True if payload is copied into the buffer of the queued payload before it, provided that one segment can carry
-  /// both. The number of buffers is then in proportion to bytes, even if the owner writes small payloads. Intended for
-  /// connections that relay segments of another connection.
+  /// True if a written payload is copied into the buffer of the queued payload before it, provided that one segment can
+  /// carry both. The number of buffers is then in proportion to bytes, even if the endpoint's owner writes small
+  /// payloads. Intended for connections that relay segments of another connection.
   bool joins_payloads = false;
   /// State of a paced connection. A configuration with such state belongs to one connection only (see PacedEndpoint).
   /// If null, there is no pacing, and CUBIC replaces a model-based congestion control.

@@ -21,7 +21,7 @@ inline void Receiver::remember_timestamp(const Segment& segment, Instant now) {
   ts_recent_at_ = tick::s137(now);
 }
 
-/// Appends a payload to the in-order queue and advances RCV.NXT.
+/// Appends a payload to the unread in-order data and advances RCV.NXT.
 inline void Receiver::append_in_order(packet::Packet&& payload) {
   packet::PacketNote& note = payload.note();
   note.seq = rcv_.nxt.raw();
@@ -49,16 +49,16 @@ inline std::int32_t Receiver::edge_gain() const {
   return (rcv_.nxt + room - rcv_.unread) - rcv_.adv;
 }
 
-/// True if a move of the right edge by `gain` bytes is too small to matter: less than half the receive room, while the
-/// peer's window still has space for a segment. This quick test precedes is_window_update_due(), which would reject
-/// such a move, too.
+/// True if a move of the right edge by `gain` bytes is certain not to justify a window update. The move is less than
+/// half the receive room, and the peer's window still has space for a segment. This quick test precedes
+/// is_window_update_due(), which would reject such a move, too.
 inline bool Receiver::is_too_small_update(std::int32_t gain) const {
   return gain < static_cast<std::int32_t>(room_ / 2) && rcv_.adv - rcv_.nxt >= local_mss() + (1 << bits_.rcv_shift);
 }
 
-/// True if the right edge can move far enough for a window update (RFC 9293 section 3.8.6.2.2). Normally this is a move
-/// by `step` bytes or half the receive room. If the peer sees a closed window, the window must open by a segment or
-/// half the receive room.
+/// True if the right edge can move far enough for a window update (RFC 9293 section 3.8.6.2.2): by `step` bytes or half
+/// the receive room. If no segment fits the window that the peer sees, a move is far enough if a segment, or half the
+/// receive room, fits afterwards.
 inline bool Receiver::edge_may_move(std::uint32_t step) const {
   // Early exit, because mostly the edge cannot move at all, whatever the window field can express.
   if ((rcv_.nxt + room_ - rcv_.unread) - rcv_.adv <= 0) return false;
@@ -189,7 +189,7 @@ inline bool Sender::fits_cwnd(std::uint32_t length, std::uint32_t in_flight) con
 }
 
 /// Records whether cwnd limits the sender (RFC 7661 section 4.1), that is, whether no further segment fits. In slow
-/// start half of cwnd in flight is enough, because cwnd doubles per round trip.
+/// start cwnd counts as limiting if half of it is in flight, because it doubles per round trip.
 inline void Sender::record_use_of_cwnd(std::uint32_t in_flight) {
   const std::uint32_t cwnd = congestion_.cwnd();
   bits_.cwnd_limited = in_flight + mtu_.mss > cwnd || (cwnd < congestion_.ssthresh() && in_flight >= cwnd / 2);

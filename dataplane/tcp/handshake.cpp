@@ -9,7 +9,7 @@
 namespace sluice::tcp {
 
 /// Resets the endpoint for a new connection. Settings that the endpoint's owner may have made before are kept: receive
-/// room, timestamp, window source and window updates.
+/// room (bytes accepted beyond the first unread one), timestamp, window source and window updates.
 void Handshake::reset_connection(const EndpointConfig& config, SeqNum iss) {
   if (is_configured()) forget_connection();
   ConnectionCore::reset(config);

@@ -8,7 +8,8 @@ namespace {
 constexpr std::uint32_t min_threshold_us = 4'000;
 /// RTT increase in µs that always shows a growing queue (MAX_RTT_THRESH).
 constexpr std::uint32_t max_threshold_us = 16'000;
-/// An RTT increase by 1/8, but at least 4 ms and at most 16 ms, shows a growing queue (MIN_RTT_DIVISOR).
+/// Divisor of the last round's minimum RTT (MIN_RTT_DIVISOR). An RTT increase by the quotient, but at least 4 ms and at
+/// most 16 ms, shows a growing queue.
 constexpr std::uint32_t threshold_divisor = 8;
 /// Number of RTT samples in a round from which on its minimum RTT is used (N_RTT_SAMPLE).
 constexpr std::uint8_t samples_needed = 8;

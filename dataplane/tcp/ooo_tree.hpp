@@ -6,8 +6,8 @@
 namespace sluice::tcp {
 
 /// Tree of the runs of a reassembly queue, ordered by sequence number. A run (contiguous bytes) is identified by its
-/// first packet, whose note contains the tree node (scratch64, scratch64_b: left and right child; flags: level). The
-/// tree allocates no memory.
+/// first packet, whose metadata contains the tree node (scratch64, scratch64_b: left and right child; flags: level).
+/// The tree allocates no memory.
 ///
 /// The tree is an AA tree (A. Andersson, "Balanced search trees made simple", 1993). With n runs no path is longer than
 /// 2 log2(n + 1), even if a hostile peer chooses the order of arrival. No random source is needed. All runs begin at

@@ -118,9 +118,9 @@ void Sender::port_carries(std::uint16_t peer_mss, std::uint16_t port_mss, Instan
   leave_fast_path();
 }
 
-/// True if a larger segment may be tried now. Enough segments must follow it, so that its loss is detected. No loss
-/// recovery may be in progress, because the loss of this segment must be distinguishable from congestion (RFC 4821
-/// section 7.4).
+/// True if a segment larger than the current size may be sent as a probe now. At least `enough_behind` segments must
+/// follow the probe, so that its loss is detected. No loss recovery may be in progress, because the loss of the probe
+/// must be distinguishable from congestion (RFC 4821 section 7.4).
 bool Sender::may_try_larger(Instant now) const {
   if (bits_.trying_larger || bits_.recovery != Recovery::none || queue().to_retransmit() != 0) return false;
   if (!uses_sack() && snd_.nxt <= loss_recovery_.point) return false;  // duplicate ACKs would not show the loss

@@ -23,7 +23,8 @@ Cursor last(Cursor run) {
   return Cursor::from_bits(run.note().scratch64_c);
 }
 
-/// Stores `packet` as the last packet of a run (contiguous out-of-order bytes) in the note of the run's first packet.
+/// Stores `packet` as the last packet of a run (contiguous out-of-order bytes) in the metadata of the run's first
+/// packet.
 void set_last(Cursor run, Cursor packet) {
   run.note().scratch64_c = packet.bits();
 }
@@ -80,9 +81,9 @@ bool Reassembly::has_space(std::uint32_t length, bool of_its_own, const Limits& 
   return count_ < std::min(limits.packets, capacity);
 }
 
-/// Copies the packet's bytes into the buffer of a neighbour if they fit. The neighbour is the end of `run`, which the
-/// packet continues, or the front of `following`. Either may be empty. A buffer holds at most `joined` bytes of joined
-/// payload. Returns false if the bytes fit in neither.
+/// Copies the packet's bytes into the buffer of an adjoining packet if they fit: the last packet of `run`, which ends
+/// where the bytes begin, or the first of `following`, which begins where they end. Either may be empty. A buffer holds
+/// at most `joined` bytes of joined payload. Returns false if the bytes fit in neither.
 bool Reassembly::join(Cursor run, Cursor following, const packet::Packet& packet, std::uint32_t joined) {
   if (run) {
     const std::uint32_t before = length(run);

@@ -83,11 +83,11 @@ class Reassembly {
   std::uint16_t count_ = 0;  ///< packets held
 };
 
-/// Removes `count` bytes from the front of the payload and updates the note. Requires count < payload_len, a packet
-/// that holds only payload, and no other reference to it.
+/// Removes `count` bytes from the front of the payload and updates the packet's metadata (PacketNote). Requires count <
+/// payload_len, a packet that holds only payload, and no other reference to it.
 void trim_payload_front(packet::Packet& packet, std::uint32_t count);
-/// Reduces the payload to its first `length` bytes and updates the note. Requires 0 < length <= payload_len, a packet
-/// that holds only payload, and no other reference to it.
+/// Reduces the payload to its first `length` bytes and updates the packet's metadata (PacketNote). Requires 0 < length
+/// <= payload_len, a packet that holds only payload, and no other reference to it.
 void truncate_payload(packet::Packet& packet, std::uint32_t length);
 
 }  // namespace sluice::tcp

@@ -39,8 +39,8 @@ class Receiver : public Timers {
   [[nodiscard]] Bytes receive_room() const { return Bytes(room_); }
   /// Adds `bytes` to the receive room (bytes accepted beyond the first unread one) without a window update. Returns
   /// false and changes nothing if a window update may be due; the caller must then call set_receive_room(). A window
-  /// update may be due in three cases: the peer has used half of its window, the room is zero, or the edge can move far
-  /// enough. Always returns false with WindowUpdates other than `sparing`.
+  /// update may be due in three cases: the peer has used half of its window, the room is zero, or the right edge can
+  /// move by the distance of WindowUpdates. Always returns false with WindowUpdates other than `sparing`.
   bool add_receive_space(std::uint32_t bytes);
   /// Withholds acknowledgements: from this call on, only acknowledge_up_to() moves the acknowledgement number. In-order
   /// data then triggers no ACK by itself.

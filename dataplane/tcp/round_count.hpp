@@ -13,9 +13,10 @@ namespace sluice::tcp {
 /// section 4.1.1.3, draft-ietf-ccwg-bbr-06 section 5.5.1.
 class RoundCount {
  public:
-  /// Starts a round with the next packet sent; `delivered` is DeliveryRate::delivered().
+  /// Starts a round with the next packet sent. `delivered` is the total of bytes delivered, DeliveryRate::delivered().
   void begin(std::uint32_t delivered) { end_ = delivered; }
-  /// Takes a delivery-rate sample; returns true if it starts a new round, see started().
+  /// Processes a delivery-rate sample; returns true if a new round starts with it, see started(). `delivered` is the
+  /// total of bytes delivered, DeliveryRate::delivered().
   bool advance(const RateSample& sample, std::uint32_t delivered) {
     started_ = sample.valid() && static_cast<std::int32_t>(sample.prior_delivered - end_) >= 0;
     if (started_) {

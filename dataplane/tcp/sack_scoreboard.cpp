@@ -16,9 +16,9 @@ bool is_sacked(packet::Cursor at) {
   return (at.note().flags & SendMark::sacked) != 0;
 }
 
-/// Returns the last packet of the run of sacked packets that `begin` belongs to. Stores the result in the note of
-/// `begin`, so that the next search skips the run. A note only points to a later packet, and packets are removed from
-/// the front of the queue. So a note never points to a packet that was freed.
+/// Returns the last packet of the run of sacked packets that `begin` belongs to. Stores the result in the metadata of
+/// `begin` (PacketNote::scratch64_b), so that the next search skips the run. The stored packet is always a later one,
+/// and packets are removed from the front of the queue. So the stored packet was never freed.
 packet::Cursor run_last(packet::Cursor begin) {
   packet::Cursor last = begin;
   while (true) {

@@ -78,8 +78,8 @@ bool Endpoint::receive_without_payload(const Segment& segment, Instant now, AckS
 }
 
 /// True if the segment acknowledges everything sent (answers_all()), is the next in order and passes all checks. Such a
-/// segment is plausible. Most connections end with two of them: the FIN that acknowledges the last data, and the ACK of
-/// the other FIN.
+/// segment is always plausible (is_plausible()). Most connections end with two of them: the FIN that acknowledges the
+/// last data, and the ACK of the other FIN.
 inline bool Endpoint::answers_in_order(const Segment& segment) const {
   if (state() < State::established || reset_is_due()) return false;
   if ((segment.flags.bits & ~(ignored_flags | Flags::fin_bit)) != Flags::ack_bit) return false;
@@ -103,8 +103,8 @@ bool Endpoint::receive_slow(const Segment& segment, packet::Packet&& payload, In
   return plausible;
 }
 
-/// Short form of check() for a segment for which answers_in_order() is true. Returns false if the connection is now
-/// closed.
+/// Short form of check() for a segment for which answers_in_order() is true: processes its ACK. Returns false if the
+/// connection is now closed.
 inline bool Endpoint::receive_pure_ack_in_order(const Segment& segment, Instant now, AckSample* ack_sample) {
   const SeqNum before = snd_una();
   on_in_order_ack();

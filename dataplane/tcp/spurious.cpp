@@ -41,9 +41,9 @@ void Sender::on_retransmitted() {
     bits_.spurious_check = SpuriousCheck::retransmission_sent;
 }
 
-/// True if an ACK of new data echoes a timestamp from before the retransmission. Such an ACK acknowledges the original
-/// transmission (RFC 3522 section 3.2 step 5). A newer echo proves nothing, because the timestamp clock may not have
-/// advanced between both transmissions.
+/// True if an ACK of new data echoes a timestamp from before the first retransmission of the recovery. Such an ACK
+/// acknowledges the original transmission (RFC 3522 section 3.2 step 5). A newer echo proves nothing, because the
+/// timestamp clock may not have advanced between both transmissions.
 bool Sender::answers_original(const Segment& segment) const {
   if (bits_.spurious_check == SpuriousCheck::retransmission_due) return true;  // nothing was retransmitted yet
   if (bits_.spurious_check != SpuriousCheck::retransmission_sent || !uses_timestamps() || !segment.has_timestamps ||
@@ -52,9 +52,9 @@ bool Sender::answers_original(const Segment& segment) const {
   return static_cast<std::int32_t>(segment.ts_echo - recovery_state().retransmission_ts) < 0;
 }
 
-/// Evaluates an ACK of new data during fast recovery. The recovery was spurious if all data that was marked lost has
-/// arrived in its original transmission. Data that is still missing is at the front of the send queue. `original` is
-/// true if the ACK acknowledges an original transmission.
+/// Evaluates an ACK of new data during fast recovery; `original` is true if the ACK acknowledges an original
+/// transmission. The recovery was spurious if all data that was marked lost has arrived in its original transmission.
+/// That is the case if the packet at the front of the send queue is not marked lost.
 void Sender::judge_fast_recovery(bool original) {
   if (!original) {
     bits_.spurious_check = SpuriousCheck::none;

@@ -24,7 +24,7 @@ void Sender::arm_retransmit_slow(Instant now) {
 }
 
 /// Handles the expiry of the tail loss probe's timer. A probe is due one probe timeout after the last segment was sent.
-/// The timer may expire earlier, because it was set for older data; it is then set again. If only one segment is
+/// If the timer was set for older data, it expires before that, and is then set again. If only one segment is
 /// outstanding, no probe is sent, because the peer may delay its ACK. The probe timeout leaves no time for a delayed
 /// ACK, but the retransmission timeout does.
 void Sender::on_probe_timeout(Instant now) {
