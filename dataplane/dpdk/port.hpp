@@ -83,8 +83,8 @@ class Port {
   Port(const Port&) = delete;
   Port& operator=(const Port&) = delete;
 
-  /// Fills the front of `out` with up to 64 received packets and returns their number. Their notes (data about a
-  /// packet) are cleared. Returns 0 while a peer is absent; reconnection is tried a few times per second.
+  /// Fills the front of `out` with up to 64 received packets and returns their number. Their metadata (PacketNote) is
+  /// cleared. Returns 0 while a peer is absent; reconnection is tried a few times per second.
   std::size_t receive(std::uint16_t queue, std::span<packet::Packet> out) noexcept;
   /// Sends every packet of the burst in order; the handles are empty afterwards. Packets that the device does not
   /// accept after a few tries are dropped and counted. Shared packets are copied if the driver would pass the buffer

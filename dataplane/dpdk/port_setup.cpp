@@ -81,7 +81,7 @@ void check_config(const PortConfig& config, const packet::PacketPool& pool) {
 }
 
 /// Throws std::runtime_error if the interface cannot be a port. Returns true if frames with partial checksums can
-/// arrive on it.
+/// arrive on it, or if it does not exist (which is reported later).
 bool refuse_obstacles(const PortConfig& config, const std::string& interface) {
   const std::optional<InterfaceState> state = interface_state(interface);
   if (!state) return true;  // reported later by the code that needs the interface

@@ -30,7 +30,7 @@ struct FlowKey {
     return {parsed.dst, parsed.src, parsed.dst_port, parsed.src_port, parsed.networks};
   }
 
-  /// Returns the key whose words() are `words`.
+  /// Returns the key for which words() has returned `words`.
   [[nodiscard]] static FlowKey of(const std::array<std::uint64_t, 5>& words) noexcept {
     return std::bit_cast<FlowKey>(words);
   }

@@ -40,7 +40,7 @@ class KeyBurst {
   }
 
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
-  /// True if the key is not IPv4.
+  /// True if the key with index `at` is not IPv4.
   [[nodiscard]] bool is_long(std::size_t at) const noexcept { return (long_ones_ >> at & 1U) != 0; }
   /// Returns the words() of a key that is not IPv4. Requires is_long(at). short_key() returns an IPv4 key.
   [[nodiscard]] const std::array<std::uint64_t, 5>& long_words(std::size_t at) const noexcept { return long_[at]; }

@@ -23,7 +23,7 @@ class LazyArray {
   /// then use 2 MiB, a large part of what the whole array can use.
   static constexpr std::size_t huge_from = std::size_t{16} << 20U;
 
-  /// Reserves address space for `count` elements. Throws std::bad_alloc if there is not enough.
+  /// Reserves address space for `count` elements. Throws std::bad_alloc if the kernel refuses that much address space.
   explicit LazyArray(std::size_t count) : count_(count) {
     if (count == 0) return;
     void* const memory =

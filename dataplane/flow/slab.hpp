@@ -111,7 +111,7 @@ class Slab {
   std::uint32_t capacity_;
   std::uint32_t size_ = 0;
   std::uint32_t untouched_ = 0;  ///< index of the first place that was never used
-  std::uint32_t free_ = none;    ///< head of the list of free places
+  std::uint32_t free_ = none;    ///< index of the first free place; each free place stores the index of the next
   LazyArray<Place> places_;
   LazyArray<std::uint64_t> live_;
 };

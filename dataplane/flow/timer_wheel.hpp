@@ -65,7 +65,8 @@ class TimerWheel {
     advance(now, UINT32_MAX, fire);
   }
 
-  /// True if advance() has nothing to do yet. Cheap, because a polling thread calls it many times per tick.
+  /// True if advance() has nothing to do at `now`. The test is one comparison, because a polling thread calls it many
+  /// times per tick.
   [[nodiscard]] bool is_quiet(Instant now) const noexcept { return now < quiet_until_; }
 
   /// Returns a time before which no timer is due; `never` if none is set. After advance(next()) it returns a later

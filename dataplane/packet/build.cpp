@@ -68,8 +68,8 @@ struct Layout {
   std::uint16_t options = 12;  ///< bytes of TCP options
 };
 
-/// Layout of nearly every segment: IPv4, timestamps and no other option. The writers are inlined for it with constant
-/// lengths.
+/// Most common layout: IPv4, timestamps and no other option. The functions that write headers are inlined for this
+/// layout, so that all lengths are constants.
 constexpr Layout usual_layout{};
 
 [[nodiscard]] bool is_common(const HeaderTemplate& header, const tcp::Segment& segment) noexcept {

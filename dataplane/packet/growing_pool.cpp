@@ -33,9 +33,10 @@ constexpr const char* ops_name = "sluice_growing_pool";
 /// State of one mempool.
 struct Stack {
   std::vector<void*> free;
-  std::uint32_t limit = 0;    ///< largest number of buffers
-  std::uint64_t machine = 0;  ///< free memory of the machine in bytes when a request for more buffers failed
-  bool grows = false;         ///< false while DPDK creates or destroys the pool, which then must not grow
+  std::uint32_t limit = 0;  ///< largest number of buffers
+  /// Free memory of the machine in bytes when the pool last requested memory for more buffers.
+  std::uint64_t machine = 0;
+  bool grows = false;  ///< false while DPDK creates or destroys the pool, which then must not grow
   Shortage shortage = Shortage::none;
 };
 
@@ -58,7 +59,8 @@ void* map(std::size_t bytes, Stack& stack) {
   return memory;
 }
 
-/// Adds a quarter of the current number of buffers, up to the limit. Returns the reason if it added none.
+/// Adds a quarter of the current number of buffers, but at least first_buffers, and none beyond the limit. Returns
+/// `none`, or the reason if it added no buffer.
 Shortage grow(rte_mempool* pool, Stack& stack) {
   const std::uint32_t made = pool->populated_size;
   if (!stack.grows || made >= stack.limit) return Shortage::limit;

@@ -35,7 +35,7 @@ struct IcmpError {
 /// Reads an ICMP error from a packet for which parse() returned `icmp`. Never reads outside the packet. Returns nothing
 /// in these cases:
 /// - The message is no error (echo, redirect, source quench, …).
-/// - The message quotes no TCP segment, or not enough of it.
+/// - The message quotes no TCP segment, or less than its ports and sequence number.
 /// - The message was not sent to the sender of the quoted segment.
 /// - The checksum is wrong.
 /// The caller must check whether the quoted segment was ever sent.

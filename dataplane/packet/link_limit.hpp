@@ -17,8 +17,8 @@ struct LinkLimit {
 
   std::uint16_t mtu = none;  ///< largest IP packet in bytes, in a frame without VLAN tags
 
-  /// True if the MTU also limits VLAN tags, except one outer 802.1Q tag, as on a packet socket of Linux. False if up to
-  /// two VLAN tags of any kind may exceed the MTU.
+  /// True if VLAN tags count against the MTU, except one outer 802.1Q tag, as on a packet socket of Linux. False if up
+  /// to two VLAN tags of any kind may exceed the MTU.
   bool tags_count = false;
 
   constexpr bool operator==(const LinkLimit&) const = default;

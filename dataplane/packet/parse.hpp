@@ -50,7 +50,7 @@ inline constexpr std::size_t parse_result_count = 0 SLUICE_PARSE_RESULTS(X);
 
 /// Returns the outcome's identifier, such as "ip_fragment", for counters.
 [[nodiscard]] std::string_view to_string(ParseResult result) noexcept;
-/// Returns the outcome as text.
+/// Returns a description of the outcome, such as "TCP segment".
 [[nodiscard]] std::string_view describe(ParseResult result) noexcept;
 [[nodiscard]] Disposition disposition(ParseResult result) noexcept;
 

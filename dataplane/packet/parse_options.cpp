@@ -65,8 +65,8 @@ std::uint8_t read_experiment(Option option, tcp::Segment&) {
   return fast_open ? UnknownOptions::fast_open : UnknownOptions::other;
 }
 
-/// Reads an AccECN option, whose byte counters are not used, because the ACE field suffices. A SYN must not have the
-/// option (RFC 9768 section 3.2.3); any length is valid.
+/// Reads an AccECN option of any length. Its byte counters are not used, because the ACE field suffices. A SYN must not
+/// have the option (RFC 9768 section 3.2.3), so there it is reported as UnknownOptions::other.
 std::uint8_t read_accurate_ecn(Option, tcp::Segment& segment) {
   return segment.flags.syn() && !segment.flags.ack() ? UnknownOptions::other : std::uint8_t{0};
 }

@@ -16,7 +16,7 @@ inline constexpr std::uint8_t no_scone_advice = 127;
 /// is the largest result.
 [[nodiscard]] std::uint8_t scone_signal_of(Rate rate);
 
-/// How the payload of a UDP datagram begins.
+/// Beginning of the payload of a UDP datagram: with or without a SCONE packet.
 enum class SconeFormat : std::uint8_t {
   none,       ///< the payload begins with no SCONE packet
   unmatched,  ///< the payload begins like a SCONE packet, but no QUIC packet of the same connection follows

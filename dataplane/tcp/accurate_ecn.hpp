@@ -10,8 +10,8 @@ namespace sluice::tcp {
 /// ECN feedback in the handshake of a connection that two hosts have opened and that a proxy then splits. The proxy's
 /// endpoint acts in the name of one of them (its host); the other one is its peer.
 struct AdoptedFeedback {
-  std::uint8_t received = 5;      ///< count of CE packets that this endpoint's host reports to the peer
-  std::uint8_t acknowledged = 5;  ///< count of CE packets that the peer reports
+  std::uint8_t received = 5;      ///< count of CE packets that this endpoint's host has reported to the peer
+  std::uint8_t acknowledged = 5;  ///< count of CE packets that the peer has reported to this endpoint's host
   std::uint8_t sent_ecn = 0;      ///< ECN field with which the SYN or SYN-ACK of this endpoint's host was sent
   std::uint8_t reported_ecn = 0;  ///< ECN field of that segment as the peer has reported it
   bool zeroed = false;            ///< true if the path clears the peer's ACE field (RFC 9768 section 3.2.2.4)

@@ -80,7 +80,7 @@ class Bbr {
   std::uint32_t draw_ = 0;
   Mode mode_ = Mode::startup;
   RecoveryKind recovery_ = RecoveryKind::none;
-  std::uint8_t phase_ = 0;  ///< index in the cycle of pacing gains
+  std::uint8_t phase_ = 0;  ///< index of the current phase in the cycle of pacing gains
   /// Consecutive rounds in which the maximum delivery rate stayed below 1.25 times full_bandwidth_.
   std::uint8_t full_rounds_ = 0;
   bool full_pipe_ = false;

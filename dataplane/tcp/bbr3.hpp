@@ -129,7 +129,7 @@ class Bbr3 {
   std::uint32_t initial_cwnd_ = 0;
   /// Bytes to be acknowledged in ProbeBW_UP until the long-term bound of the bytes in flight rises by one segment.
   std::uint32_t acked_per_step_ = 0;
-  std::uint32_t up_acked_ = 0;  ///< bytes acknowledged since the long-term bound last rose
+  std::uint32_t up_acked_ = 0;  ///< bytes acknowledged since the long-term bound of the bytes in flight last rose
   /// Number of separate losses (contiguous runs of lost bytes) in the current round trip.
   std::uint32_t lost_runs_ = 0;
   std::uint32_t draw_ = 0;

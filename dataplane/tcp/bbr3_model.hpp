@@ -100,7 +100,7 @@ class MinRttFilter {
 
  private:
   static constexpr Duration probe_interval = std::chrono::seconds(5);  ///< time between probes (BBR.ProbeRTTInterval)
-  /// Time for which a minimum is valid (BBR.MinRTTFilterLen).
+  /// Time for which a minimum RTT is valid (BBR.MinRTTFilterLen).
   static constexpr Duration valid_for = std::chrono::seconds(10);
 
   Duration value_ = unknown;

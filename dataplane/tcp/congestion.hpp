@@ -74,7 +74,7 @@ struct AckSample {
 
 /// ECN marks that one ACK reports, on a connection with accurate ECN feedback (RFC 9768).
 struct MarkFeedback {
-  std::uint32_t packets = 0;  ///< packets that the ACK acknowledges
+  std::uint32_t packets = 0;  ///< number of packets that the ACK newly acknowledges
   std::uint32_t marked = 0;   ///< number of packets that arrived with CE since the last ACK, as this ACK reports it
 };
 
@@ -195,7 +195,7 @@ struct HyStart : CongestionHooks {
   std::uint32_t last_round_min_us = none;     ///< minimum RTT of the last round in µs (lastRoundMinRTT)
   std::uint32_t current_round_min_us = none;  ///< minimum RTT of this round in µs (currentRoundMinRTT)
   std::uint32_t baseline_us = none;           ///< RTT in µs when conservative slow start began (cssBaselineMinRtt)
-  std::uint32_t round_left = 0;               ///< bytes to be acknowledged before this round ends
+  std::uint32_t round_left = 0;               ///< bytes that must be delivered before this round of slow start ends
   std::uint8_t samples = 0;                   ///< number of RTT samples in this round, at most 8 (N_RTT_SAMPLE)
   std::uint8_t rounds = 0;                    ///< number of rounds of conservative slow start so far
 
@@ -341,7 +341,7 @@ class CongestionControl {
   void end_first_slow_start();
 
   CongestionWindow window_;
-  CongestionWindow prior_;  ///< congestion window before the last reduction
+  CongestionWindow prior_;  ///< cwnd and ssthresh before the last reduction
   [[no_unique_address]] std::variant<NewReno, HyStart, ModelBased, Prague, Abc, Cubic>
       algorithm_;  // Cubic follows HyStart
 };

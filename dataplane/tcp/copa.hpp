@@ -76,7 +76,8 @@ class Copa {
   WindowedMaximum largest_;   ///< maximum RTT of the last four round trips (RTTmax)
   RoundCount rounds_;
   Rate pacing_rate_;
-  Instant empty_at_{};  ///< last time at which the queue was nearly empty
+  /// Last time at which the queue was nearly empty: queueing delay at most 10 % of the RTT's range.
+  Instant empty_at_{};
   double inverse_delta_ = default_inverse_delta;
   /// Value of 1/delta before its last change or the last timeout; restored if the loss was spurious.
   double saved_inverse_delta_ = default_inverse_delta;

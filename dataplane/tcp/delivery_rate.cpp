@@ -13,8 +13,8 @@
 namespace sluice::tcp {
 namespace {
 
-/// State of the connection when a segment was sent, stored in scratch64_c of the segment's note (PacketNote). Times are
-/// in ticks of 1.02 µs (tick::us).
+/// State of the connection when a segment was sent, stored in the packet's metadata (PacketNote::scratch64_c). Times
+/// are in ticks of 1.02 µs (tick::us).
 struct Stamp {
   std::uint32_t delivered_at = 0;
   std::uint32_t first_sent : 31 = 0;
@@ -22,8 +22,8 @@ struct Stamp {
 };
 static_assert(sizeof(Stamp) == sizeof(packet::PacketNote::scratch64_c));
 
-/// Further state of the connection when a segment was sent, stored in scratch64 of the segment's note. Only segments
-/// that were sent once have it.
+/// Further state of the connection when a segment was sent, stored in the packet's metadata (PacketNote::scratch64).
+/// Only segments that were sent once have it.
 struct FlightStamp {
   std::uint32_t in_flight = 0;  ///< bytes in flight (pipe) including this segment
   std::uint32_t lost = 0;       ///< total of bytes marked lost when this segment was sent

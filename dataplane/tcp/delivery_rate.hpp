@@ -93,7 +93,7 @@ class DeliveryRate {
   /// begins then.
   std::uint32_t first_sent_ = 0;
   std::uint32_t lost_ = 0;  ///< total of bytes marked lost; wraps
-  /// Total of delivered bytes from which on samples are no longer application-limited.
+  /// Total of delivered bytes beyond which samples are no longer application-limited.
   std::uint32_t limited_until_ = 0;
   float tolerated_loss_ = 1;
   bool limited_ = false;

@@ -122,19 +122,19 @@ class Endpoint : public Handshake {
   /// Sends everything due, as emit() does, but does not check nothing_to_emit() first. Intended for callers that have
   /// already checked nothing_to_emit().
   Bytes emit_due(Instant now, Output& output, Bytes allowance);
-  /// True if emit() is certain to do nothing. Cheap to compute; false does not mean that something is due.
+  /// True if emit() has nothing to send. This quick test reads only a few members, so false does not mean that
+  /// something is due.
   [[nodiscard]] bool nothing_to_emit(Instant now) const {
     if (ack_is_due() || now >= ack_deadline()) return false;
     return on_fast_path() ? !queue().unsent() : is_over();
   }
-  /// True if emit() has something to send. If the caller's allowance limits the sender, assumes that the allowance
-  /// suffices.
+  /// True if emit() has something to send. If the caller's allowance (bytes permitted to send) replaces cwnd, it is
+  /// assumed to be large enough.
   [[nodiscard]] bool wants_to_send(Instant now) const;
 
   // --- time ---
 
-  /// Handles the timers that have expired at `now`; a call before or after the deadline is harmless. The caller then
-  /// calls emit().
+  /// Handles the timers that have expired at `now`, if any. The caller then calls emit().
   void on_timer(Instant now);
   /// Returns the deadline of the earliest armed timer, or the time at which pacing permits the next burst; `never` if
   /// there is none.

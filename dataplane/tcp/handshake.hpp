@@ -27,7 +27,7 @@ class Handshake : public Sender {
   /// accepted beyond the first unread one) is the window that is already advertised.
   void establish_at(const EndpointConfig& config, const EstablishedState& state, Instant now);
 
-  /// Drops all packets that the endpoint holds.
+  /// Drops all packets that the endpoint holds: data to send, data in flight, unread data and out-of-order data.
   void release_queues();
 
  protected:

@@ -37,8 +37,8 @@ void Sender::begin_pacing(Instant now) {
   state.pacer.set_rate(state.model.pacing_rate());
 }
 
-/// Sets the pacing rate of a connection without a model. The rate is somewhat above window / SRTT, so that the window
-/// limits the sender, not the pacing.
+/// Sets the pacing rate of a connection without a model of the path: window / SRTT times 2 if cwnd is below half of
+/// ssthresh, else times 1.2. The factor is above 1, so that the window limits the sender, not the pacing.
 void Sender::pace_window() {
   if (!has_rtt()) return;
   const bool early = congestion_.cwnd() < congestion_.ssthresh() / 2;
@@ -56,7 +56,7 @@ void Sender::resume_pacing() {
 }
 
 /// Reports a transmission to the delivery-rate estimator. Called before the new send time is stored in the packet's
-/// note (its metadata), because the estimator needs the previous one.
+/// metadata, because the estimator needs the previous one.
 void Sender::record_sent(packet::Cursor position, Instant now) {
   if (paced()) config().paced->delivery.on_sent(position.note(), now, pipe(), !queue().outstanding());
 }

@@ -12,17 +12,17 @@ namespace sluice::tcp {
 
 /// Out-of-order segments of one connection, and the SACK blocks that report them.
 ///
-/// Contiguous bytes form a run: a chain of packets, linked by PacketNote::next. The note of the first packet also
+/// Contiguous bytes form a run: a chain of packets, linked by PacketNote::next. The metadata of the first packet also
 /// points to the last one (PacketNote::scratch64_c). Between two runs bytes are missing. The first packets of all runs
 /// form a tree. So storing a segment takes O(log n) steps with n holes, wherever the segment lies.
 ///
 /// The memory used is in proportion to the bytes stored, even if segments are small or holes are many. Data that fits
-/// into the buffer of a neighbour is copied there. So two consecutive packets of a run together contain more than
-/// Limits::joined bytes. At most 64 runs (max_thin) are shorter than 256 bytes (thin). A segment that would begin a
-/// further one is dropped, unless it replaces runs that it covers.
+/// into the buffer of an adjoining packet is copied there. So two consecutive packets of a run together contain more
+/// than Limits::joined bytes. At most 64 runs (max_thin) are shorter than 256 bytes (thin). A segment that would begin
+/// a further one is dropped, unless it replaces runs that it covers.
 class Reassembly {
  public:
-  /// Limits that the connection sets.
+  /// Limits of the memory that the out-of-order data of a connection may use.
   struct Limits {
     std::uint32_t packets = capacity;  ///< largest number of packets stored, at most `capacity`
     std::uint32_t joined = 1460;       ///< largest payload of a buffer, in bytes, to which several segments are joined

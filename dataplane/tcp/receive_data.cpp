@@ -113,7 +113,8 @@ void Receiver::accept_payload(SeqNum seq, packet::Packet&& payload, Instant now)
   drain_reassembly();
 }
 
-/// Stores an out-of-order payload and schedules a duplicate ACK.
+/// Stores an out-of-order payload. Schedules a duplicate ACK, unless the endpoint's owner withholds the ACK of earlier
+/// data.
 void Receiver::accept_out_of_order(packet::Packet&& payload) {
   // While acknowledgements are held, no SACK block is reported, because the peer would take the withheld data for lost.
   if (!holding_back()) bits_.ack_now = true;

@@ -79,7 +79,7 @@ class Receiver : public Timers {
   void send_ack_now() { bits_.ack_now = bits_.ack_now || rcv_.last_ack_sent < rcv_.nxt; }
   /// Returns true once for each keep-alive of the peer that arrives while this endpoint has nothing in flight (RFC 9293
   /// section 3.8.4). Also returns true for each probe of a closed window (section 3.8.6.1). Only used if
-  /// EndpointConfig::answers_keepalives is false; the owner then answers with answer_keepalive().
+  /// EndpointConfig::answers_keepalives is false; the endpoint's owner then answers with answer_keepalive().
   [[nodiscard]] bool take_keepalive() {
     const bool asked = bits_.keepalive_pending;
     bits_.keepalive_pending = false;
@@ -178,7 +178,7 @@ class Receiver : public Timers {
 
   // --- acknowledgements ---
 
-  /// True if an ACK must leave now.
+  /// True if the next emit() must send an ACK.
   [[nodiscard]] bool ack_is_due() const { return bits_.ack_now; }
   void request_ack() { bits_.ack_now = true; }
   void cancel_ack() { bits_.ack_now = false; }
@@ -196,7 +196,7 @@ class Receiver : public Timers {
   [[nodiscard]] std::uint16_t advertise();
   void acknowledged_up_to(SeqNum ack);
   void ack_went_out(const Segment& segment);
-  /// True if SACK blocks are due.
+  /// True if SACK blocks are due: out-of-order or duplicate data is to be reported.
   [[nodiscard]] bool has_sack_blocks() const {
     return has_recovery_state() && !recovery_state().reassembly.sack_generator().empty();
   }
@@ -247,7 +247,7 @@ class Receiver : public Timers {
   static constexpr std::uint32_t min_repeated = 1U << 20;
 
   struct Bits {
-    std::uint8_t rcv_shift : 4 = 0;  ///< window scale of this endpoint
+    std::uint8_t rcv_shift : 4 = 0;  ///< shift count of the window fields that this endpoint sends (RFC 7323)
     WindowUpdates window_updates : 2 = WindowUpdates::sparing;
     bool ack_now : 1 = false;
     bool acks_deferred : 1 = false;       ///< true if the endpoint's owner decides which data is acknowledged
@@ -265,7 +265,7 @@ class Receiver : public Timers {
     SeqNum nxt;
     SeqNum adv;  ///< right edge of the window advertised to the peer
     /// Acknowledgement number sent last. While acknowledgements are deferred, it is the limit that the endpoint's owner
-    /// allows. After pass_acknowledgement() it lies beyond `nxt`.
+    /// allows (acknowledge_up_to()). After pass_acknowledgement() it lies beyond `nxt`.
     SeqNum last_ack_sent;
     std::uint32_t unread = 0;
     std::uint32_t ts_recent = 0;

@@ -49,8 +49,8 @@ bool Receiver::is_keepalive(const Segment& segment, bool idle) const {
   return owner_answers() && idle && rcv_.unread == 0 && !reassembling();
 }
 
-/// True if the endpoint's owner answers keep-alives and window probes, the state permits them and all data is
-/// acknowledged.
+/// True if the endpoint's owner answers keep-alives and window probes, all data is acknowledged, and the state is
+/// ESTABLISHED, CLOSE-WAIT or FIN-WAIT-2.
 bool Receiver::owner_answers() const {
   const bool open = state() == State::established || state() == State::close_wait || state() == State::fin_wait_2;
   return !config().answers_keepalives && open && rcv_.last_ack_sent >= rcv_.nxt;

@@ -15,7 +15,8 @@ namespace sluice::tcp {
 
 /// Bits of PacketNote::flags for a packet in a send queue.
 struct SendMark {
-  static constexpr std::uint8_t sacked = 0x01;         ///< set if the peer holds the whole packet
+  /// Set if a SACK block has reported the whole packet as received.
+  static constexpr std::uint8_t sacked = 0x01;
   static constexpr std::uint8_t lost = 0x02;           ///< set if the packet is considered lost
   static constexpr std::uint8_t retransmitted = 0x04;  ///< set if a retransmission of the packet is in flight
 };

@@ -25,7 +25,7 @@ struct SenderCounters {
   std::uint32_t retransmitted = 0;    ///< segments retransmitted
   std::uint16_t duplicate_acks = 0;   ///< duplicate ACKs received
   std::uint16_t timeouts = 0;         ///< retransmission timeouts
-  std::uint16_t fast_recoveries = 0;  ///< loss recoveries without a timeout
+  std::uint16_t fast_recoveries = 0;  ///< fast recoveries, that is, loss recoveries that began without a timeout
   std::uint16_t tail_probes = 0;      ///< tail loss probes sent (RFC 8985 section 7)
 };
 
