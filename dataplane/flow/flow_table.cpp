@@ -160,7 +160,8 @@ void FlowTable::erase_flow(FlowIndex index, KeyTag tag) noexcept {
 }
 
 /// Empties a slot and closes the gap: keys that a collision had displaced past this slot move back (Knuth, The Art of
-/// Computer Programming, 6.4 algorithm R). Keys at a distance of longest_probe slots or more from the gap stay.
+/// Computer Programming, 6.4 algorithm R). The search ends longest_probe slots after the gap, because no key is that
+/// far from its preferred slot.
 inline void FlowTable::clear_slot(std::uint32_t hole) noexcept {
   for (std::uint32_t at = (hole + 1) & mask_; slots_[at].index_plus != 0; at = (at + 1) & mask_) {
     const std::uint32_t distance = (at - hole) & mask_;

@@ -25,7 +25,7 @@ class TimerWheel {
   TimerWheel(std::uint32_t capacity, Instant origin, Duration tick = std::chrono::milliseconds(1));
 
   /// Sets the timer of `id` to `deadline`; an earlier setting is replaced. A deadline in the past fires at the next
-  /// tick; `never` cancels. A deadline more than 2^31 ticks ahead fires after 2^31 ticks.
+  /// tick; `never` cancels. A deadline more than 2^31 - 1 ticks ahead fires after 2^31 - 1 ticks.
   void schedule(std::uint32_t id, Instant deadline) noexcept {
     if (deadline == never) {
       cancel(id);

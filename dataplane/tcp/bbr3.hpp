@@ -57,7 +57,8 @@ class Bbr3 {
 
  private:
   /// Phase of the bandwidth probe to which the current delivery-rate samples belong (BBR.ack_phase,
-  /// draft-ietf-ccwg-bbr-06 section 5.3.3.9).
+  /// draft-ietf-ccwg-bbr-06 section 5.3.3.9). The values stand for ACKS_INIT, ACKS_REFILLING, ACKS_PROBE_STARTING,
+  /// ACKS_PROBE_FEEDBACK and ACKS_PROBE_STOPPING, in this order.
   enum class Feedback : std::uint8_t { none, refilling, starting, coming, stopping };
   /// Phase to which on_undo() returns if the loss that ended this phase was spurious.
   enum class Left : std::uint8_t { nothing, startup, up };
@@ -137,9 +138,10 @@ class Bbr3 {
   RecoveryKind recovery_ = RecoveryKind::none;
   Feedback feedback_ = Feedback::none;
   Left left_ = Left::nothing;
-  /// Number of rounds of ProbeBW_UP so far. The long-term bound rises faster in each of them.
+  /// Number of rounds of ProbeBW_UP so far. The long-term bound of the bytes in flight rises faster in each of them.
   std::uint8_t up_rounds_ = 0;
-  /// True once the delivery rate has stopped growing, so that the pipe is full (BBR.full_bw_reached).
+  /// True once the pipe was found full (BBR.full_bw_reached): the delivery rate has stopped growing, or Startup has
+  /// ended because of losses.
   bool was_full_ = false;
   bool probe_sample_ = false;  ///< true if delivery-rate samples belong to a bandwidth probe (BBR.is_bw_probe_sample)
   /// True if more than 2 % were lost in the last bandwidth probe (BBR.prev_probe_too_high).

@@ -37,7 +37,7 @@ class LossBounds {
   void forget_signals();
   void forget_short_term();
 
-  /// Raises the long-term bound to `bytes`, a number of bytes in flight that caused no excess losses.
+  /// Raises the long-term bound of the bytes in flight to `bytes`, with which no excess losses occurred.
   void raise_longterm(std::uint32_t bytes) {
     if (inflight_longterm_ != unbounded) inflight_longterm_ = std::max(inflight_longterm_, bytes);
   }
@@ -54,9 +54,9 @@ class LossBounds {
   [[nodiscard]] Rate bandwidth_shortterm() const { return bandwidth_shortterm_; }
   /// Returns the maximum bytes delivered in a delivery-rate sample of this round trip.
   [[nodiscard]] std::uint32_t inflight_latest() const { return inflight_latest_; }
-  /// Returns the long-term bound less the headroom left to other flows (InflightWithHeadroom()). The headroom is at
-  /// least one segment of `mss` bytes, and the result at least `least`. Without a long-term bound the result is
-  /// unlimited.
+  /// Returns the long-term bound of the bytes in flight, less the headroom left to other flows
+  /// (InflightWithHeadroom()). The headroom is at least one segment of `mss` bytes, and the result at least `least`.
+  /// Without a long-term bound the result is unlimited.
   [[nodiscard]] std::uint32_t with_headroom(std::uint32_t mss, std::uint32_t least) const;
 
  private:

@@ -121,8 +121,8 @@ bool Bbr3::limited_by_longterm(std::uint32_t cwnd) const {
   return (window_full_ || window_was_full_) && cwnd >= bounds_.inflight_longterm();
 }
 
-/// Doubles, in each round of ProbeBW_UP, the speed at which the long-term bound of the bytes in flight rises. It is 1
-/// segment in the first round, then 2, 4, … (RaiseInflightLongtermSlope()).
+/// Begins a round of ProbeBW_UP (RaiseInflightLongtermSlope()). In each round the long-term bound of the bytes in
+/// flight may rise by twice as many segments as in the round before: 1, 2, 4, …
 void Bbr3::steepen_longterm(std::uint32_t cwnd, std::uint32_t mss) {
   acked_per_step_ = std::max(cwnd >> up_rounds_, mss);
   up_rounds_ = static_cast<std::uint8_t>(std::min<int>(up_rounds_ + 1, max_up_rounds));

@@ -93,9 +93,9 @@ struct PathView {
   std::uint32_t flight_size = 0;  ///< SND.NXT - SND.UNA
 };
 
-/// Returns half of the bytes that were in flight under the window when a loss was detected, at least two segments.
-/// Bytes in flight beyond the window do not count (RFC 5681 section 3.2 step 2). They were sent by Limited Transmit, or
-/// while the sender waited for reordered segments.
+/// Returns half of the bytes in flight at the time when a loss was detected, at least two segments. Bytes in flight
+/// beyond cwnd do not count (RFC 5681 section 3.2 step 2). They were sent by Limited Transmit, or while the sender
+/// waited for reordered segments.
 [[nodiscard]] inline std::uint32_t half_of_flight(const CongestionWindow& window, const PathView& path) {
   return std::max(std::min(path.flight_size, window.cwnd) / 2, 2 * path.mss);
 }
@@ -304,7 +304,8 @@ class CongestionControl {
     return std::visit([](const auto& algorithm) { return std::decay_t<decltype(algorithm)>::beta; }, algorithm_);
   }
 
-  /// True if a model sets the window through follow(). Then only follow(), on_timeout() and undo() change the window.
+  /// True if a model of the path sets the window through follow(). While the connection runs, only follow(),
+  /// on_timeout() and undo() then change the window.
   [[nodiscard]] bool is_model_based() const { return std::holds_alternative<ModelBased>(algorithm_); }
   void follow(std::uint32_t cwnd) { window_.cwnd = cwnd; }
 

@@ -8,8 +8,8 @@
 
 namespace sluice::tcp {
 
-/// True if only data, a FIN or an ACK can be due. There is then no recovery, probe, ECN reduction or pacing, and no
-/// packet must be cut. Connections that open or close normally are included.
+/// True if only data, a FIN or an ACK can be due on an open connection. There is then no recovery, probe, ECN, pacing
+/// or packet to cut. Unlike on the fast path, the connection may be closing.
 bool Sender::sends_plainly() const {
   return state() >= State::established && !bits_.reset_due && !uses_ecn() && !bits_.small_path && !bits_.probe_due &&
          !bits_.tail_probe_due && bits_.recovery == Recovery::none && snd_.wnd != 0 && !has_recovery_state() &&

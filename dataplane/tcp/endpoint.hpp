@@ -86,8 +86,8 @@ class Endpoint : public Handshake {
   // endpoint's peer in its own frame (cut_through.cpp)
 
   /// True if this endpoint can forward to its peer, without queueing, the data segment that `from` expects next. Both
-  /// endpoints must be on the fast path (established, no loss or reordering). Neither may have earlier data, and the
-  /// windows must permit the segment.
+  /// endpoints must be on the fast path (established, no loss or reordering). `from` must have no unread data and this
+  /// endpoint no unsent data, and the windows must permit the segment.
   [[nodiscard]] bool can_cut_through(const Endpoint& from, const Segment& segment, Instant now);
   /// Returns how many bytes of segments that `from` receives can be forwarded without queueing. Requires that
   /// can_cut_through() is true.

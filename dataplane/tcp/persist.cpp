@@ -25,10 +25,10 @@ bool Sender::needs_probe_timer() const {
          (queue().outstanding() || fin_outstanding());
 }
 
-/// Handles the retransmission timer while the peer's window is closed, in which it acts as persist timer. The peer
-/// would refuse a retransmission, so a window probe is sent instead, and cwnd is not reduced. A retry is counted only
-/// if the probe is not answered, see process_ack(). A packet that is smaller than the unit of the window scale is
-/// retransmitted all the same (RFC 7323 section 2.4).
+/// Handles the expiry of the retransmission timer while the peer's window is closed; the timer then serves as persist
+/// timer. The peer would refuse a retransmission, so a window probe is sent instead, and cwnd is not reduced. A retry
+/// is counted only if the probe is not answered, see process_ack(). A packet that is smaller than the unit of the
+/// window scale is retransmitted all the same (RFC 7323 section 2.4).
 void Sender::on_refusal(Instant now) {
   ++loss_recovery_.retries;
   back_off();

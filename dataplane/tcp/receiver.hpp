@@ -31,10 +31,10 @@ class Receiver : public Timers {
   /// True if the peer may still send data, because it has sent no FIN and the connection is not closed.
   [[nodiscard]] bool expects_data() const { return !bits_.fin_received && state() != State::closed; }
   /// Sets how many bytes beyond the first unread one the endpoint accepts (the receive room), 0 to 2^30; the default is
-  /// 65535. Whenever an ACK is sent, the right edge of the window becomes max(old edge, first unread byte + room). So
-  /// the edge moves as data is read, and is never retracted. A window update is scheduled when the edge can move by
-  /// min(2 MSS, room / 2); `updates` changes this threshold. If the window is closed, a move by one segment or half the
-  /// room is enough (RFC 9293 section 3.8.6.2.2).
+  /// 65535. Whenever an ACK is sent, the right edge of the window moves up to (first unread byte + room). A move of
+  /// less than a segment is postponed, and the edge is never retracted. A window update is scheduled when the edge can
+  /// move by min(2 MSS, room / 2); `updates` changes this threshold. If the window is closed, a move by one segment or
+  /// half the room is enough (RFC 9293 section 3.8.6.2.2).
   void set_receive_room(Bytes room, WindowUpdates updates = WindowUpdates::sparing);
   [[nodiscard]] Bytes receive_room() const { return Bytes(room_); }
   /// Adds `bytes` to the receive room (bytes accepted beyond the first unread one) without a window update. Returns

@@ -18,7 +18,7 @@ bool is_sacked(packet::Cursor at) {
 
 /// Returns the last packet of the run of sacked packets that `begin` belongs to. Stores the result in the metadata of
 /// `begin` (PacketNote::scratch64_b), so that the next search skips the run. The stored packet is always a later one,
-/// and packets are removed from the front of the queue. So the stored packet was never freed.
+/// and packets leave the queue from the front. So it is in the queue as long as `begin` is.
 packet::Cursor run_last(packet::Cursor begin) {
   packet::Cursor last = begin;
   while (true) {

@@ -126,10 +126,10 @@ class SendQueue {
   void mark_sacked(std::span<const SackBlock> blocks, SeqNum una, SeqNum nxt, AckEvent& event, Delivery& delivery);
   static constexpr int max_steps = 1000;
   /// Marks packets and retransmissions that `rack` considers lost (RFC 8985 section 6.2 step 5) and adds newly_lost to
-  /// `event`. Returns the ticks of 1.02 µs (tick::us) until the next packet may become lost; zero if none can. A packet
-  /// counts as lost if one sent after it was delivered, and it has not arrived within the round-trip time plus
-  /// `window`. The timer covers the first such packet, whereas RFC 8985 uses the last. If `rate` is not null, every
-  /// lost packet is reported to it.
+  /// `event`. A packet counts as lost if one sent after it was delivered, and it has not arrived within the round-trip
+  /// time plus `window`. Returns the ticks of 1.02 µs (tick::us) until the first of the other packets may become lost;
+  /// zero if none can. RFC 8985 arms its timer for the last such packet instead. If `rate` is not null, every lost
+  /// packet is reported to it.
   std::uint32_t mark_overdue(const Rack& rack, std::uint32_t now, std::uint32_t window, AckEvent& event,
                              DeliveryRate* rate = nullptr);
 
@@ -145,7 +145,8 @@ class SendQueue {
   [[nodiscard]] std::uint32_t largest_before(SeqNum end) const;
   /// Marks outstanding packets with more than `payload` bytes lost, because the path carries no such packets.
   void mark_lost_above(std::uint32_t payload, AckEvent& event);
-  /// Removes all loss marks: everything outstanding and not sacked counts as in flight once.
+  /// Removes all loss marks, because a recovery was spurious: everything outstanding and not sacked counts as in flight
+  /// once.
   void unmark_lost();
   /// Clears all SACK marks after the peer dropped data it had sacked (RFC 2018 section 8).
   void forget_sacks();

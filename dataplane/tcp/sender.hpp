@@ -149,7 +149,7 @@ class Sender : public Receiver {
   void syn_acknowledged(const Segment& segment, Instant now);
   [[nodiscard]] unsigned retries() const { return loss_recovery_.retries; }
   [[nodiscard]] std::uint32_t ts_value() const { return ts_value_; }
-  /// Drops all data, sent or not. Data that was sent keeps its sequence numbers.
+  /// Drops all data, sent or not. SND.NXT stays, because the peer may have received the data that was sent.
   void clear_queue();
   /// Cancels all probes, resets and FINs that are due, because the connection is closed.
   void stop_sending();
@@ -208,8 +208,8 @@ class Sender : public Receiver {
   Bytes emit_everything(Instant now, Output& output, Bytes allowance);
   void emit_new(Instant now, Output& output, Bytes& left);
   void emit_ack(Instant now, Output& output);
-  /// True if the fast paths, which process segments in order and without loss, may be used. They are excluded for the
-  /// lifetime of a connection by pacing, accurate ECN, segments that must be cut, or suspected optimistic ACKs.
+  /// True if no property of the connection excludes the fast paths, which process segments in order and without loss.
+  /// Pacing, accurate ECN, queued payloads that may exceed a segment, and suspected optimistic ACKs exclude them.
   [[nodiscard]] bool may_go_fast() const {
     return !bits_.small_path && !paced() && !uses_accurate_ecn() && !suspects_optimistic_acks();
   }
