@@ -119,8 +119,8 @@ void AccurateEcn::join(std::uint8_t reported) {
 
 /// Returns by how many CE packets the peer's count must still rise at a handback, when the proxy stops splitting a
 /// connection. `ace` is the count that the peer reports now. The other host last received the count `reported_` from
-/// the proxy in the peer's name. It would take a jump from there for congestion. Returns 0 after end_join(), and if
-/// data to the peer may not be ECN-capable, because the peer's count cannot be raised then.
+/// the proxy in the peer's name. A jump from `reported_` to `ace` would look like congestion to that host. Returns 0
+/// after end_join(), and if data to the peer may not be ECN-capable, because the peer's count cannot be raised then.
 std::uint8_t AccurateEcn::gap_to(std::uint8_t ace) const {
   return may_mark() && !join_ended_ ? static_cast<std::uint8_t>((unsigned{wrap} + reported_ - ace) % wrap)
                                     : std::uint8_t{0};

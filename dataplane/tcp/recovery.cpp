@@ -13,8 +13,8 @@ namespace {
 
 /// Delay of the reordering timer beyond the reordering window, which RFC 8985 section 6.2 step 5 leaves to the
 /// implementation. An ACK after the end of the window marks the segment lost at once. The delay applies only without
-/// such an ACK. It avoids the retransmission of a segment that arrives within a millisecond of the window's end. Linux
-/// uses two jiffies.
+/// such an ACK. It avoids the retransmission of a segment that arrives shortly after the window's end. Linux uses two
+/// jiffies.
 constexpr Duration timer_slack = std::chrono::milliseconds(2);
 
 }  // namespace

@@ -427,8 +427,8 @@ class Sender : public Receiver {
     /// override timeout of silly window avoidance (RFC 9293 section 3.8.6.2.1).
     bool split_due : 1 = false;
     bool cwr_due : 1 = false;  ///< true if the next new data must carry CWR
-    /// True if the window was reduced for an ECN echo. It is not reduced again until all data sent before is
-    /// acknowledged.
+    /// True from a reduction of the window for an ECN echo until all data sent before it is acknowledged. Meanwhile the
+    /// window is not reduced for another echo.
     bool reduced : 1 = false;
     bool reset_due : 1 = false;
 
