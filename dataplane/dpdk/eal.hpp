@@ -19,7 +19,8 @@ struct EalConfig {
   /// Packet memory in MiB; pages of this memory use physical memory only once they are accessed.
   std::uint32_t memory_mib = 512;
 
-  /// Further EAL arguments, for example {"--vdev", "net_null0"}. They override the settings above.
+  /// Further EAL arguments, for example {"--vdev", "net_null0"}. They override the arguments that follow from the other
+  /// members.
   std::vector<std::string> arguments;
   /// Receives DPDK's log lines without line end; `level` is DPDK's: 1 emergency to 8 debug. Called from any thread.
   std::function<void(unsigned level, std::string_view line)> log;

@@ -13,7 +13,7 @@
 
 #include <immintrin.h>
 
-/// Attribute of functions that use the AES-NI instructions. They are called only if the processor has these
+/// Attribute of functions that use the AES-NI instructions. Such a function is called only if the processor has these
 /// instructions.
 #define SLUICE_WITH_AES __attribute__((target("aes,sse4.1")))
 
@@ -68,8 +68,8 @@ inline bool are_available() noexcept {
 #include <asm/hwcap.h>
 #include <sys/auxv.h>
 
-/// Attribute of functions that use the AES instructions of ARMv8. They are called only if the processor has these
-/// instructions.
+/// Attribute of functions that use the AES instructions of ARMv8. Such a function is called only if the processor has
+/// these instructions.
 #define SLUICE_WITH_AES __attribute__((target("+crypto")))
 
 namespace sluice::flow::aes {

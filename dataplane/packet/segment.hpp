@@ -82,8 +82,8 @@ struct SynOptions {
   bool accurate_ecn : 1 = false;
   constexpr bool operator==(const SynOptions&) const = default;
 
-  /// Returns the shift count of the window fields that the sender of these options uses if the other host's SYN has
-  /// the options `other`. It is 0 unless both have the window scale option, and at most 14 (RFC 7323 section 2.2).
+  /// Returns the shift count of the window fields that the sender of these options uses if the other host's SYN has the
+  /// options `other`. The result is 0 unless both have the window scale option, and at most 14 (RFC 7323 section 2.2).
   [[nodiscard]] constexpr unsigned window_shift(const SynOptions& other) const {
     constexpr unsigned largest_shift = 14;
     const unsigned shift = window_scale < largest_shift ? window_scale : largest_shift;
