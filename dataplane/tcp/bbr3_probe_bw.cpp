@@ -102,8 +102,9 @@ bool Bbr3::time_to_cruise(const ModelAck& ack) const {
   return ack.in_flight <= inflight(max_bandwidth_.value(), 1, ack.mss);
 }
 
-/// True if ProbeBW_UP must end (draft-ietf-ccwg-bbr-06 section 5.3.3.7). If the last probe had excess losses, this
-/// probe ends as soon as the bytes in flight reach the long-term bound (draft-ietf-ccwg-bbr-06 section 5.3.3.6).
+/// True if ProbeBW_UP must end, because the delivery rate does not grow any more (draft-ietf-ccwg-bbr-06 section
+/// 5.3.3.7). If the last probe had excess losses, this probe also ends if the bytes in flight reach the long-term bound
+/// (section 5.3.3.6).
 bool Bbr3::time_to_go_down(const ModelAck& ack, std::uint32_t cwnd) {
   if (probe_too_high_ && ack.sample.prior_in_flight >= bounds_.inflight_longterm()) {
     precautionary_ = true;

@@ -11,8 +11,9 @@ namespace sluice::tcp {
 /// Estimator of the round-trip time and the retransmission timeout (RFC 6298). Stores times in microseconds, in 22
 /// bytes per connection.
 ///
-/// Many RTT samples arrive per round trip. The smoothed mean uses all of them. The variation uses only the largest
-/// deviation of each round, because a burst of equal samples would reduce it to zero. Compare RFC 7323 appendix G.
+/// Many RTT samples arrive per round trip. The smoothed mean uses all of them. The variation rises with every larger
+/// deviation. It falls only once per round, towards the largest deviation of that round, because a burst of equal
+/// samples would reduce it to zero. Compare RFC 7323 appendix G.
 class RttEstimator {
  public:
   /// Adds the round-trip time `rtt` of a segment that was sent once; the caller applies Karn's rule. `snd_una` and

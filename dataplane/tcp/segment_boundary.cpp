@@ -90,7 +90,8 @@ bool Sender::cut_before_boundary(std::uint32_t count, Output& output) {
 }
 
 /// Moves the first bytes of the second unsent segment to the end of the first one. The number of bytes is `count`, or
-/// less if the buffer of the first segment has less space. Returns false if the segments do not permit it.
+/// less if the buffer of the first segment has less space. Returns false if that buffer is shared or full. Also returns
+/// false if the rest of the second segment would be too small, or a window does not permit the longer segment.
 bool Sender::take_from_next(std::uint32_t count) {
   packet::BorrowedPacket first(queue().unsent());
   packet::BorrowedPacket second(queue().unsent().next());

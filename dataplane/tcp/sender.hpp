@@ -445,8 +445,8 @@ class Sender : public Receiver {
     bool fin_sent : 1 = false;
     bool fin_due_again : 1 = false;  ///< true if the FIN must be retransmitted
     bool trying_larger : 1 = false;  ///< true if a probe segment larger than mss is in flight (path MTU search)
-    /// True if queued payloads may exceed one segment, because segments became smaller or are tiny. Such payloads are
-    /// cut when they are sent.
+    /// True if queued payloads may exceed one segment, because segments became smaller or have less than
+    /// SendQueue::small bytes. Such payloads are cut when they are sent.
     bool small_path : 1 = false;
     bool syn_due : 1 = false;
 

@@ -6,7 +6,9 @@
 
 namespace sluice::tcp {
 
-/// True if a tail loss probe is permitted (RFC 8985 section 7.2): no recovery is in progress and no probe is in flight.
+/// True if a tail loss probe is permitted (RFC 8985 section 7.2). The connection must use SACK and have an RTT sample,
+/// and the peer's window must be open. Nothing outstanding may be sacked, and no recovery, backoff or earlier probe may
+/// be in progress.
 bool Sender::may_probe_tail() const {
   return config().tail_loss_probes && uses_sack() && has_rtt() && bits_.recovery == Recovery::none && backoff() == 0 &&
          !bits_.tail_probe_outstanding && queue().outstanding() && queue().sacked() == 0 && snd_.wnd != 0;
