@@ -146,14 +146,15 @@ struct StopSettings {
 struct StateSettings {
   std::optional<std::string> file;  ///< path of the state file; no file if not set
 
-  /// maximum age of a state file that is used, measured from the end of the run that wrote the file
+  /// Maximum age of a state file that is used, counted from the last time at which its run is known to have been
+  /// running. Also the time for which a new run answers segments of lost connections by resets.
   Duration keep = std::chrono::minutes(10);
 };
 
 /// Settings of the file that keeps the most recent frames, so that they can be read after a crash of this run.
 struct LastFramesSettings {
   std::optional<std::string> file;      ///< path of the file of last frames; no file if not set
-  Bytes size{std::int64_t{64} << 20U};  ///< bytes that the places for frames (slots) of all shards take in the file
+  Bytes size{std::int64_t{64} << 20U};  ///< size in the file of the slots (places for one frame each) of all shards
   Bytes snap_length{96};                ///< maximum number of bytes stored of each frame
   bool payload = false;                 ///< true to store headers and payload, false to store headers only
 };
@@ -205,7 +206,7 @@ struct Config {
 struct PacketMemory {
   Bytes shard;       ///< payload bytes of all connections of a shard together
   Bytes ue;          ///< payload bytes of all connections of one UE together
-  Bytes connection;  ///< bytes of one direction of a connection while no other connection occupies buffers
+  Bytes connection;  ///< payload bytes of one direction of a connection while no other connection occupies buffers
 };
 [[nodiscard]] PacketMemory packet_memory(const Config& config);
 /// Returns the memory that DPDK needs for the configured packet buffers and for drivers.

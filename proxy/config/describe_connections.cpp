@@ -73,8 +73,8 @@ constexpr Choice<UplinkAnswers> uplink_answers[] = {
      "agree"},
     {"ignore", UplinkAnswers::ignore, "the download is forwarded at once"}};
 
-/// Group of `smvs` keys that have an effect only with certain values of other keys, for which used() returns true. With
-/// other values the group's keys are refused.
+/// Group of `smvs` keys that have an effect only with certain values of other keys. used() returns true if the settings
+/// have such values; otherwise the keys of the group are refused.
 struct KeysInUse {
   bool (*used)(const SmvsSettings&);
   /// condition in words, such as "smvs.law or smvs.without_reports is acks"; the error about a refused key contains it
