@@ -9,7 +9,8 @@
 namespace sluice::proxy {
 namespace {
 
-/// Priority of the nftables ingress hook of the filter. It runs before the other filters of the interface.
+/// Priority of the nftables ingress hook of the filter. The value is so low that this hook runs before the hooks of
+/// other filters on the interface.
 constexpr int before_others = -500;
 
 }  // namespace

@@ -18,8 +18,8 @@ namespace sluice::proxy {
 namespace {
 
 constexpr std::size_t request_room = 1024;
-/// size in bytes of the buffer for a netlink answer; the kernel splits a list of interfaces that does not fit into
-/// several messages
+/// size in bytes of the buffer for a netlink answer; if a list of interfaces is longer, the kernel sends it in several
+/// messages
 constexpr std::size_t answer_room = 32768;
 constexpr const char* bridge_kind = "bridge";
 

@@ -21,8 +21,9 @@ class Reloader {
  public:
   /// Function that activates policies on every shard.
   using Apply = std::function<void(const Policies&)>;
-  /// Keeps references to its arguments. `config` is the active configuration, which every change updates. `file` is the
-  /// path of the configuration file that reload() reads; empty if there is none.
+  /// Keeps references to `context` and `config`. `config` is the active configuration, which every change updates.
+  /// `file` is the path of the configuration file that reload() reads; empty if there is none. `apply` activates
+  /// policies on every shard.
   Reloader(boost::asio::io_context& context, Config& config, std::string file, Apply apply)
       : config_(config), file_(std::move(file)), apply_(std::move(apply)), timer_(context) {}
 

@@ -97,7 +97,7 @@ class Runtime {
   void follow_mtu(Side side);
   void log_statistics();
   void activate(const Policies& policies);
-  /// True if every shard publishes snapshots, so that none is stalled.
+  /// True if every shard has published a snapshot, and none is stalled (see ShardWatch).
   [[nodiscard]] bool healthy();
   [[nodiscard]] std::string summary();
   [[nodiscard]] admin::Answer reload(const std::vector<std::string>& words);

@@ -18,8 +18,8 @@ class DrainTime {
   /// Longest time beyond the interval `period` that may pass between two answers of the shards. If more time passes,
   /// the program counts as suspended between the two answers.
   static constexpr Duration tolerance = std::chrono::milliseconds(400);
-  /// The wait is extended only while less than this time has passed since the number of connections that a stop would
-  /// break last decreased.
+  /// Longest time without a decrease of the number of connections that a stop would break, for which the wait is still
+  /// extended. The time `drain` counts instead if it is shorter.
   static constexpr Duration max_time_without_decrease = std::chrono::seconds(1);
   /// Number of consecutive requests without an answer after which the shards count as stalled.
   static constexpr unsigned max_unanswered = 3;
@@ -38,7 +38,7 @@ class DrainTime {
  private:
   Duration drain_;
   Instant end_;
-  Instant asked_;             ///< time of the last answer, at which the current interval began
+  Instant asked_;             ///< time of the last call of ends(), at which the current interval began
   Instant last_decrease_at_;  ///< time at which the number of connections that a stop would break last decreased
   Duration suspended_time_{};
   std::optional<std::uint64_t> lowest_;

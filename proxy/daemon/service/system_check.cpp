@@ -236,8 +236,9 @@ std::optional<Identity> identity_of(const std::string& name) {
   return identity;
 }
 
-/// Changes to another user, which cannot be undone, so it runs in a child process. Exits with the index of the first
-/// file of `files`, from `first` on, that this user cannot read.
+/// Changes this process to another user. Then exits with the index of the first file of `files`, from `first` on, that
+/// this user cannot read; with the number of files if there is none. Must be called in a child process, because the
+/// change cannot be undone.
 [[noreturn]] void read_as(const Identity& identity, const std::vector<NeededFile>& files, std::size_t first) {
   if (setgroups(identity.groups.size(), identity.groups.data()) != 0 || setgid(identity.group) != 0 ||
       setuid(identity.user) != 0)

@@ -9,8 +9,8 @@ namespace sluice::proxy {
 /// Detects that no Node-B sends reports although a mode of the proxy needs them. Thread: the control thread.
 class ReportWatch {
  public:
-  /// Time without Node-B reports after which the reports count as missing. This time is far above the interval between
-  /// two reports.
+  /// Time without Node-B reports after which the reports count as missing. It is 200 times the default interval of
+  /// reports, 5 ms. The value does not depend on the configured interval.
   static constexpr Duration limit = std::chrono::seconds(1);
 
   enum class Event : std::uint8_t {
@@ -26,7 +26,9 @@ class ReportWatch {
   [[nodiscard]] Duration silence() const { return silence_; }
 
  private:
-  Instant quiet_since_ = never;  ///< arrival time of the last Node-B report; `never` while no policy needs reports
+  /// Time of the last call of look() with a new Node-B report, or of the first call at which reports were needed;
+  /// `never` while no policy needs reports.
+  Instant quiet_since_ = never;
   std::uint64_t accepted_ = 0;
   bool silence_reported_ = false;
   Duration silence_{};

@@ -46,7 +46,7 @@ struct ShardCommand {
     release_all,     ///< hands all split connections back to their hosts
     drain,           ///< hands all split connections back to their hosts and splits no new ones
     resume,          ///< ends a drain (the handback of all connections to their hosts): splits new connections again
-    abort_all,       ///< ends every split connection at once; those that hold data are reset
+    abort_all,       ///< ends every split connection at once; resets those for which the proxy holds data
     split_again_ue,  ///< splits again those connections of one UE that are no longer split
     split_again_all  ///< splits again all connections that are no longer split
   };
