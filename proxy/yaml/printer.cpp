@@ -85,7 +85,7 @@ class Printer final : public Section {
   std::string& out_;
   Secrets secrets_;
   std::string indent_;
-  std::string lead_;  ///< text that the next line begins with: "- " before the first key of a list element
+  std::string lead_;  ///< beginning of the next line: the indentation, with "- " before the first key of a list element
   bool empty_ = true;
 };
 
