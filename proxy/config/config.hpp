@@ -74,7 +74,7 @@ enum class FailOpen : std::uint8_t {
   bridge  ///< a kernel bridge forwards frames between the interfaces of the two ports
 };
 
-/// Settings of the poll threads.
+/// Settings of the poll threads. Each shard has one, which receives and processes the packets of the shard's UEs.
 struct ShardsSettings {
   std::uint16_t count = 1;
   dpdk::PollMode poll = dpdk::PollMode::adaptive;
@@ -86,7 +86,7 @@ struct ShardsSettings {
   std::uint32_t burst = 32;         ///< maximum number of packets received from a port at once
 };
 
-/// Numbers of packet buffers. All buffers are allocated at start.
+/// Number of packet buffers of the program, which all ports and shards share. All buffers are allocated at start.
 struct PoolSettings {
   std::uint32_t buffers = 32'768;
 };

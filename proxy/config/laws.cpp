@@ -35,7 +35,8 @@ constexpr std::array<Choice<SecondLoopController>, 2> second_loop_laws{
     {{"balance", SecondLoopController::balance, "the path from the server to the air counts as one queue"},
      {"sliding-mode", SecondLoopController::sliding_mode, "SMVS controls the relay buffer of each connection"}}};
 
-/// Reports each rule that validate() finds broken, as an error at the key of the parameter.
+/// Reports each rule that validate() finds broken, at the key of the parameter. The report is an error if the rule
+/// makes the controller unusable, else a warning.
 template <typename Parameters>
 void report(Section& s, const Parameters& parameters) {
   if (!s.reading()) return;
