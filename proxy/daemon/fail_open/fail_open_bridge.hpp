@@ -44,8 +44,8 @@ class FailOpenBridge {
  private:
   /// Returns the bridge, and creates it if there is none.
   [[nodiscard]] NetworkLink find_or_make();
-  /// Returns the bridge of which both interfaces are members. Throws if they are members of different bridges, or if
-  /// the bridge has other members.
+  /// Returns the bridge of which one or both interfaces are members. Throws if they are members of different bridges or
+  /// of no bridge (such as a bond), or if the bridge has other members.
   [[nodiscard]] NetworkLink existing_bridge(const std::array<NetworkLink, 2>& ports);
   /// Configures the bridge, sets it up and adds both interfaces.
   void set_up_bridge();

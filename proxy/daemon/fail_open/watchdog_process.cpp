@@ -27,8 +27,9 @@ void sleep_for(Duration period) {
   nanosleep(&time, nullptr);
 }
 
-/// Detaches the watchdog process from the program that it watches. Closes the standard streams, and ignores signals to
-/// the process group, because the watchdog must live until the program ends.
+/// Detaches the watchdog process from the program that it watches. Closes the standard streams. Blocks all signals,
+/// because a signal to the process group must not end the watchdog before the program. The kernel kills the watchdog
+/// when the program ends.
 void detach() {
   sigset_t all;
   sigfillset(&all);

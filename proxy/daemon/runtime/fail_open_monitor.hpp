@@ -14,9 +14,9 @@ namespace sluice::proxy {
 /// the control thread.
 class FailOpenMonitor {
  public:
-  /// Creates the bridge, which forwards frames until take_over(). While this object exists, `watchdog` kills the
-  /// program if it hangs. The first thread that it watches is the control thread. Throws std::runtime_error with the
-  /// reason if no bridge can be made.
+  /// Creates the bridge, which forwards frames until take_over(). From take_over() to give_back(), `watchdog` kills the
+  /// program if it hangs. The first thread that `watchdog` watches is the control thread. Throws std::runtime_error
+  /// with the reason if no bridge can be made.
   FailOpenMonitor(boost::asio::io_context& context, FailOpenBridge::Interfaces interfaces, WatchdogProcess& watchdog);
   ~FailOpenMonitor();
   FailOpenMonitor(const FailOpenMonitor&) = delete;

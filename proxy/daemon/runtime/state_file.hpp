@@ -17,7 +17,8 @@
 
 namespace sluice::proxy {
 
-/// Properties of this run. An earlier run's connections are used only if its properties match.
+/// Properties of this run. The file of an earlier run is used only if that run had the same ports, and if the file is
+/// not older than `keep`.
 struct StateIdentity {
   std::string ports;            ///< names of the ports' devices; a file of a run with other devices is ignored
   std::uint32_t shards = 1;     ///< number of shards of this run; an earlier run may have had a different number

@@ -30,11 +30,11 @@ class LogWriter {
   /// Tag type that selects the constructor for a syslog daemon.
   struct ToSyslog {};
   /// Starts writing to the datagram socket of a syslog daemon, such as /dev/log, one datagram per line. If the daemon
-  /// is absent, each further line tries to connect again, and lines are lost until then. `loss_line` formats the line
-  /// that reports lost lines.
+  /// is absent, each further line tries to connect again. Lines are lost until that succeeds. `loss_line` formats the
+  /// line that reports lost lines.
   LogWriter(ToSyslog, const std::string& socket, LossLine loss_line);
-  /// Waits at most one second until all lines are written. Lines that remain are lost; the thread then stays in its
-  /// system call until the process ends.
+  /// Waits at most one second until all lines are written. Lines that remain are lost. If the thread is blocked in a
+  /// write then, it ends after this write, or with the process.
   ~LogWriter();
   LogWriter(const LogWriter&) = delete;
   LogWriter& operator=(const LogWriter&) = delete;

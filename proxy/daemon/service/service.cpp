@@ -28,7 +28,7 @@ void Service::await_health() {
   ping_watchdog();
 }
 
-/// Reports to the service manager that the program is running. Does so twice per watchdog period, as
+/// Reports to the service manager that the program is running, if it is healthy. Does so twice per watchdog period, as
 /// sd_watchdog_enabled(3) recommends.
 void Service::ping_watchdog() {
   if (!manager_.watchdog()) return;

@@ -56,7 +56,8 @@ class StatusSource {
   /// their name.
   [[nodiscard]] admin::Json status() const;
   [[nodiscard]] admin::Json counters_by_name() const;
-  /// Returns one counter by its name. For counters of the shards, the prefix "proxy." may be left out.
+  /// Returns the counter with this name. For counters of the shards, the prefix "proxy." may be left out. If there is
+  /// none, returns all counters whose names begin with `name`, or a failure with a suggestion.
   [[nodiscard]] admin::Answer counter(const std::string& name) const;
   [[nodiscard]] admin::Json ports() const;
   [[nodiscard]] admin::Json shards() const;
