@@ -26,8 +26,8 @@ void stamp(Node& node, std::size_t file) {
   }
 }
 
-/// Adds the keys of `over` to `into`. If both maps contain a key, its maps are merged, and any other value is replaced
-/// by that of `over`.
+/// Adds the keys of `over` to `into`. If both contain a key and both values are maps, these are merged. Otherwise the
+/// value in `over` replaces the one in `into`, unless it is empty (null).
 void merge(Node& into, Node over) {
   for (Entry& entry : over.entries) {
     const auto known = std::find_if(into.entries.begin(), into.entries.end(),
