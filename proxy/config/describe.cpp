@@ -25,6 +25,7 @@ constexpr Choice<FailOpen> fail_opens[] = {
      "program that hangs for 3 s; needs CAP_NET_ADMIN and ports on kernel interfaces (net_af_packet, net_af_xdp)"}};
 
 /// Checks that both ports are kernel interfaces if fail_open is bridge, because a kernel bridge can join no others.
+/// Also checks the characters in their names.
 void check_fail_open(Section& s, const Config& config) {
   if (config.fail_open == FailOpen::none) return;
   for (const PortSettings* port : {&config.ports.radio, &config.ports.core}) {

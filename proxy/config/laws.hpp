@@ -44,8 +44,8 @@ void describe(config::Section& s, DelayBasedParameters& parameters);
 void describe(config::Section& s, ClampWindowParameters& parameters);
 void describe(config::Section& s, ClampPriceParameters& parameters);
 void describe(config::Section& s, GwaParameters& parameters);
-/// Declares the keys of section `laws`: size of the radio buffer, longest delay of an ACK, and a section for each
-/// per-flow window controller.
+/// Declares the keys of the per-flow window controllers: size of the radio buffer, longest delay of an ACK, and a
+/// section for each controller.
 void describe_laws(config::Section& s, FlowControllerParameters& laws);
 
 }  // namespace sluice::control
