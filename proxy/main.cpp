@@ -133,7 +133,8 @@ int run(const sluice::proxy::Config& config, const std::string& file,
   }
 }
 
-/// Returns a line about the memory in the configured packet buffers: for a shard, for a UE and for a connection.
+/// Returns a line that states how much payload the configured packet buffers hold: for all connections of a shard, for
+/// those of a UE, and for one connection.
 std::string memory_line(const sluice::proxy::Config& config) {
   const sluice::proxy::PacketMemory memory = sluice::proxy::packet_memory(config);
   const auto megabytes = [](sluice::Bytes bytes) { return std::to_string(bytes.count() / 1'000'000) + " MB"; };
@@ -142,7 +143,8 @@ std::string memory_line(const sluice::proxy::Config& config) {
          megabytes(memory.ue) + ", one alone " + megabytes(memory.connection) + " each way\n";
 }
 
-/// Prints what this machine lacks for the configuration. Returns true if a start can succeed.
+/// Checks the configuration against this machine and prints what is missing. Returns true if nothing is missing, so
+/// that a start can succeed.
 bool check_machine(const sluice::proxy::Config& config, const Options& options) {
   using sluice::proxy::SystemScope;
   const SystemScope scope = options.system ? SystemScope::whole : SystemScope::interfaces_present;
