@@ -34,7 +34,8 @@ class BridgeLinks {
   /// Configures the bridge to forward all frames like a cable, without delay or change. Spanning tree, forward delay,
   /// multicast snooping and VLAN filtering are off.
   void configure_as_wire(unsigned bridge);
-  /// Adds the interface to the bridge. The bridge floods every frame to it, including frames of link-layer protocols.
+  /// Adds the interface to the bridge. The bridge floods every frame to it, including frames of link-layer protocols,
+  /// but not PAUSE frames.
   void add(unsigned interface, unsigned bridge);
   void switch_on(unsigned interface);
 

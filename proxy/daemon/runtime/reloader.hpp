@@ -50,7 +50,8 @@ class Reloader {
 
  private:
   /// Returns the active configuration, but with the given mode and the given choice whether connections are split (key
-  /// `intercept`). The result is checked like a configuration file.
+  /// `intercept`). While a change is unconfirmed, the configuration before that change is used instead. The result is
+  /// checked like a configuration file.
   [[nodiscard]] config::Loaded<Config> with_mode(const std::string& mode, const std::string& intercept) const;
   [[nodiscard]] admin::Answer change(Config next, std::optional<Duration> confirm_within);
   void activate(const Config& next);
@@ -64,8 +65,9 @@ class Reloader {
   bool last_reload_successful_ = true;
   /// number of the newest change that had to be confirmed; a timer reverts a change only if it is still the newest
   std::uint64_t trial_ = 0;
-  std::vector<ModeAvailability> modes_;  ///< modes that the active configuration offers; empty until the first request
-  std::optional<Config> before_;         ///< configuration before the unconfirmed change; not set if there is none
+  /// every mode, and whether the active configuration allows it; empty until the first request
+  std::vector<ModeAvailability> modes_;
+  std::optional<Config> before_;  ///< configuration before the unconfirmed change; not set if there is none
 
   /// YAML, with secrets, of the configuration that was reverted last; not set if none was reverted
   std::optional<std::string> taken_back_;

@@ -19,8 +19,8 @@ Json described(const BearerInfo& bearer) {
   return to_json(bearer, dpdk::now());
 }
 
-/// Returns the flows or bearers of all shards as a JSON list of at most `limit` entries. `infos` selects which of the
-/// two.
+/// Returns flows or bearers as a JSON list: those of the first shard, then of the next one, until the list has `limit`
+/// entries. `infos` selects which of the two.
 template <typename Info>
 Json listed(const StatusSource& status_source, std::vector<Info> ShardSnapshot::*infos, std::size_t limit) {
   Json list = Json::array();

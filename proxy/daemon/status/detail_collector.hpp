@@ -16,7 +16,8 @@ class DetailCollector {
   DetailCollector(boost::asio::io_context& context, StatusSource& status_source)
       : status_source_(status_source), requests_(context, status_source) {}
 
-  /// Replies with a list of at most `limit` flows, taken from all shards. `limit` must be 1 … max_details.
+  /// Replies with a list of at most `limit` flows: those of the first shard, then of the next one, until the limit is
+  /// reached. `limit` must be 1 … max_details.
   void flows(std::uint16_t limit, admin::Reply reply);
   void bearers(std::uint16_t limit, admin::Reply reply);
   /// Replies with an object that contains a list of flows and a list of bearers. For each shard, both lists are from
