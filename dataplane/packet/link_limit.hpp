@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "dataplane/packet/build.hpp"
 #include "dataplane/packet/encapsulation.hpp"
@@ -26,6 +27,12 @@ struct LinkLimit {
   /// True if the port can send this frame.
   [[nodiscard, gnu::always_inline]] bool carries(const Packet& frame) const noexcept {
     return frame.size() <= ethernet_length + mtu || carries_tagged(frame);
+  }
+  /// Returns the largest MSS of segments with the outer headers of this frame. `header_end` is the offset in the frame
+  /// at which the TCP header without options ends.
+  [[nodiscard]] std::uint16_t mss(std::span<const std::uint8_t> frame, std::size_t header_end) const noexcept {
+    const std::size_t longest = ethernet_length + mtu + bytes_beyond_mtu(frame, tags_count);
+    return static_cast<std::uint16_t>(longest > header_end ? std::min<std::size_t>(longest - header_end, none) : 1);
   }
   /// Returns the largest MSS of segments with the headers of a template: the IP packet less IP and TCP headers without
   /// options.

@@ -4,6 +4,7 @@ import socket
 
 import lab as lab_module
 import programs
+import pytest
 import traffic
 
 MEGA = 1_000_000
@@ -55,3 +56,23 @@ def test_frames_that_the_far_end_of_a_veth_drops_do_not_stop_the_port(tmp_path):
         sluice.stop_and_check()
         assert counters["flows_split"] == 4
         assert counters["drop_too_long"] >= 200
+
+
+@pytest.mark.parametrize("port", ("core", "radio"))
+@pytest.mark.parametrize("intercept", ("split", "regulate"))
+def test_hosts_send_what_a_port_with_a_smaller_mtu_carries(tmp_path, port, intercept):
+    with lab_module.Lab("smallport", tmp_path) as lab:
+        wire = lab.bump()
+        for host in (wire.server, wire.ue):
+            host.sysctl("net.ipv4.tcp_mtu_probing", 0)  # a host would find the size itself after some timeouts
+        wire.box.ip("link", "set", port, "mtu", 1400)
+        sluice = programs.Sluice(lab, wire.box, mode="smvs", intercept=intercept, smvs={"law": "acks"},
+                                 ports={port: {"mtu": 1400}})
+        with traffic.Server(wire.server.socket) as server:
+            client = traffic.Client(wire.server_address, wire.ue.socket, server.port)
+            client.download(MEGA, seed=1)
+            client.upload(MEGA, seed=2)
+        counters = sluice.counters_at_rest()
+        sluice.stop_and_check()
+        assert counters["mss_clamped"] == 4
+        assert counters["drop_too_long"] == 0

@@ -65,6 +65,7 @@ namespace sluice::proxy {
     "SCONE packets to UEs that were left: four of this flow, or of another one in its entry, were just changed")   \
   X(scone_unmatched, "datagrams to UEs that begin like SCONE, but not with a packet of the same connection")       \
   X(drop_too_long, "dropped: packet to forward is longer than the other port's MTU")                               \
+  X(mss_clamped, "SYNs and SYN-ACKs whose MSS was lowered to what both ports carry")                               \
   X(rx_partial_checksum, "segments accepted with an unfinished (offloaded) checksum")                              \
   X(segments_cut_through, "optimised segments that were forwarded at once in their own frames (cut-through)")      \
   X(transmitted_radio, "frames sent to the radio port")                                                            \

@@ -15,7 +15,7 @@ struct RxPacket {
   Side in;
   packet::Packet& packet;
   packet::ParseResult result;
-  const packet::Parsed& parsed;
+  packet::Parsed& parsed;
   flow::KeyTag tag;  ///< keyed hash of the connection's key (5-tuple), for table lookups
   Instant now;
 

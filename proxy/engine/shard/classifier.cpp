@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "dataplane/packet/mss_option.hpp"
 #include "proxy/engine/flow_table/checksum.hpp"
 #include "proxy/engine/shard/unsplittable.hpp"
 #include "proxy/engine/split/icmp_errors.hpp"
@@ -174,8 +175,10 @@ ConnectionId Classifier::find(std::size_t at) const {
 
 inline void Classifier::handle(RxPacket& rx, ConnectionId id) {
   Registry& registry = shard_.registry;
-  if (rx.is_tcp() && rx.segment().flags.syn() && parts_.flows.has_pending()) [[unlikely]]
-    id = find_after_reset(rx, id);
+  if (rx.is_tcp() && rx.segment().flags.syn()) [[unlikely]] {
+    clamp_mss(rx);
+    if (parts_.flows.has_pending()) id = find_after_reset(rx, id);
+  }
   if (rx.is_tcp() && registry.connections().is_flow(id) && registry.flow(id).phase == FlowPhase::split &&
       !is_reused(rx, registry.flow(id))) [[likely]] {
     parts_.flows.receive(rx, id);
@@ -186,6 +189,18 @@ inline void Classifier::handle(RxPacket& rx, ConnectionId id) {
   } else {
     handle_other(rx, id);
   }
+}
+
+/// Lowers the MSS that a SYN announces to the largest one that both ports carry, as routers do (MSS clamping). Larger
+/// segments of the other host would be lost at a port. Whatever the proxy does with the connection, its hosts then send
+/// segments that fit. A SYN with a signature is not changed, because the signature may cover the option.
+[[gnu::cold, gnu::noinline]] void Classifier::clamp_mss(RxPacket& rx) const {
+  constexpr std::uint8_t signatures = packet::UnknownOptions::md5 | packet::UnknownOptions::authentication;
+  std::uint16_t most = packet::LinkLimit::none;
+  for (const packet::LinkLimit& port : shard_.queue.ports())
+    most = std::min(most, port.mss(rx.packet.bytes(), rx.parsed.l4_offset + packet::tcp_length));
+  if (rx.segment().syn.mss <= most || (rx.parsed.unknown_options.bits & signatures) != 0) return;
+  if (packet::lower_mss(rx.packet, rx.parsed, most)) shard_.counters.add(Counter::mss_clamped);
 }
 
 /// Returns the id of the connection to which a SYN belongs. `id` is the connection that had the SYN's addresses and

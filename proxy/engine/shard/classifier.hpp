@@ -63,6 +63,7 @@ class Classifier {
   [[gnu::cold, gnu::noinline]] void handle_unparsed(RxPacket& rx);
   [[gnu::noinline]] void handle_new(RxPacket& rx);
   [[gnu::noinline]] void handle_end_to_end(RxPacket& rx, EndToEndId id);
+  void clamp_mss(RxPacket& rx) const;
   [[nodiscard, gnu::cold, gnu::noinline]] ConnectionId find_after_reset(const RxPacket& rx, ConnectionId id);
   [[nodiscard]] bool is_reused(const RxPacket& rx, const Flow& flow) const;
   /// Handles a packet of a crashed connection: an earlier run of the program had split it, and acknowledged bytes were
