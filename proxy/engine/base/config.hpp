@@ -22,15 +22,15 @@ struct ShardLimits {
   /// Maximum number of split connections and handshakes, and of end-to-end connections in addition; 1 … 16 777 216.
   std::uint32_t max_flows = 65'536;
   std::uint32_t max_bearers = 16'384;
-  /// Maximum payload bytes of one direction of a connection that the proxy holds or has advertised as window. A byte is
-  /// held from its arrival until the receiving host acknowledges it. BufferPoolBudget lowers this maximum according to
-  /// the connection's demand and the free packet buffers. At least 64 KiB, because the proxy forwards the hosts'
-  /// SYN-ACKs, which can advertise up to 64 KiB.
+  /// Maximum number of payload bytes that the proxy holds for one direction of a connection, plus those that its
+  /// advertised window permits. A byte is held from its arrival until the receiving host acknowledges it. The actual
+  /// limit (RelayBufferQuota) is lower if few packet buffers are free or the connection needs less. At least 64 KiB,
+  /// because the proxy forwards the hosts' SYN-ACKs, which can advertise up to 64 KiB.
   Bytes relay_buffer{16 * 1024 * 1024};
   /// Maximum number of bytes that the proxy has acknowledged to one host and that the other host has not acknowledged.
-  /// exposure_per_flow applies to each direction of a connection, exposure_per_bearer to all connections of a UE
-  /// together. With 0, the proxy acknowledges only what the other host has acknowledged. If not set, only relay_buffer
-  /// limits these bytes.
+  /// exposure_per_flow applies to each direction of a connection, exposure_per_bearer to all connections of a UE under
+  /// one policy together. With 0, the proxy acknowledges only what the other host has acknowledged. If not set, only
+  /// relay_buffer limits these bytes.
   std::optional<Bytes> exposure_per_flow;
   std::optional<Bytes> exposure_per_bearer;
   /// Share (0 … 1) of the packet buffers, without those in port_buffers, that is kept free of relayed payload. Segments
@@ -44,13 +44,14 @@ struct ShardLimits {
   /// Share (0 … 1) of the payload buffers (pool minus port_buffers and reserve) that all connections of one UE together
   /// may hold and advertise as windows.
   double ue_share = 0.6;
-  /// Usage of the payload buffers (0 … 1) below which a connection may advertise a larger window than its measured
-  /// demand needs.
+  /// Share (0 … 1) of the payload buffers (pool minus port_buffers and reserve) that payload occupies or advertised
+  /// windows may fill. Below this share, a connection may advertise a larger window than its measured throughput needs.
   double shrink_windows_at = 0.5;
-  /// Usage (0 … 1) of the packet buffers, without port_buffers, above which new connections are not split.
+  /// Share (0 … 1) of the packet buffers (without those in port_buffers) in use above which new connections are not
+  /// split.
   double refuse_flows_at = 0.75;
-  /// Usage (0 … 1) of the packet buffers, without port_buffers, above which split connections without queued packets
-  /// are handed back to their hosts.
+  /// Share (0 … 1) of the packet buffers (without those in port_buffers) in use above which some split connections are
+  /// handed back to their hosts: those without queued packets.
   double release_flows_at = 0.875;
 };
 
@@ -75,8 +76,8 @@ struct ShardTimeouts {
   Duration out_of_order = std::chrono::minutes(1);
 };
 
-/// Configuration with which a shard starts. The base class PolicySettings applies to connections that match none of
-/// `policies`.
+/// Configuration with which a shard starts. The base class PolicySettings contains the settings of connections that
+/// match none of `policies`.
 struct ShardConfig : PolicySettings {
   std::vector<Policy> policies;  ///< policies in order of precedence: the first one that matches a connection applies
   double control_group = 0;      ///< share (0 … 1) of all UEs that form the control group, which no rate controller

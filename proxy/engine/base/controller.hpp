@@ -5,10 +5,11 @@
 
 namespace sluice::proxy {
 
-/// Bits of the enumeration Controller. Each bit is one property, so that a bit test of an enumerator checks a property.
+/// Bits of which the values of the enumeration Controller consist. Each bit stands for one property of a controller, so
+/// that one bit test checks the property.
 struct ControllerProperty {
   static constexpr std::uint8_t none = 0;
-  /// a controller has input (Node-B reports or ACKs) and computes decisions
+  /// a controller has the input that it needs, such as Node-B reports or ACKs, and computes decisions
   static constexpr std::uint8_t computes = 1;
   /// The controller's decisions limit what the radio legs (TCP endpoints facing the UE) send.
   static constexpr std::uint8_t limits = 2;
@@ -29,10 +30,11 @@ struct ControllerProperty {
   static constexpr std::uint8_t limits_flows = limits | inflight;
 };
 
-/// Table of what controls the radio legs (TCP endpoints facing the UE) of a bearer: X(name, word, kind, applied).
-/// Status displays show `word` for what limits sending. `kind` is the set of properties (ControllerProperty) that the
-/// controller always has. `applied` is the set that it also has while its decisions are applied; `none` in mode
-/// observe, in which only congestion control limits sending.
+/// List of what can control the radio legs (TCP endpoints facing the UE) of a bearer: X(name, word, kind, applied).
+/// `word` names in status displays what limits the sending to the UE. `kind` is the set of properties
+/// (ControllerProperty) of the controller. `applied` is the set of further properties that it has because its decisions
+/// are applied. In observed_* entries `applied` is `none`, because mode observe applies no decision, so that congestion
+/// control limits the sending.
 #define SLUICE_CONTROLLERS(X)                                             \
   X(congestion_control, "congestion control", none, none)                 \
   X(reports, "feedback", by_reports, limits_bearer)                       \
@@ -52,18 +54,20 @@ enum class Controller : std::uint8_t {
 #undef X
 };
 
-/// Entry of controller_table: a controller, and the word with which status displays name what limits sending under it.
+/// Entry of controller_table: a Controller, and the word that names in status displays what limits the sending to the
+/// UE.
 struct ControllerText {
   Controller controller;
   const char* word;
 };
-/// Words with which status displays name what limits sending, one for each Controller.
+/// Word for each Controller, which names in status displays what limits the sending to the UE.
 inline constexpr std::array controller_table = {
 #define X(name, word, kind, applied) ControllerText{Controller::name, word},
     SLUICE_CONTROLLERS(X)
 #undef X
 };
-/// Returns the word that status displays show for what limits sending under this controller.
+/// Returns the word that names in status displays what limits the sending to the UE, such as "feedback". For
+/// controllers of mode observe this is "congestion control".
 [[nodiscard]] constexpr const char* to_string(Controller controller) {
   for (const ControllerText& text : controller_table) {
     if (text.controller == controller) return text.word;

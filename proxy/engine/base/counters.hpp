@@ -11,16 +11,15 @@
 
 namespace sluice::proxy {
 
-/// Defines the counter of the frames that are forwarded after their split connection was released for one reason.
-/// Release means that the connection is handed back to its hosts. SLUICE_PROXY_RELEASED defines the counter of the
-/// released connections.
+/// Defines, for one release reason, the counter of the frames that are forwarded after their split connection was
+/// released (handed back to its hosts). SLUICE_PROXY_RELEASED defines the counter of the released connections.
 #define SLUICE_PROXY_FORWARD_RELEASED(name, text) \
   X(forward_##name, "forwarded: its connection was split earlier: " text)
 #define SLUICE_PROXY_RELEASED(name, text) X(name, "split connections handed back to plain forwarding: " text)
 
-/// List of the counters of a shard: X(name, meaning). Every received frame is counted once as an outcome, so that
-/// received_* = optimised + sum of forward_* + sum of drop_*. For each result of packet::parse() except `tcp` there is
-/// one more counter, forward_… or drop_….
+/// List of the counters of a shard: X(name, meaning). Every received frame is counted on arrival and once more by its
+/// outcome. The sum of received_* thus equals optimised + the sum of forward_* + the sum of drop_*. For each result of
+/// packet::parse() except `tcp` there is one more counter, forward_… or drop_….
 #define SLUICE_PROXY_COUNTERS(X)                                                                                   \
   X(received_radio, "frames received from the radio port")                                                         \
   X(received_core, "frames received from the core port")                                                           \
@@ -140,7 +139,7 @@ inline constexpr std::size_t counter_count = own_counter_count + packet::parse_r
 static_assert(counter_of(ReleaseReason::released_unsplittable) == Counter::released_unsplittable);
 
 /// Returns the counter of the frames that are forwarded because their connection was released (handed back to its
-/// hosts) for this reason.
+/// hosts) for this reason. For `none` (not released) and `never_split`, returns forward_mid_flow.
 [[nodiscard]] constexpr Counter forwarded_since(ReleaseReason reason) {
   if (reason == ReleaseReason::none || reason == ReleaseReason::never_split) return Counter::forward_mid_flow;
   return static_cast<Counter>(static_cast<std::size_t>(Counter::forward_released_idle) +
@@ -199,8 +198,8 @@ inline constexpr std::array handling_table = {
 class Counters {
  public:
   void add(Counter counter, std::uint64_t amount = 1) { values_[static_cast<std::size_t>(counter)] += amount; }
-  /// Adds the bytes of frames of a split or end-to-end connection. `controlled` is true if a rate controller limits the
-  /// UE of the connection.
+  /// Adds the bytes of frames of a split connection, or of an end-to-end connection whose UE a rate controller limits.
+  /// `controlled` is true if a rate controller limits the UE of the connection.
   void add_controlled_bytes(bool controlled, std::uint64_t bytes) { controlled_bytes_[controlled ? 0 : 1] += bytes; }
   /// Adds the bytes of a frame that is forwarded without control. `reason` is the forward_* counter that counts the
   /// frame.

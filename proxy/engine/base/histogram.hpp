@@ -30,8 +30,8 @@ class Histogram {
   [[nodiscard]] std::uint64_t count() const { return count_; }
   [[nodiscard]] std::uint32_t largest() const { return largest_; }
   [[nodiscard]] std::uint64_t at(std::size_t bucket) const { return buckets_.at(bucket); }
-  /// Returns the percentile for `share` (0 … 1): at least that share of the recorded values is at or below the result.
-  /// The result is the upper end of a bucket, at most the largest value; 0 if the histogram is empty.
+  /// Returns a value that at least the share `share` (0 … 1) of all recorded values does not exceed. The result is the
+  /// upper end of a bucket, but at most the largest recorded value; 0 if the histogram is empty.
   [[nodiscard]] std::uint32_t percentile(double share) const {
     std::uint64_t below = 0;
     for (std::size_t i = 0; i < bucket_count; ++i) {
@@ -51,7 +51,7 @@ class Histogram {
     const unsigned shift = width - digit_bits - 1;
     return (std::size_t{shift} << digit_bits) + (value >> shift);
   }
-  /// Returns the largest value that the bucket counts.
+  /// Returns the largest value that belongs to the bucket with index `bucket`.
   [[nodiscard]] static constexpr std::uint32_t last_of(std::size_t bucket) {
     if (bucket < std::size_t{2} << digit_bits) return static_cast<std::uint32_t>(bucket);
     const std::size_t shift = (bucket >> digit_bits) - 1;

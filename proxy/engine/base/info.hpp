@@ -76,7 +76,8 @@ struct Observed {
   /// sum in bytes of the windows or allowances (bytes to send until the next Node-B report) that the controller
   /// computed
   double decided_bytes = 0;
-  /// sum of the actual values at the same decisions: bytes in flight for a window, bytes sent for an allowance
+  /// Sum of the actual bytes that were compared with these decisions: bytes in flight for a window, bytes sent for an
+  /// allowance (bytes to send until the next Node-B report).
   double actual_bytes = 0;
   /// number of ACKs to the server that the controller would have delayed if its decisions were applied
   std::uint64_t waits = 0;
@@ -123,7 +124,7 @@ struct Observed {
 struct GroupTotals {
   std::uint64_t reports = 0;
 
-  /// number of samples, from Node-B reports or from the ACK-based controller
+  /// number of samples of the queue length, from Node-B reports or from the ACK-based controller
   std::uint64_t samples = 0;
   std::uint64_t transmitted = 0;  ///< bytes that have left the radio queues since the shard began
   std::uint64_t dropped = 0;
@@ -181,8 +182,8 @@ struct BearerInfo {
   Bytes in_flight;  ///< bytes in flight: payload summed over the radio legs, or IP bytes of all connections if the
                     ///< bearer has an ACK-based controller
   /// Bytes that may be in flight now: the bytes in flight plus the bytes that may still be sent. The latter are the
-  /// controller's send budget, or what the congestion windows allow if there is no budget. Not set without a budget and
-  /// without split connections.
+  /// controller's send budget, or what the congestion windows allow if there is no budget. Not set if there is neither
+  /// a budget nor a split connection.
   std::optional<Bytes> window;
   Bytes held;    ///< bytes held for the UE: unsent, or sent and not acknowledged
   Bytes unsent;  ///< bytes held for the UE and not yet sent
@@ -192,7 +193,8 @@ struct BearerInfo {
   /// IP bytes of cross traffic (packets of no split or end-to-end connection, such as QUIC) that wait until the
   /// controller allows them.
   Bytes cross_traffic_waiting;
-  /// cumulative IP bytes sent to the UE; counted for split connections while a controller may limit a bearer of the UE
+  /// Cumulative IP bytes sent to the UE. Bytes of split connections are included only while a controller may limit a
+  /// bearer of the UE.
   std::uint64_t injected = 0;
   Bytes queue;            ///< bytes in the radio queue according to the last Node-B report
   Instant reported_at{};  ///< time when the last Node-B report was received; 0 before the first

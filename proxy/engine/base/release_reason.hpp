@@ -23,8 +23,8 @@ enum class ReleaseReason : std::uint8_t {
   SLUICE_PROXY_RELEASE_REASONS(X)
 #undef X
       released_earlier_run,  ///< an earlier run of the program had split the connection
-  /// The connection was never split: its handshake was refused, a split does not support it, or its release was
-  /// requested before the split.
+  /// The connection was never split: its handshake was refused, it has a property that the proxy cannot split, or its
+  /// release was requested before the split.
   never_split
 };
 

@@ -9,8 +9,8 @@
 namespace sluice::proxy {
 
 /// Upper 56 bits of a note that the proxy writes into the packet buffer of a RST that it sends. The low 8 bits contain
-/// the ResetReason, which captures show. A note can remain in a reused buffer, so it is valid only for a RST with the
-/// sequence number in the note.
+/// the ResetReason, which captures show. A note can remain in a reused buffer. It is therefore valid only for a RST
+/// with the sequence number that is stored beside it.
 inline constexpr std::uint64_t reset_note_mark = 0x736c'7569'6372'7374U & ~std::uint64_t{0xff};
 
 /// Writes the reason of a RST into the packet buffer of `frame`, a RST with sequence number `seq`.
