@@ -69,24 +69,25 @@ class AckController {
   /// number of flows of cross traffic (packets of no split or end-to-end connection, such as QUIC) that wait for the
   /// bearer's window
   std::uint32_t cross_traffic_flows = 0;
-  /// IP bytes in flight of the end-to-end connections that something else than this window limits
+  /// IP bytes in flight of the end-to-end connections that this window does not limit
   /// (EndToEndFlowCount::limited_elsewhere).
   Bytes flight_elsewhere;
   /// Records cross traffic: IP bytes that were sent to the UE and that the window of this bearer does not limit.
   void add_cross_traffic(Bytes bytes) { cross_traffic_ += bytes; }
-  /// Records IP bytes of data that the UE has sent, because an upload delays the ACKs of downloads. Only samples of a
-  /// later time than `now` contain these bytes, so the order of segments that arrive together does not matter.
+  /// Records IP bytes of data that the UE has sent, because an upload delays the ACKs of downloads. Only an ACK sample
+  /// that is taken later than `now` includes them. The order of segments that arrive at the same time therefore does
+  /// not matter.
   void add_uploaded(Bytes bytes, Instant now) {
     settle_uploaded(now);
     uploaded_now_ += bytes;
   }
   /// Passes an ACK to the controller as a sample, together with the UE's upload and the cross traffic since the last
-  /// sample. Cross traffic is what was sent to the UE and this window does not limit. On a fast link, the ACKs of up to
-  /// 1 ms form one sample (DelayBasedController::summing_time()).
+  /// sample. Cross traffic is traffic to the UE that this window does not limit. On a fast link, the ACKs of up to 1 ms
+  /// form one sample (DelayBasedController::summing_time()).
   void on_ack(const control::AckSample& ack);
   /// Passes a Node-B report of the UE's radio queue to the controller. Returns false if the report must be discarded,
-  /// because the UE's ACKs have contradicted the reports for some seconds. `check` makes this comparison, from the ACKs
-  /// after the first call on. It must outlive this object and be the same in all calls.
+  /// because the UE's ACKs have contradicted the reports for some seconds. `check` compares the reports with the ACKs
+  /// that arrive after the first call. It must outlive this object and be the same in all calls.
   bool on_report(Instant now, const control::feedback::BearerReport& report, control::ReportCheck& check);
   /// Must be called before bytes are sent. If no bytes are in flight, notifies the controller that sending resumes
   /// after a pause.
@@ -128,8 +129,8 @@ class AckController {
 
   /// Sum of the ACKs that were not passed to the controller yet. On a fast link, several ACKs form one sample.
   struct AckSum {
-    /// Sum of the squares of the numbers of bytes that the summed ACKs acknowledge. Divided by `delivered`, it is the
-    /// mean number of bytes per ACK, weighted by bytes (ACK stretch).
+    /// Sum over the ACKs of the square of the bytes that each ACK acknowledges. Divided by `delivered`, it gives the
+    /// ACK stretch: the mean number of bytes per ACK, weighted by bytes.
     double squares = 0;
     Bytes in_flight;        ///< bytes in flight after the newest summed ACK
     Instant newest_at{};    ///< time of the newest summed ACK
@@ -139,13 +140,14 @@ class AckController {
     Bytes delivered;  ///< bytes that the summed ACKs acknowledge; zero if the sum contains no ACK
   };
   /// Adds an ACK to the sum, and passes the sum to the controller if it is complete. The sum is complete if the
-  /// controller's last sample is at least `longest` old, if no bytes are in flight, or if bytes were lost.
+  /// controller's last sample is at least `longest` old, if no bytes are in flight, or if bytes were lost. A sum whose
+  /// newest ACK is at least `longest` old is passed before, as a sample of its own.
   [[gnu::noinline]] void add_to_sum(const control::AckSample& ack, Duration longest);
-  /// Passes the summed ACKs to the controller as one sample. Values that cannot be summed, such as the time, are taken
-  /// from `ack`.
+  /// Passes the summed ACKs to the controller as one sample. Values that are no sums, such as the time, are taken from
+  /// `ack`.
   void give_sum(const control::AckSample& ack);
   /// Passes an ACK sample to the controller, after adding the UE's upload and the cross traffic since the last sample.
-  /// Cross traffic is what was sent to the UE and this window does not limit.
+  /// Cross traffic is traffic to the UE that this window does not limit.
   void give(const control::AckSample& ack);
 
   /// Calls the controller function that the type `Call` names, and records the call in the decision log, if there is

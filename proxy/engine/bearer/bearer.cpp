@@ -160,8 +160,8 @@ void Bearer::suspend_extrapolation(const SuppressingNodeB& sender) {
 }
 
 /// True if the timer that detects a missing Node-B report may be suspended. An allowance of trusted reports must limit
-/// the sending. The bearer must have nothing to send, have sent nothing since the last report, and limit no cross
-/// traffic. No further controller step is then needed until spend() records bytes.
+/// the sending. The bearer must have nothing to send, have sent nothing since the last grant of bytes, and limit no
+/// cross traffic. No further controller step is then needed until spend() records bytes.
 bool Bearer::can_suspend() const {
   return report_state_ && report_state_->trusted && rate_control_.window_source() == tcp::WindowSource::allowance &&
          !report_state_->grant.is_used() && load.backlog == Bytes{} && !has_cross_traffic_queue_;

@@ -38,7 +38,7 @@ class Bearer : public CircularListHook<Bearer> {
     stale,  ///< ignored, because the Node-B report is not newer than the last report
     /// the Node-B report counts as missing, because the UE's ACKs have contradicted the reports for some seconds
     distrusted,
-    applied,  ///< the Node-B report was recorded, and the number of bytes that may be sent was updated
+    applied,  ///< the Node-B report was recorded and passed to the controller, if the UE has one
   };
 
   /// Creates a bearer without flows. `settings` (of the policy) and `pools` must outlive it. `in_control_group` is true
@@ -62,7 +62,7 @@ class Bearer : public CircularListHook<Bearer> {
   /// True if at least one flow, split or end to end, belongs to the bearer.
   [[nodiscard]] bool in_use() const { return flow_count + end_to_end_count > 0; }
   /// Records that a connection was established. From then on the bearer and its measurements are kept for timeouts.idle
-  /// after its last flow ends. A bearer that only had handshakes is removed at once.
+  /// after its last flow ends. A bearer that only had incomplete handshakes is removed at the end of the last one.
   void use() { used_ = true; }
   [[nodiscard]] bool used() const { return used_; }
 
@@ -92,13 +92,14 @@ class Bearer : public CircularListHook<Bearer> {
     return report_state_ ? report_state_->grant.left() : Bytes{};
   }
   /// Subtracts `bytes`, which were just sent, from the allowance of the last Node-B report. Has no effect unless an
-  /// allowance limits the sending. The timer that detects a missing report is suspended while nothing is sent. Returns
-  /// true if this call has restarted that timer; the caller must then schedule deadline() again.
+  /// allowance limits the sending. The timer that detects a missing report can be suspended while nothing is sent, and
+  /// sent bytes restart it. Returns true if this call has restarted that timer; the caller must then schedule
+  /// deadline() again.
   bool spend(Bytes bytes, Instant now);
-  /// Handles the expiry of the bearer's timer at `now`. If one Node-B report is missing, grants the bytes that the link
-  /// carries in one period at its mean rate. If reports are late for longer, congestion control or the ACK-based
-  /// controller replaces the report-based controller. Returns true if flows may now send, or if what limits them has
-  /// changed.
+  /// Handles the expiry of the bearer's timer at `now`. For each missing Node-B report, grants the bytes that the link
+  /// carries in one period at its mean rate. When no report has arrived for several periods (control::Fallback),
+  /// congestion control or the ACK-based controller replaces the report-based controller. Returns true if flows may now
+  /// send, or if what limits them has changed.
   bool on_deadline(Instant now);
   /// Returns when on_deadline() must be called next. Returns `never` if no controller has feedback (Node-B reports or
   /// ACKs), so that no timer is needed.
@@ -108,8 +109,8 @@ class Bearer : public CircularListHook<Bearer> {
   /// window.
   [[nodiscard]] Bytes seed_window(Duration srtt) const;
 
-  /// Returns the Node-B reports received about the UE. Before the caller passes a new report to on_report(), it must
-  /// check the report with ReportSequencer::accepts().
+  /// Returns the object that stores the newest Node-B report about the UE. Before the caller passes a new report to
+  /// on_report(), it must check the report with ReportSequencer::accepts().
   [[nodiscard]] const ReportSequencer& reports() const;
   /// Returns the state derived from Node-B reports. Null until a report has arrived or a decision was recorded in mode
   /// observe (decisions computed, not applied).
@@ -132,8 +133,8 @@ class Bearer : public CircularListHook<Bearer> {
     make_report_state().observed.add(decided, actual, waited);
     pools_->observed.add(decided, actual, waited);
   }
-  /// Records a decision of the ACK-based controller in mode observe, in which it is not applied. The computed window
-  /// and its queueing delay are recorded together with the actual bytes in flight and delay. Requires
+  /// Records a decision of the ACK-based controller in mode observe, in which it is not applied. The computed window is
+  /// recorded with the actual bytes in flight, and the target queueing delay with the actual one. Requires
   /// rate_control().is_ack_based().
   [[gnu::cold, gnu::noinline]] void observe_ack_controller();
   /// Prefetches the cache lines of this object that on_report() reads. See prefetch_controller_state() for the pooled
@@ -151,8 +152,8 @@ class Bearer : public CircularListHook<Bearer> {
   [[nodiscard]] const AckController& ack_controller() const {
     return ack_controller_ ? *ack_controller_ : pools_->fresh_ack_controller(*settings_);
   }
-  /// True if the ACK-based controller runs and a split flow of the bearer waits for the controller's window. A flow
-  /// that has only retransmissions to send waits, too, although it has no unsent data.
+  /// True if the ACK-based controller runs, and a split flow of the bearer has unsent data or waits for the
+  /// controller's window. A flow that has only retransmissions to send can wait, too.
   [[nodiscard]] bool has_waiting_flows() const {
     return rate_control_.is_ack_based() && (load.backlogged_flows != 0 || ack_controller().waiting() != 0);
   }
@@ -185,7 +186,7 @@ class Bearer : public CircularListHook<Bearer> {
   /// are still waiting.
   void drop_cross_traffic_queue();
   /// Starts to count the UE's answers (short datagrams) in one QUIC download. Returns the object that derives from them
-  /// what was delivered. Requires has_cross_traffic_queue() and that no answers are counted.
+  /// how much of the download the UE has received. Requires has_cross_traffic_queue() and that no answers are counted.
   control::AnswerClock& make_answer_clock(Instant now);
   /// Stops counting the UE's answers (short datagrams) in a QUIC download, if they are counted. Requires
   /// has_cross_traffic_queue().
@@ -226,12 +227,12 @@ class Bearer : public CircularListHook<Bearer> {
   /// list by Flow::bearer_next.
   FlowId first_flow = no_id;
   std::uint32_t flow_count = 0;  ///< split connections and handshakes
-  /// number of connections of this bearer that pass end to end, so that their TCP endpoints are the hosts
+  /// number of connections of this bearer that the proxy does not split, so that their TCP endpoints are the hosts
   std::uint32_t end_to_end_count = 0;
   std::uint32_t first_holding = no_id;  ///< first element of the list of end-to-end connections that have delayed ACKs
   Instant wheel_deadline = never;       ///< expiry time of the bearer's timer in the timer wheel
-  /// Sums over the split connections of the bearer. Each connection contributes the values that it had when its pending
-  /// events were last processed.
+  /// Sums over the split connections of the bearer, such as their unsent bytes. Each connection contributes the values
+  /// that it had when its pending events were last processed.
   BearerLoad load;
   /// Share of payload in the IP bytes of data packets of split connections; measured while bytes to the UE are counted.
   control::Framing framing;
@@ -258,7 +259,7 @@ class Bearer : public CircularListHook<Bearer> {
     sent_.start_history(now, bytes, recent_sends_pool());
   }
   /// Passes the size of cross traffic, which this bearer's window does not limit, to the ACK-based controller. Until
-  /// that controller is created, adds the size to a sum.
+  /// that controller is created, adds the size to cross_traffic_.
   [[gnu::noinline]] void count_cross_traffic(Bytes bytes);
   /// Returns the pool of send histories with the parameters of this bearer. Its round trip from the proxy to the Node-B
   /// and back is 2·τp, twice the configured one-way delay.
@@ -278,8 +279,8 @@ class Bearer : public CircularListHook<Bearer> {
   /// the rest.
   void grant_by(const ReportArrival& report, Bytes bytes_in_flight, Bytes in_advance, double share, Instant now);
   /// True if the timer that detects a missing Node-B report may be suspended. An allowance of trusted reports must
-  /// limit the sending. The bearer must have nothing to send, have sent nothing since the last report, and limit no
-  /// cross traffic.
+  /// limit the sending. The bearer must have nothing to send, have sent nothing since the last grant of bytes, and
+  /// limit no cross traffic.
   [[nodiscard]] bool can_suspend() const;
   /// Selects the input of the controller, Node-B reports or ACKs, by their feedback delays; see
   /// RateControlMode::compare().

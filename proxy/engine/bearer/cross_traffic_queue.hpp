@@ -11,9 +11,9 @@
 
 namespace sluice::proxy {
 
-/// Cross traffic of one UE: packets to the UE of no split or end-to-end connection, such as QUIC. Stores packets that
-/// wait until the controller allows them, and counts the bytes in flight. Exists while the UE's bearer limits cross
-/// traffic. The class Bearer creates and removes this object and the one in `clock`. Thread: the shard's.
+/// Cross traffic of one UE: packets to the UE that belong to no split or end-to-end connection, such as QUIC. Stores
+/// packets that wait until the controller allows them, and counts the bytes in flight. Exists while the UE's bearer
+/// limits cross traffic. The class Bearer creates and removes this object and the one in `clock`. Thread: the shard's.
 struct CrossTrafficQueue {
   /// Updates `share`, the mean share of cross traffic, after an ACK. Since the last update, the UE has received `own`
   /// bytes of cross traffic and `others` bytes of TCP connections.
@@ -50,12 +50,13 @@ struct CrossTrafficQueue {
   /// QueuedPacket::slot of the packets of the QUIC download whose deliveries `clock` estimates.
   std::uint32_t clocked_slot = 0;
   /// Start of the current period (a round trip, at least 20 ms). In each period, sparse flows (those that send little)
-  /// may together send 3000 bytes beyond the window.
+  /// may together send 3000 bytes beyond the controller's window.
   Instant overdrawn_since{};
-  /// IP bytes that sparse flows (those that send little) have sent beyond the window since `overdrawn_since`
+  /// IP bytes that sparse flows (those that send little) have sent beyond the controller's window since
+  /// `overdrawn_since`
   Bytes overdrawn;
-  /// Time of the newest ACK that showed how much the link delivers. Until such an ACK arrives, it is the time at which
-  /// ACKs began to control the cross traffic.
+  /// Time of the newest ACK that showed how much the link delivers. Before the first such ACK, the time at which this
+  /// object was created or ACKs became the controller's input.
   Instant ack_at{};
 };
 

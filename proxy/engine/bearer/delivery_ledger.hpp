@@ -25,7 +25,7 @@ class DeliveryLedger {
     newest().last = now;
     newest().bytes += static_cast<std::uint32_t>(bytes.count());
   }
-  /// Removes the bytes that were sent at or before `until`, and returns their number.
+  /// Removes the entries whose bytes were all sent at or before `until`, and returns the number of these bytes.
   Bytes take_until(Instant until) {
     Bytes sum;
     while (count_ > 0 && entries_[oldest_].last <= until) {
@@ -41,7 +41,8 @@ class DeliveryLedger {
     count_ = 0;
     return std::exchange(total_, Bytes{});
   }
-  /// Returns the time at which the oldest entry's last bytes were sent. Requires total() > 0.
+  /// Returns the time at which the newest bytes of the oldest entry were sent. From this time on take_until() removes
+  /// the entry. Requires total() > 0.
   [[nodiscard]] Instant oldest() const { return entries_[oldest_].last; }
   /// Returns the number of bytes that were sent and are not known to be delivered yet.
   [[nodiscard]] Bytes total() const { return total_; }

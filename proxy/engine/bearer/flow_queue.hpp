@@ -35,7 +35,7 @@ class FlowQueue {
     packet::Packet packet;
     QueuedPacket about;
     bool dropped = false;  ///< true if CoDel drops the packet, so that it must not be sent
-    bool marked = false;   ///< true if CoDel marked the packet with CE
+    bool marked = false;   ///< true if the packet got a CE mark, because it waited too long
   };
 
   [[nodiscard]] bool empty() const { return packets_ == 0; }
@@ -47,7 +47,7 @@ class FlowQueue {
   /// Holds back the packets of one FIFO until release(): pop() takes only packets of the other FIFOs. `slot` is
   /// QueuedPacket::slot of a packet of the flow. At most one FIFO is held back.
   void hold(std::uint32_t slot);
-  /// Ends hold(), if a FIFO is held back.
+  /// Ends the effect of hold(), so that pop() takes packets of every FIFO again.
   void release();
   /// Returns the number of flows with queued packets that are not held back.
   [[nodiscard]] std::uint32_t ready_flows() const {
@@ -115,8 +115,8 @@ class FlowQueue {
     bool listed = false;      ///< true if the number of this flow's slot is in new_ or old_; false while held back
   };
 
-  /// Rotates the lists of slots until the first slot has packets and may still send bytes in its round, and returns
-  /// that slot. Requires any_ready().
+  /// Rotates the lists of slots (FIFOs of flows) until the first slot has packets and may still send bytes in its
+  /// round. Returns that slot. Requires any_ready().
   std::uint8_t select();
   /// Removes and returns the oldest packet in a slot, the queue of one flow.
   [[nodiscard]] Popped take(std::uint8_t slot);

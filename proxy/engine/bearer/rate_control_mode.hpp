@@ -30,15 +30,16 @@ class RateControlMode {
 
   /// Records whether Node-B reports arrive in time.
   void set_timely_reports(const PolicySettings& settings, bool in_time);
-  /// Selects between reports and ACKs by their feedback delays `by_reports` and `by_acks`; 0 means unknown. Reports
-  /// replace ACKs if their delay is less than 2/3 of the delay of ACKs, and stay while it is less than 4/5. Reports are
+  /// Selects between Node-B reports and ACKs by their feedback delays `by_reports` and `by_acks`; 0 means unknown.
+  /// Reports replace ACKs if by_reports is less than 2/3 of by_acks, and stay while it is less than 4/5. Reports are
   /// not used if `is_contradicted` is true, that is, if ACKs contradict them. Has no effect unless input() is
   /// FeedbackInput::acks_or_reports and connections are split.
   void compare(const PolicySettings& settings, Duration by_reports, Duration by_acks, bool is_contradicted);
 
   /// Returns what controls the sending of the radio legs (TCP endpoints facing the UE) now.
   [[nodiscard]] Controller controller() const { return controller_; }
-  /// Returns which input of a controller the policy and the UE's group permit.
+  /// Returns the input that the policy selects for the controller; `none` if the UE is in the control group, which no
+  /// rate controller limits.
   [[nodiscard]] FeedbackInput input() const { return input_; }
 
   /// True if the mode uses feedback (Node-B reports or ACKs) and the UE is not in the control group, which no rate
@@ -84,8 +85,8 @@ class RateControlMode {
   [[nodiscard]] bool limits_inflight() const { return has(controller_, ControllerProperty::inflight); }
 
  private:
-  /// Returns the controller that follows from the settings, the permitted input, and which inputs are available and
-  /// faster now.
+  /// Returns the controller for the policy's settings and input(). The result also depends on whether Node-B reports
+  /// arrive in time and have less feedback delay than ACKs.
   [[nodiscard]] Controller select(const PolicySettings& settings) const;
 
   Controller controller_;

@@ -10,8 +10,8 @@
 
 namespace sluice::proxy {
 
-/// Node-B reports about one UE in the order of their arrival. Decides from which Node-B reports are accepted and
-/// whether a report is new, and stores the newest one. Thread: the shard's.
+/// Sequence of the Node-B reports about one UE, of which the newest is stored. Decides whether a report is accepted,
+/// which depends on the Node-B that sent it, and whether it is newer than the stored one. Thread: the shard's.
 class ReportSequencer {
  public:
   /// Starts without a report. `longest_silence` is the upper limit of the report period, whatever period a Node-B
@@ -23,8 +23,8 @@ class ReportSequencer {
 
   /// True if the report is from the Node-B that serves the UE, or from another Node-B that now replaces it. A replacing
   /// Node-B must report state normal. The old one must have reported handover, outage or release, or be silent. Silent
-  /// means that neither a report nor an omission notice arrived for two report periods. This time is at least 20 ms,
-  /// and at most the constructor's `longest_silence`.
+  /// means that neither a report nor an omission notice arrived for two report periods. Two periods count as at most
+  /// the constructor's `longest_silence`, but as at least 20 ms.
   [[nodiscard]] bool accepts(const ReportArrival& report, Instant now) const;
   /// True if an accepted report is from a different Node-B than the last report.
   [[nodiscard]] bool changes_reporter(const ReportArrival& report) const {
@@ -51,8 +51,8 @@ class ReportSequencer {
   [[nodiscard]] const ReportArrival& last() const { return last_; }
   /// Returns when the last Node-B report arrived.
   [[nodiscard]] Instant last_at() const { return last_at_; }
-  /// Returns the last time at which the newest Node-B report about the UE was known to be valid. This is its arrival,
-  /// or the arrival of a later notice that the Node-B omitted the unchanged UE.
+  /// Returns the latest time at which the newest Node-B report about the UE was known to be valid. This is its arrival,
+  /// or the time that record_omitted() has recorded because the Node-B omitted the unchanged UE.
   [[nodiscard]] Instant omission_rx() const { return omission_rx_; }
 
  private:

@@ -33,12 +33,12 @@ struct ReportState {
   /// `waits` is true if there is data to send.
   void extrapolate_missing_report(Rate mean_rate, bool waits);
   /// Subtracts `bytes`, which were just sent, from the allowance (bytes that the last Node-B report permits). The timer
-  /// that detects a missing report is suspended while nothing is sent. Returns true if this call has restarted that
-  /// timer.
+  /// that detects a missing report can be suspended while nothing is sent, and sent bytes restart it. Returns true if
+  /// this call has restarted that timer.
   bool spend(Bytes bytes, Instant now);
 
   /// Handles a notice that the Node-B `sender` omitted unchanged UEs, so that the last report about this UE may still
-  /// be valid. `idle` is true if the bearer has sent nothing since the last controller step and has nothing to send.
+  /// be valid. `idle` is true if the bearer has sent nothing since the last grant of bytes and has nothing to send.
   void on_omitted(const SuppressingNodeB& sender, bool idle);
   /// Stops the timer after which the proxy itself grants bytes in place of a missing Node-B report. Must be called only
   /// if the bearer has nothing to send. Has no effect unless the Node-B `sender`, which omits unchanged UEs, sent the

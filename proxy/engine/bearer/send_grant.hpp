@@ -13,8 +13,9 @@ namespace sluice::proxy {
 /// how many of them are left. Thread: the shard's.
 class SendGrant {
  public:
-  /// Starts a new grant of `allowance` bytes. Unused bytes of the old grant are discarded. If `waiting` is true, data
-  /// waits, and up to one packet of unused bytes is kept. These bytes may have been too few for a whole packet.
+  /// Starts a new grant of `allowance` bytes. If `waiting` is true (data waits to be sent), up to one packet of unused
+  /// bytes of the old grant is added. These bytes may have been too few for a whole packet. All other unused bytes are
+  /// discarded.
   void give(Bytes allowance, bool waiting) {
     const Bytes carried = std::min(std::max(left_, Bytes{}), waiting ? control::longest_packet : Bytes{});
     given_ = std::max(allowance, Bytes{});
@@ -66,8 +67,8 @@ class MissingReportExtrapolator {
     ++extrapolated_;
   }
   /// Handles a Node-B report before which `lost` reports were lost, and resets the number of grants in place of missing
-  /// reports. Returns how many grants replaced reports that were only late; the caller must subtract these bytes from
-  /// the next grant.
+  /// reports. Returns how many of these grants replaced reports that were only late. The caller must subtract the bytes
+  /// of that many grants from the next grant, because the late reports grant them too.
   [[nodiscard]] std::uint64_t take_late(std::uint64_t lost) {
     const std::uint64_t late = extrapolated_ > lost ? extrapolated_ - lost : 0;
     extrapolated_ = 0;

@@ -26,9 +26,9 @@ struct RecentSendsPool {
   std::uint32_t bearer;
 };
 
-/// Counts the IP bytes sent to a UE, and stores when those were sent that may still be in flight to the Node-B. Bytes
-/// of a single send time are stored in this object. For more, a history is created in a pool. Most UEs are idle and
-/// need none. Thread: the shard's.
+/// Counts the IP bytes sent to a UE, and stores the send times of those that may still be in flight to the Node-B.
+/// Bytes of a single send time are stored in this object. For more send times, a history is created in a pool. Most UEs
+/// are idle and need none. Thread: the shard's.
 class UeSendHistory {
  public:
   /// Returns the total number of IP bytes sent to the UE.
