@@ -29,14 +29,15 @@ class ActivePolicies {
   /// True if a controller gives short flows (less than smvs.short_flow sent) priority, under the active policies or any
   /// earlier ones. The proxy then counts the short flows.
   [[nodiscard]] bool prioritizes_short_flows() const { return prioritizes_short_flows_; }
-  /// True if at least one of the active policies permits to count answers to QUIC downloads, that is, short datagrams
-  /// of the UE.
+  /// True if at least one of the active policies permits counting the answers to QUIC downloads, that is, short
+  /// datagrams of the UE.
   [[nodiscard]] bool counts_answers() const { return counts_answers_; }
   /// True if at least one of the active policies lowers the rate signal of SCONE packets, or would do so in mode
   /// observe.
   [[nodiscard]] bool advises_rates() const { return advises_rates_; }
   /// True if at least one of the active policies forwards cross traffic (packets of no split or end-to-end connection,
-  /// such as QUIC) at once. If not, no policy need be looked up for a datagram.
+  /// such as QUIC) at once. If not, all cross traffic may wait in the UE's queue, and no policy need be looked up for a
+  /// datagram.
   [[nodiscard]] bool passes_cross_traffic() const { return passes_cross_traffic_; }
   /// Returns the endpoint configuration for new connections. A connection keeps it when policies are replaced.
   /// Generation numbers repeat after 65 535 replacements; a connection that is older then uses the configuration of the

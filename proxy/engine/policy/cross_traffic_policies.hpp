@@ -17,7 +17,8 @@ class CrossTrafficPolicies {
  public:
   /// True if the first policy that matches the flow permits its packets to wait in the UE's queue of cross traffic.
   /// `packet` is a packet of the flow with the key `flow`, and `tag` the keyed hash of that key. Without a UDP or TCP
-  /// header, as in a fragment, all ports are 0. Need not be called unless policies.passes_cross_traffic().
+  /// header, as in a fragment, all ports are 0. If policies.passes_cross_traffic() is false, the result is always true,
+  /// so that no call is needed.
   [[nodiscard, gnu::noinline]] bool may_wait(const ActivePolicies& policies, flow::KeyTag tag,
                                              const flow::FlowKey& flow, const ConnectionView& packet);
 

@@ -69,7 +69,7 @@ struct Policies {
   /// True if at least one policy selects a controller that prefers short flows, which have sent less than
   /// smvs.short_flow.
   [[nodiscard]] bool prioritizes_short_flows() const;
-  /// True if at least one policy permits to count answers to QUIC downloads, that is, short datagrams of the UE.
+  /// True if at least one policy permits counting the answers to QUIC downloads, that is, short datagrams of the UE.
   [[nodiscard]] bool counts_answers() const;
   /// True if at least one policy lowers the rate signal of SCONE packets, or would do so in mode observe.
   [[nodiscard]] bool advises_rates() const;

@@ -77,18 +77,18 @@ enum class ControllerLocation : std::uint8_t {
   acks
 };
 
-/// Properties of a controller that depend on its location.
+/// Properties of the controller of mode smvs that depend on where it runs.
 struct ControllerLocationTraits {
   /// true if the controller needs Node-B reports, which contain the allowance or measurements
   bool needs_reports = true;
 };
-/// Returns the properties of a controller at this location.
+/// Returns the properties of the controller of mode smvs if it runs at this location.
 [[nodiscard]] constexpr ControllerLocationTraits traits_of(ControllerLocation place) {
   return {place != ControllerLocation::acks};
 }
 
-/// Selects what limits the sending to a UE while Node-B reports are late. Applies to modes with a report-based
-/// controller.
+/// Selects what limits the sending to a UE while Node-B reports are late. Applies to mode smvs if its controller needs
+/// reports (SmvsSettings::law is `nodeb` or `proxy`).
 enum class WithoutReports : std::uint8_t {
   congestion_control,  ///< the congestion control of each connection limits the sending
   acks                 ///< the ACK-based controller limits the sending
@@ -144,8 +144,8 @@ enum class Intercept : std::uint8_t {
   return mode != Mode::bypass && mode != Mode::observe && (!law || text_of(*law).split);
 }
 /// True if the mode supports end-to-end connections under a controller. Mode smvs does so only with the ACK-based
-/// controller, which PolicySettings::can_regulate() checks. No ACK can carry an allowance (bytes to send per report) to
-/// a server.
+/// controller, which PolicySettings::can_regulate() checks. The report-based one cannot, because no ACK can carry an
+/// allowance (bytes to send per report) to a server.
 [[nodiscard]] constexpr bool can_regulate(Mode mode) {
   const auto law = flow_controller_of(mode);
   return mode == Mode::observe || mode == Mode::smvs || (law && text_of(*law).regulate);
@@ -164,8 +164,8 @@ struct PolicySettings {
 
   /// True in mode observe, in which a controller computes decisions that are not applied.
   [[nodiscard]] bool observes() const { return mode == Mode::observe; }
-  /// Returns the mode whose controller runs: in mode observe, in which decisions are not applied, the one in
-  /// `observed`, else `mode`.
+  /// Returns the mode whose controller runs. This is `mode`, or `observed` in mode observe, in which a controller
+  /// computes decisions that are not applied.
   [[nodiscard]] Mode law() const { return observes() ? observed : mode; }
   /// True if the controller that runs needs Node-B reports. A per-flow window controller needs none if it only divides
   /// a buffer whose size is configured.
@@ -176,8 +176,8 @@ struct PolicySettings {
         flow_controller && control::text_of(*flow_controller).needs_buffer_only && laws.buffer > Bytes{};
     return needs_feedback(mode) && !told_all;
   }
-  /// True if the ACK-based controller gets the UE's ACKs as input. This controller then limits the sending either
-  /// always, or only while Node-B reports are late.
+  /// True if the ACK-based controller gets the UE's ACKs as input. With ControllerLocation::acks it limits the sending
+  /// unless Node-B reports have less delay than ACKs. Otherwise it does so only while reports are late.
   [[nodiscard]] bool uses_ack_feedback() const {
     return law() == Mode::smvs && (!traits_of(smvs.law).needs_reports || smvs.without_reports == WithoutReports::acks);
   }
@@ -186,11 +186,13 @@ struct PolicySettings {
   [[nodiscard]] bool prioritizes_short_flows() const {
     return law() == Mode::smvs && smvs.short_flow > Bytes{} && smvs.short_flow_reference < 1;
   }
-  /// True if the controller that these settings select supports end-to-end connections, by windows in ACKs.
+  /// True if the controller that these settings select supports end-to-end connections, which it limits by the windows
+  /// in their ACKs.
   [[nodiscard]] bool can_regulate() const {
     return proxy::can_regulate(mode) && (mode != Mode::smvs || smvs.law == ControllerLocation::acks);
   }
-  /// True if connections stay end to end and their ACKs are rewritten by a controller.
+  /// True if connections stay end to end and a controller computes the windows in their ACKs. In mode observe these
+  /// windows are only recorded.
   [[nodiscard]] bool regulates() const {
     return can_regulate() && (intercept == Intercept::regulate || !can_split(mode));
   }
@@ -202,8 +204,8 @@ struct PolicySettings {
   [[nodiscard]] bool splits() const { return can_split(mode) && !regulates(); }
 };
 
-/// True if the proxy may count the answers to a QUIC download of a UE, its short datagrams, under these settings. The
-/// controller can then limit the download although it gets neither Node-B reports nor TCP ACKs.
+/// True if these settings permit counting the short datagrams (answers) with which a UE responds to a QUIC download.
+/// The controller can then limit the download although it gets neither Node-B reports nor TCP ACKs.
 [[nodiscard]] inline bool counts_answers(const PolicySettings& settings) {
   return settings.mode == Mode::smvs && settings.smvs.cross_traffic == CrossTraffic::queue &&
          settings.smvs.uplink_answers == UplinkAnswers::count && settings.smvs.law == ControllerLocation::acks &&
