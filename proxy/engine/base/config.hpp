@@ -19,7 +19,8 @@ namespace sluice::proxy {
 
 /// Bounds on the memory of a shard. The memory is allocated at start and never grows.
 struct ShardLimits {
-  /// Maximum number of split connections and handshakes, and of end-to-end connections in addition; 1 … 16 777 216.
+  /// Maximum number of split connections and handshakes together, 1 … 16 777 216. As many end-to-end connections are
+  /// possible in addition.
   std::uint32_t max_flows = 65'536;
   std::uint32_t max_bearers = 16'384;
   /// Maximum number of payload bytes that the proxy holds for one direction of a connection, plus those that its
@@ -44,14 +45,15 @@ struct ShardLimits {
   /// Share (0 … 1) of the payload buffers (pool minus port_buffers and reserve) that all connections of one UE together
   /// may hold and advertise as windows.
   double ue_share = 0.6;
-  /// Share (0 … 1) of the payload buffers (pool minus port_buffers and reserve) that payload occupies or advertised
-  /// windows may fill. Below this share, a connection may advertise a larger window than its measured throughput needs.
+  /// Threshold (0 … 1) of the share of the payload buffers (pool minus port_buffers and reserve) that payload occupies
+  /// or advertised windows may fill. Below it, a connection may advertise a larger window than its measured throughput
+  /// needs.
   double shrink_windows_at = 0.5;
-  /// Share (0 … 1) of the packet buffers (without those in port_buffers) in use above which new connections are not
-  /// split.
+  /// Threshold (0 … 1) of the share of packet buffers in use, without those in port_buffers. Above it, new connections
+  /// are not split.
   double refuse_flows_at = 0.75;
-  /// Share (0 … 1) of the packet buffers (without those in port_buffers) in use above which some split connections are
-  /// handed back to their hosts: those without queued packets.
+  /// Threshold (0 … 1) of the share of packet buffers in use, without those in port_buffers. Above it, split
+  /// connections without queued packets are handed back to their hosts.
   double release_flows_at = 0.875;
 };
 
@@ -65,7 +67,7 @@ struct ShardTimeouts {
   /// packets is kept, and that of a bearer without connections.
   Duration idle = std::chrono::seconds(300);
   /// Time after which a connection is reset because a host has acknowledged nothing of the data that the proxy holds
-  /// for it. At most 4 hours.
+  /// for it. At most 4 hours, because Leg::progress stores the time of the last progress in 16 bits.
   Duration stalled = std::chrono::hours(1);
 
   /// Time after which a connection is reset because a host has acknowledged nothing of the data that the proxy holds
@@ -92,8 +94,8 @@ struct ShardConfig : PolicySettings {
   /// are controlled together like a single UE.
   std::vector<IpPrefix> shared_queues;
   /// True to accept segments whose checksum the sender's kernel left unfinished for an offload (veth, TAP). Indexed by
-  /// the Side on which they arrive. Such segments are accepted only from a host whose SYN had an unfinished checksum
-  /// too.
+  /// the Side on which they arrive. The SYN of the host must have had an unfinished checksum too, or the device must
+  /// vouch for the data (ChecksumState::partial_verified).
   std::array<bool, 2> accept_partial_checksums{};
   /// Maximum frame length of each port, indexed by the Side of the port; see Shard::set_port().
   std::array<packet::LinkLimit, 2> ports{};

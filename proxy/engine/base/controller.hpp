@@ -31,7 +31,7 @@ struct ControllerProperty {
 };
 
 /// List of what can control the radio legs (TCP endpoints facing the UE) of a bearer: X(name, word, kind, applied).
-/// `word` names in status displays what limits the sending to the UE. `kind` is the set of properties
+/// Status displays show `word`, which names what limits the sending to the UE. `kind` is the set of properties
 /// (ControllerProperty) of the controller. `applied` is the set of further properties that it has because its decisions
 /// are applied. In observed_* entries `applied` is `none`, because mode observe applies no decision, so that congestion
 /// control limits the sending.
@@ -54,20 +54,20 @@ enum class Controller : std::uint8_t {
 #undef X
 };
 
-/// Entry of controller_table: a Controller, and the word that names in status displays what limits the sending to the
-/// UE.
+/// Entry of controller_table: a Controller and the word that status displays show for it. The word names what limits
+/// the sending to the UE.
 struct ControllerText {
   Controller controller;
   const char* word;
 };
-/// Word for each Controller, which names in status displays what limits the sending to the UE.
+/// Words that status displays show, one for each Controller. Each word names what limits the sending to the UE.
 inline constexpr std::array controller_table = {
 #define X(name, word, kind, applied) ControllerText{Controller::name, word},
     SLUICE_CONTROLLERS(X)
 #undef X
 };
-/// Returns the word that names in status displays what limits the sending to the UE, such as "feedback". For
-/// controllers of mode observe this is "congestion control".
+/// Returns the word that status displays show for this controller, such as "feedback". The word names what limits the
+/// sending to the UE. In mode observe this is congestion control.
 [[nodiscard]] constexpr const char* to_string(Controller controller) {
   for (const ControllerText& text : controller_table) {
     if (text.controller == controller) return text.word;

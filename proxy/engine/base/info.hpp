@@ -76,8 +76,8 @@ struct Observed {
   /// sum in bytes of the windows or allowances (bytes to send until the next Node-B report) that the controller
   /// computed
   double decided_bytes = 0;
-  /// Sum of the actual bytes that were compared with these decisions: bytes in flight for a window, bytes sent for an
-  /// allowance (bytes to send until the next Node-B report).
+  /// Sum of the actual bytes with which `decided_bytes` is compared: bytes in flight for each window, bytes sent for
+  /// each allowance (bytes to send until the next Node-B report).
   double actual_bytes = 0;
   /// number of ACKs to the server that the controller would have delayed if its decisions were applied
   std::uint64_t waits = 0;
