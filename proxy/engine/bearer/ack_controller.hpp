@@ -33,10 +33,11 @@ class AckController {
   AckController(const AckController&) = delete;
   AckController& operator=(const AckController&) = delete;
 
-  /// Returns the number of IP bytes that may be sent now: the bearer's window minus its bytes in flight.
+  /// Returns the number of IP bytes that may be sent now: the controller's window minus the bytes in flight of all
+  /// flows of the bearer.
   [[nodiscard]] Bytes budget(Instant now) const { return greater(law_.window(now) - flight_, Bytes{}); }
-  /// Returns when the window will have grown enough for a waiting flow to send, provided that no ACK arrives earlier.
-  /// Returns `never` if no flow waits, or if only an ACK can open the window.
+  /// Returns when the controller's window will have grown enough for a waiting flow to send, provided that no ACK
+  /// arrives earlier. Returns `never` if no flow waits, or if only an ACK can open the window.
   [[nodiscard]] Instant budget_available_at(Instant now) const {
     return waiting_ + cross_traffic_flows > 0 ? law_.budget_available_at(now, flight_) : never;
   }
@@ -44,35 +45,35 @@ class AckController {
   [[nodiscard]] Bytes flight() const { return flight_; }
   /// Adds `change` to the number of bytes in flight. `change` is negative when bytes were acknowledged or lost.
   void add_flight(Bytes change) { flight_ += change; }
-  /// Returns the number of split flows that wait for the bearer's window, although their congestion and receive windows
-  /// would allow to send.
+  /// Returns the number of split flows that wait for the controller's window, although their congestion and receive
+  /// windows would allow them to send.
   [[nodiscard]] std::uint32_t waiting() const { return waiting_; }
-  /// Updates the number of split flows that wait for the bearer's window. One flow changes: it waited if `before` is
-  /// true, and waits if `now` is true.
+  /// Updates the number of split flows that wait for the controller's window. One flow changes: it waited if `before`
+  /// is true, and waits if `now` is true.
   void count_waiting(bool before, bool now) { waiting_ += (now ? 1U : 0U) - (before ? 1U : 0U); }
-  /// Returns how many of the split flows that wait for the window are short. A flow is short if it has sent less than
-  /// smvs.short_flow.
+  /// Returns how many of the split flows that wait for the controller's window are short. A flow is short if it has
+  /// sent less than smvs.short_flow.
   [[nodiscard]] std::uint32_t short_flows_waiting() const { return short_flows_waiting_; }
-  /// Updates the number of short split flows (less than smvs.short_flow sent) that wait for the window. One flow
-  /// changes: it waited if `before` is true, and waits if `now` is true.
+  /// Updates the number of short split flows (less than smvs.short_flow sent) that wait for the controller's window.
+  /// One flow changes: it waited if `before` is true, and waits if `now` is true.
   void count_short_flows(bool before, bool now) { short_flows_waiting_ += (now ? 1U : 0U) - (before ? 1U : 0U); }
   /// Numbers of end-to-end connections, by what limits them.
   struct EndToEndFlowCount {
-    std::uint32_t waiting = 0;  ///< connections whose server must wait for the bearer's window before it may send
+    std::uint32_t waiting = 0;  ///< connections whose server must wait for the controller's window before it may send
     /// Number of those waiting connections that are short (have sent less than smvs.short_flow).
     std::uint32_t short_flows = 0;
-    /// Number of connections that have data in flight and do not wait for the bearer's window. The UE's receive window,
-    /// the server or another bottleneck limits them.
+    /// Number of connections that have data in flight and do not wait for the controller's window. The UE's receive
+    /// window, the server or another bottleneck limits them.
     std::uint32_t limited_elsewhere = 0;
   };
   EndToEndFlowCount end_to_end;
   /// number of flows of cross traffic (packets of no split or end-to-end connection, such as QUIC) that wait for the
-  /// bearer's window
+  /// controller's window
   std::uint32_t cross_traffic_flows = 0;
-  /// IP bytes in flight of the end-to-end connections that this window does not limit
+  /// IP bytes in flight of the end-to-end connections that the controller's window does not limit
   /// (EndToEndFlowCount::limited_elsewhere).
   Bytes flight_elsewhere;
-  /// Records cross traffic: IP bytes that were sent to the UE and that the window of this bearer does not limit.
+  /// Records cross traffic: IP bytes that were sent to the UE and that the controller's window does not limit.
   void add_cross_traffic(Bytes bytes) { cross_traffic_ += bytes; }
   /// Records IP bytes of data that the UE has sent, because an upload delays the ACKs of downloads. Only an ACK sample
   /// that is taken later than `now` includes them. The order of segments that arrive at the same time therefore does
@@ -82,8 +83,8 @@ class AckController {
     uploaded_now_ += bytes;
   }
   /// Passes an ACK to the controller as a sample, together with the UE's upload and the cross traffic since the last
-  /// sample. Cross traffic is traffic to the UE that this window does not limit. On a fast link, the ACKs of up to 1 ms
-  /// form one sample (DelayBasedController::summing_time()).
+  /// sample. Cross traffic is traffic to the UE that the controller's window does not limit. On a fast link, the ACKs
+  /// of up to 1 ms form one sample (DelayBasedController::summing_time()).
   void on_ack(const control::AckSample& ack);
   /// Passes a Node-B report of the UE's radio queue to the controller. Returns false if the report must be discarded,
   /// because the UE's ACKs have contradicted the reports for some seconds. `check` compares the reports with the ACKs
@@ -96,8 +97,8 @@ class AckController {
   }
   /// Sets the controller's initial estimate of the link rate to a rate that was measured earlier.
   void seed(Instant now, Rate rate);
-  /// During slow start, raises the window to at least `in_flight`: the bytes that a newly tracked connection may
-  /// already have in flight.
+  /// During slow start, raises the controller's window to at least `in_flight`: the bytes that a newly tracked
+  /// connection may already have in flight.
   void adopt_in_flight(Bytes in_flight);
   /// Copies the measured values of `before`, an earlier controller of the same UE. Has no effect if the parameters of
   /// the two controllers differ.
@@ -112,7 +113,8 @@ class AckController {
   }
   /// True if recent ACKs of the UE have contradicted the Node-B reports.
   [[nodiscard]] bool suspects_reports() const { return check_ != nullptr && check_->is_suspected(); }
-  /// Returns by how many IP bytes the data in flight to the UE exceeds the window; negative if more may be sent.
+  /// Returns by how many IP bytes the data in flight to the UE exceeds the controller's window; negative if more may be
+  /// sent.
   [[nodiscard]] Bytes excess() const { return flight_ - law_.window(); }
   [[nodiscard]] const control::DelayBasedController& law() const { return law_; }
   /// Returns how many bytes to the UE have left the radio queue since the last call. Bytes have left it if they were
@@ -147,7 +149,7 @@ class AckController {
   /// `ack`.
   void give_sum(const control::AckSample& ack);
   /// Passes an ACK sample to the controller, after adding the UE's upload and the cross traffic since the last sample.
-  /// Cross traffic is traffic to the UE that this window does not limit.
+  /// Cross traffic is traffic to the UE that the controller's window does not limit.
   void give(const control::AckSample& ack);
 
   /// Calls the controller function that the type `Call` names, and records the call in the decision log, if there is
@@ -157,7 +159,8 @@ class AckController {
   /// Notifies the controller that sending resumes after all bytes that were in flight were acknowledged or lost.
   void notify_resumed(Instant now);
 
-  /// Moves the traffic that the window does not limit into the sample: cross traffic, and the UE's own data.
+  /// Moves the traffic that the controller's window does not limit into the ACK sample: cross traffic to the UE, and
+  /// the data that the UE has sent.
   void move_other_traffic_to(control::AckSample& ack_sample) {
     ack_sample.cross_traffic = std::exchange(cross_traffic_, Bytes{});
     settle_uploaded(ack_sample.now);
@@ -180,7 +183,8 @@ class AckController {
   control::ReportCheck* check_ = nullptr;  ///< plausibility check of Node-B reports; null before the first report
   control::DecisionLog* const* trace_;
   Bytes flight_;  ///< IP bytes in flight to the UE
-  /// IP bytes of cross traffic, which this window does not limit, that were sent to the UE since the last ACK sample.
+  /// IP bytes of cross traffic, which the controller's window does not limit, that were sent to the UE since the last
+  /// ACK sample.
   Bytes cross_traffic_;
   /// IP bytes of data that the UE has sent before `uploaded_at_`, and that no ACK sample contains yet
   Bytes uploaded_;

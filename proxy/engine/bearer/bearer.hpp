@@ -179,8 +179,8 @@ class Bearer : public CircularListHook<Bearer> {
   [[nodiscard]] double cross_traffic_share() const {
     return has_cross_traffic_queue_ ? cross_traffic_queue().share : 0;
   }
-  /// Starts to limit cross traffic (packets of no split or end-to-end connection, such as QUIC) by the bearer's window.
-  /// Requires !has_cross_traffic_queue() and a valid index Bearer::id.
+  /// Starts to limit cross traffic (packets of no split or end-to-end connection, such as QUIC) by the controller's
+  /// window for the UE. Requires !has_cross_traffic_queue() and a valid index Bearer::id.
   CrossTrafficQueue& make_cross_traffic_queue();
   /// Stops limiting cross traffic (packets of no split or end-to-end connection, such as QUIC). Drops the packets that
   /// are still waiting.
@@ -247,8 +247,8 @@ class Bearer : public CircularListHook<Bearer> {
     return report_state_ ? *report_state_ : report_state_.make(pools_->report_states, *settings_, &trace);
   }
   [[gnu::cold, gnu::noinline]] AckController& make_ack_controller();
-  /// Adds `bytes` to the UE's send history. If `traffic` is Traffic::cross, also passes them to the controller as bytes
-  /// that only share the radio queue.
+  /// Adds `bytes` to the UE's send history. If `traffic` is Traffic::cross, also passes them to the ACK-based
+  /// controller as bytes that share the radio queue, but not its window.
   void count_sent(Instant now, Bytes bytes, Traffic traffic) {
     if (!sent_.count(now, bytes)) [[unlikely]]
       start_history(now, bytes);
@@ -258,8 +258,8 @@ class Bearer : public CircularListHook<Bearer> {
   [[gnu::noinline]] void start_history(Instant now, Bytes bytes) {
     sent_.start_history(now, bytes, recent_sends_pool());
   }
-  /// Passes the size of cross traffic, which this bearer's window does not limit, to the ACK-based controller. Until
-  /// that controller is created, adds the size to cross_traffic_.
+  /// Passes the size of cross traffic, which the window of this bearer's controller does not limit, to the ACK-based
+  /// controller. Until that controller is created, adds the size to cross_traffic_.
   [[gnu::noinline]] void count_cross_traffic(Bytes bytes);
   /// Returns the pool of send histories with the parameters of this bearer. Its round trip from the proxy to the Node-B
   /// and back is 2·τp, twice the configured one-way delay.
@@ -296,8 +296,8 @@ class Bearer : public CircularListHook<Bearer> {
   bool counts_;  ///< see counts()
   RateControlMode rate_control_;
   ShortFlowTimer short_flow_timer_;
-  /// IP bytes of cross traffic, which this bearer's window does not limit, that were sent before ack_controller_ was
-  /// created; saturates at UINT32_MAX.
+  /// IP bytes of cross traffic, which the window of this bearer's controller does not limit, that were sent before
+  /// ack_controller_ was created; saturates at UINT32_MAX.
   std::uint32_t cross_traffic_ = 0;
   UeSendHistory sent_;
   Pooled<AckController> ack_controller_;  ///< the ACK-based controller
