@@ -11,14 +11,14 @@
 namespace sluice::proxy {
 
 /// Applies the rate controller to the ACKs of an end-to-end connection. Decides which ACKs are forwarded or delayed,
-/// and writes the window into them. Has no state of its own. Thread: the shard's.
+/// and writes the window that the controller computes into them. Has no state of its own. Thread: the shard's.
 class AckRewriter {
  public:
   /// Stores references to its arguments, which must outlive the object.
   AckRewriter(const EndToEndParts& parts, EndToEndAckControl& ack_control) : parts_(parts), ack_control_(ack_control) {}
 
-  /// Creates the per-flow window controller that the policy of the UE's bearer requires. On a connection that already
-  /// carries data, the first window is the flow's part of the bytes that fit on the path without queueing.
+  /// Creates the per-flow window controller that the policy of the UE's bearer requires. If the connection already
+  /// carries data, the first window is (rate of the link × round-trip time) / number of active flows.
   [[gnu::cold, gnu::noinline]] void begin_controller(EndToEndFlow& flow, Bearer& bearer, Instant now);
   /// Passes an ACK from the UE to the flow's rate controller. Returns which delayed ACKs, this one included, may be
   /// forwarded.
@@ -35,7 +35,8 @@ class AckRewriter {
   void rewrite(EndToEndFlow& flow, Side in, packet::Packet& packet, std::uint16_t l4_offset, Bytes ack, Instant now);
 
  private:
-  /// True if a controller determines the flow's window and currently has input: ACKs, or Node-B reports in time.
+  /// True if a controller determines the flow's window now. A per-flow window controller does so only while it has
+  /// input, such as Node-B reports that arrive in time.
   [[nodiscard]] static bool has_active_controller(const EndToEndFlow& flow, const Bearer& bearer);
   /// Returns the controller's window for an ACK that arrived on `in` and acknowledges the first `ack` bytes of the
   /// stream. The window is at least two segments.

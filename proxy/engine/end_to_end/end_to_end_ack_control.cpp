@@ -13,8 +13,8 @@ namespace {
 /// Time without an ACK after which an end-to-end connection with data in flight loses its share of the controller's
 /// window for the UE.
 constexpr Duration silence = std::chrono::seconds(2);
-/// Minimum receive window of a UE, in segments, with which round-trip times are used as samples. With a smaller window,
-/// ACKs wait until the application at the UE reads, and too little data is in flight to fill the radio queue.
+/// Minimum receive window of a UE, in segments, for which measured round-trip times are used as samples. With a smaller
+/// window, ACKs wait until the application at the UE reads, and too little data is in flight to fill the radio queue.
 constexpr std::int64_t min_timed_segments = 4;
 
 }  // namespace

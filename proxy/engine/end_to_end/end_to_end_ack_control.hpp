@@ -14,15 +14,17 @@ namespace sluice::proxy {
 
 /// Applies the ACK-based controller to end-to-end connections. Passes their segments to the controller of their UE, and
 /// computes the window to be written into their ACKs. That window is the connection's share of two amounts together.
-/// The first is the controller's window, which limits the bytes in flight between proxy and UE. The second is what must
-/// be in flight between server and proxy to keep that window used. Thread: the shard's.
+/// The first is the controller's window, which limits the bytes in flight between proxy and UE. The second is the
+/// number of bytes that must be in flight from the server to the proxy, so that the controller's window never lacks
+/// data. Thread: the shard's.
 class EndToEndAckControl {
  public:
   /// Reserves entries for `max_flows_at_once` connections.
   explicit EndToEndAckControl(std::uint32_t max_flows_at_once) : flows_(max_flows_at_once) {}
 
-  /// True if the ACK-based controller limits the bearer's end-to-end connections. False if that controller only
-  /// replaces late Node-B reports, because the report-based controller requires split connections.
+  /// True if the ACK-based controller limits the bearer's end-to-end connections, or observes them in mode observe.
+  /// False if that controller only replaces late Node-B reports, because the report-based controller requires split
+  /// connections.
   [[nodiscard]] static bool limits_connections(const Bearer& bearer) {
     return bearer.rate_control().uses_ack_feedback() && bearer.settings().can_regulate();
   }
@@ -44,16 +46,16 @@ class EndToEndAckControl {
   /// Processes a data segment to the UE whose payload ends `end` bytes after the start of the stream.
   void on_data(const EndToEndFlow& flow, Bearer& bearer, const packet::Parsed& data, Bytes end, Instant now);
   /// Handles an ACK of the UE for the first `ack` bytes of the stream. Returns true if the flow has no data in flight
-  /// any more, but still counts as waiting for the controller's window. The caller must then schedule due() again,
-  /// because it returns an earlier time than before.
+  /// any more, but still counts as waiting for the controller's window. The caller must then set the flow's timer
+  /// again, because due() returns an earlier time than before.
   [[gnu::noinline]] bool on_ack(const EndToEndFlow& flow, Bearer& bearer, const tcp::Segment& segment, Bytes ack,
                                 Instant now);
   /// Returns the window to advertise to the server: the number of payload bytes after the last byte that the UE has
   /// acknowledged.
   [[nodiscard, gnu::noinline]] Bytes window(const EndToEndFlow& flow, const Bearer& bearer) const;
   /// Records that an ACK was sent to the server, with a window whose right edge is `edge` bytes after the start of the
-  /// stream. `window` is what the controller allows, and `offered` is the UE's own receive window. If `offered` is
-  /// smaller, the UE limits the connection, and other connections get the rest of its share.
+  /// stream. `window` is what the controller allows, and `offered` is the UE's own receive window. If `offered` is not
+  /// larger, the UE limits the connection, and other connections get the rest of its share.
   [[gnu::noinline]] void on_window(const EndToEndFlow& flow, Bearer& bearer, Bytes edge, Bytes window, Bytes offered,
                                    Instant now);
   /// Returns when the flow loses its share of the controller's window, because its UE or server is silent. Returns
@@ -87,8 +89,8 @@ class EndToEndAckControl {
     bool timed = false;         ///< true if an ACK with a timestamp was received, so that newest_ts is valid
     /// true if the flow is included in the number of end-to-end flows that wait for the controller's window
     bool waits = false;
-    /// true if the newest window that was sent to the server is the UE's own receive window, because the controller
-    /// allows as much
+    /// true if the newest window sent to the server is the UE's own receive window, because the controller's window is
+    /// at least as large
     bool has_ue_window = false;
     /// true if the UE's own receive window is below four segments, so that round-trip times include waits in the UE
     bool has_tiny_window = false;

@@ -22,12 +22,14 @@ enum class EndToEndPhase : std::uint8_t {
   closing   ///< both hosts have sent a FIN
 };
 
-/// Reason why the window advertised to a sender grows only gradually, although the receiving host offers more. The
-/// growth is gradual because an advertised window cannot be withdrawn. The sender may have a large congestion window
-/// that it has never used.
+/// Reason why the window advertised to the server grows only gradually, although the UE offers more. The server may
+/// have a large congestion window that it has never used, and an advertised window cannot be withdrawn. A large window
+/// could therefore cause a large burst.
 enum class Opening : std::uint8_t {
-  no,            ///< the window does not grow gradually; only the controller limits it
-  reports_late,  ///< the window grows by the acknowledged bytes, as in slow start, because Node-B reports are late
+  no,  ///< the window advertised to the server does not grow gradually; only the controller limits it
+  /// the window advertised to the server grows by the acknowledged bytes, as in slow start, because Node-B reports are
+  /// late
+  reports_late,
   /// The connection was split before, or its controller has changed. The window advertised to the server then grows by
   /// 1/8 of the acknowledged bytes. The growth ends at the UE's own receive window or the controller's window.
   switched
@@ -86,9 +88,10 @@ struct EndToEndFlow {
   std::array<DataWay, 2> ways;  ///< state of both directions, indexed by the Side towards which the data flows
   std::array<SynNote, 2> syns;  ///< contents of both hosts' SYNs, indexed by the Side of the sending host
   std::optional<ControlledFlow> controller;  ///< per-flow window controller; not set if the bearer uses none
-  /// Number of bytes of the stream that were acknowledged when the window started to grow gradually.
+  /// Number of bytes of the stream to the UE that were acknowledged when the window advertised to the server started to
+  /// grow gradually.
   Bytes opening_at;
-  Bytes opening_window;  ///< window in bytes at which the window started to grow gradually
+  Bytes opening_window;  ///< window advertised to the server, in bytes, when it started to grow gradually
   packet::Queue held;    ///< delayed ACKs of the UE, oldest first
   Instant last_activity{};
   /// arrival time of the newest segment of the handshake; valid only during the handshake
@@ -152,8 +155,8 @@ struct EndToEndFlow {
   void begin(const KnownConnection& known);
   /// Makes the window advertised to the server grow only gradually from now on, for the reason `why`. `ack` is the
   /// number of bytes of the stream that are acknowledged now. The growth starts from the window already advertised, but
-  /// at least from `at_least` bytes and ten segments. If the window started closed, the server could send nothing, and
-  /// no ACK would open it.
+  /// at least from `at_least` bytes and ten segments. With a closed window the server could send nothing, and no ACK
+  /// would open the window.
   void begin_opening(Opening why, Bytes ack, Bytes at_least);
   /// True until the initiator has acknowledged the SYN-ACK. A handshake may remain in this state, for example after a
   /// forged SYN.

@@ -28,7 +28,8 @@ namespace sluice::proxy {
 /// An advertised right edge never moves left, and no window is larger than the host's own. ACKs stay in order, stay
 /// ahead of later segments of their host, and are delayed at most by FlowControllerParameters::max_ack_delay.
 ///
-/// Damaged segments and segments with implausible numbers pass unchanged and update no state. Thread: the shard's.
+/// Damaged segments pass unchanged and update no state. So do segments with implausible numbers, except that the window
+/// which they advertise is recorded. Thread: the shard's.
 class EndToEndFlows {
  public:
   static constexpr EndToEndId none = flow::no_flow;
@@ -54,8 +55,8 @@ class EndToEndFlows {
   /// Records that a split connection, while it is handed back to its hosts, has advertised a window up to `edge` to the
   /// server. `id` is the end-to-end connection that replaces it.
   void record_advertised(EndToEndId id, tcp::SeqNum edge);
-  /// Returns the initial window in bytes, towards the server, of a connection that replaces a split one. The window
-  /// grows gradually from this size.
+  /// Returns the initial window, in bytes, that is advertised to the server on a connection that replaces a split one.
+  /// The window grows gradually from this size.
   [[nodiscard]] Bytes opening_window(EndToEndId id) const { return flows_[id].opening_window; }
   /// Returns the rightmost window edge that the host behind `side`, or the proxy in its name, has advertised to the
   /// sender.
@@ -63,11 +64,12 @@ class EndToEndFlows {
     const DataWay& way = flows_[id].towards(side);
     return tcp::SeqNum(way.position.sequence_at(way.window.edge()));
   }
-  /// Completes a handback of a split connection to its hosts: the split flow is closed, and lookups find the end-to-end
-  /// connection from now on.
+  /// Completes the handback of a split connection to its hosts: lookups find the end-to-end connection from now on. The
+  /// split flow must be closed before.
   void inherit(EndToEndId id, Instant now);
-  /// Activates other policies. Each connection moves to the bearer for its new policy. Delayed ACKs are forwarded, and
-  /// controllers restart from the data in flight.
+  /// Activates other policies. Each connection moves to the bearer for its new policy. Delayed ACKs are forwarded and
+  /// controllers restart. The window advertised to the server then grows only gradually on connections that have
+  /// carried data.
   void rebind(const Policies& policies, Instant now);
   /// Processes a segment that arrived on `in`, and forwards it now or later. `is_valid` is true if its checksum is
   /// good. `must_free_buffers` is true if packet buffers are low, so that no ACK may be delayed.
@@ -101,8 +103,8 @@ class EndToEndFlows {
     return syn.syn.mss < tcp::Endpoint::smallest_mss && flows_[id].is_repeated(in, syn);
   }
   /// Handles a segment that the proxy forwards without evaluating its data: a first fragment, or a segment with IP
-  /// options. Later ACKs advertise no smaller window than this segment. If the numbers of the segment are plausible,
-  /// the connection is not split any more. The proxy cannot know which data its hosts have received.
+  /// options. Later ACKs do not withdraw the window that this segment advertises. If the segment's numbers are
+  /// plausible, the connection is not split any more, because the proxy cannot know which data its hosts have received.
   void record_unsplittable(EndToEndId id, Side in, const tcp::Segment& segment, Instant now);
   /// True if the SYN of the host behind `side` had an unfinished checksum, which the host's kernel left to an offload.
   [[nodiscard]] bool leaves_unfinished(EndToEndId id, Side side) const {
@@ -113,7 +115,8 @@ class EndToEndFlows {
   void record_checksum(EndToEndId id, Side in, const tcp::Segment& syn, bool is_unfinished) {
     flows_[id].record_checksum(in, syn, is_unfinished);
   }
-  /// Prevents a split of the connection, because its SYNs contain something that a split does not support.
+  /// Prevents a split of the connection, because its SYNs have an option or another property that the proxy does not
+  /// support.
   void keep_end_to_end(EndToEndId id) { flows_[id].splittable = false; }
   /// Records that the connection was split before the policies changed.
   void record_split_before(EndToEndId id) { flows_[id].was_split = true; }
@@ -126,10 +129,10 @@ class EndToEndFlows {
   /// Forwards the delayed ACKs that the controllers of the bearer's connections release. Called when a Node-B report
   /// has arrived or reports are missing.
   void on_report(BearerId bearer, Instant now) { held_.on_report(parts_.registry.bearer(bearer), now); }
-  /// True if advance() has nothing to do at `now`: no timer has expired, and no delayed ACK must be released for its
-  /// packet buffer.
+  /// True if advance() has nothing to do at `now`: no timer has expired, and no delayed ACK must be forwarded to free
+  /// its packet buffer.
   [[nodiscard]] bool is_at_rest(Instant now) const { return wheel_.is_quiet(now) && !held_.must_free_buffers(); }
-  /// Runs expired timers. Releases some delayed ACKs if packet buffers are scarce.
+  /// Runs expired timers. Forwards some delayed ACKs if packet buffers are scarce, because each of them occupies one.
   void advance(Instant now) {
     if (held_.must_free_buffers()) [[unlikely]]
       held_.free_some(now);
@@ -151,7 +154,7 @@ class EndToEndFlows {
   [[gnu::cold, gnu::noinline]] void receive_syn_or_reset(EndToEndFlow& flow, EndToEndId id, Side in,
                                                          packet::Packet&& packet, const packet::Parsed& parsed,
                                                          Instant now);
-  /// Records the window in a segment that is forwarded unchanged, so that later ACKs do not withdraw it.
+  /// Records the receive window in a segment that is forwarded unchanged, so that later ACKs do not withdraw it.
   [[gnu::cold, gnu::noinline]] void record_announced(EndToEndFlow& flow, EndToEndId id, Side in,
                                                      const tcp::Segment& segment, Instant now);
   /// Completes the handshake if the segment with these `numbers` is the initiator's ACK of the SYN-ACK.
@@ -173,8 +176,8 @@ class EndToEndFlows {
   /// stream.
   [[gnu::noinline]] void watch_data(EndToEndFlow& flow, EndToEndId id, const packet::Parsed& parsed, Bytes end,
                                     Instant now);
-  /// Processes the acknowledgement of the first `ack` bytes of the stream in a segment. Then forwards or delays the
-  /// segment. `must_free_buffers` is true if packet buffers are low, so that the segment must not be delayed.
+  /// Processes a segment's acknowledgement of the first `ack` bytes of the stream. Then forwards or delays the segment.
+  /// `must_free_buffers` is true if packet buffers are low, so that the segment must not be delayed.
   void receive_ack(EndToEndFlow& flow, EndToEndId id, Side in, packet::Packet&& packet, const packet::Parsed& parsed,
                    Bytes ack, bool must_free_buffers, Instant now);
   /// Forwards a segment. The bearer counts a segment to the UE as `ip_length` bytes sent, because these bytes pass the

@@ -18,9 +18,9 @@ bool is_soon_after(tcp::SeqNum number, tcp::SeqNum isn) {
   return number > isn && number <= isn + 1 + UINT16_MAX;
 }
 
-/// True if this SYN-ACK leaves open whether both hosts use accurate ECN (RFC 9768), although the SYN offers it. The
-/// SYN-ACK has a reserved combination of flags, or differs in its offer from an earlier copy. In the second case it is
-/// unknown which copy the initiator has received.
+/// True if this SYN-ACK leaves open whether both hosts use accurate ECN (RFC 9768), although the SYN offers it. Either
+/// the SYN-ACK has a reserved combination of flags, or it differs in its offer from an earlier copy. In the second case
+/// it is unknown which copy the initiator has received.
 bool leaves_ecn_unclear(const Flow& flow, const tcp::Segment& syn_ack) {
   const Handshake& seen = flow.handshake;
   if (!seen.initiator_options.accurate_ecn) return false;
@@ -99,10 +99,10 @@ Duration measured(std::uint32_t ticks) {
   return ticks == 0 ? Duration::zero() : tcp::tick::us_duration(ticks);
 }
 
-/// Initialises the counts of CE packets on both legs of a connection with accurate ECN (RFC 9768 sections 3.2.1 and
-/// 3.2.2). The RFC starts both counts at five. The initiator has also counted the SYN-ACK if that arrived with CE, and
-/// reports this in `ack`. Without payload, `ack` reports the ECN field of the SYN-ACK; with payload, it reports the
-/// count.
+/// Initialises the counts of CE packets in both TCP endpoints of a split connection with accurate ECN (RFC 9768
+/// sections 3.2.1 and 3.2.2). The RFC starts both counts at five. The initiator has also counted the SYN-ACK if that
+/// arrived with CE, and reports this in `ack`. Without payload, `ack` reports the ECN field of the SYN-ACK; with
+/// payload, it reports the count.
 void adopt_feedback(Flow& flow, const tcp::Segment& ack) {
   const Handshake& seen = flow.handshake;
   tcp::AccurateEcn* const of_initiator = flow.leg(flow.initiator).endpoint.accurate_ecn();

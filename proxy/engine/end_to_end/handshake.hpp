@@ -28,8 +28,8 @@ enum class Step : std::uint8_t {
   answered,   ///< the segment is the SYN-ACK
   complete,   ///< the segment is the ACK that completes the handshake: split the connection now
   refused,    ///< the segment is a RST that ends the handshake: remove the flow
-  /// The connection cannot be split: a segment has unsupported options, data beside a SYN, or shows that others were
-  /// not seen. The flow must be removed, and the segment forwarded.
+  /// The connection cannot be split: a segment has unsupported options or data beside a SYN, or shows that the proxy
+  /// has missed other segments. The flow must be removed, and the segment forwarded.
   give_up,
   give_up_ecn  ///< equal to give_up, but the reason is that the hosts' agreement on accurate ECN is unclear
 };

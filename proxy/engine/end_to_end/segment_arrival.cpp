@@ -71,9 +71,9 @@ void EndToEndFlows::receive_syn_or_reset(EndToEndFlow& flow, EndToEndId id, Side
   if (ends) close(id, now, "reset");
 }
 
-/// Records the window in a segment that is forwarded unchanged. Windows in later ACKs must not end before it, because a
-/// right edge must not move left (RFC 9293 section 3.8.6). Delayed ACKs are forwarded first, because ACKs stay in
-/// order.
+/// Records the receive window in a segment that is forwarded unchanged. Windows in later ACKs must not end before it,
+/// because a right edge must not move left (RFC 9293 section 3.8.6). Delayed ACKs are forwarded first, because ACKs
+/// stay in order.
 void EndToEndFlows::record_announced(EndToEndFlow& flow, EndToEndId id, Side in, const tcp::Segment& segment,
                                      Instant now) {
   if (flow.phase == EndToEndPhase::syn) return;

@@ -3,8 +3,9 @@
 namespace sluice::proxy {
 namespace {
 
-/// True if the segment is an ACK that lies in the window of the receiving host, or at most 1 MiB (`max_behind`) before
-/// that window. It may acknowledge data at most 1 MiB before the newest acknowledgement. During a handback of a split
+/// True if the segment has the ACK flag and lies in or near the window of the receiving host. It may begin at most 1
+/// MiB (`max_behind`) before the last acknowledged byte, and end at most 64 KiB (`max_beyond_edge`) beyond the right
+/// edge. It may acknowledge data at most 1 MiB before the newest acknowledgement. During a handback of a split
 /// connection, older acknowledgements are permitted, too.
 bool is_near(const EndToEndFlow& flow, Side in, const tcp::Segment& segment, const SegmentNumbers& numbers) {
   if (!segment.flags.ack()) return false;

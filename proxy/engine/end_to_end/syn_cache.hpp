@@ -72,7 +72,7 @@ class SynCache {
   /// Returns the recorded SYN of the connection, or null. The pointer is valid until the cache is next changed.
   [[nodiscard]] const FirstSyn* find(const flow::FlowKey& key, flow::KeyTag tag) const;
   /// Removes the SYN that the SYN-ACK `syn_ack` answers, and copies the SYN to `out`. Returns false if no such SYN is
-  /// recorded, or if the SYN is too old. `in` is the Side on which `syn_ack` arrived.
+  /// recorded, or if the SYN is older than the handshake timeout. `in` is the Side on which `syn_ack` arrived.
   [[nodiscard]] bool take_answered(const flow::FlowKey& key, Side in, const tcp::Segment& syn_ack, FirstSyn& out,
                                    Instant now);
   /// Removes a SYN that find() has returned.

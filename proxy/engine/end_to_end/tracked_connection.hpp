@@ -53,17 +53,18 @@ struct TrackedConnection {
   /// Updates the state with a segment that is forwarded between the hosts. Returns whether the segment belongs to the
   /// connection, and whether it ends the connection.
   Tracked track(Side in, const tcp::Segment& segment);
-  /// True if the segment's numbers match this connection. The segment must lie in the window of the receiving host, or
-  /// at most 1 MiB before what that host has acknowledged. It must acknowledge at least as much as earlier ones, and
-  /// nothing beyond the window that its sender has advertised. A RST must have a number that the receiving host expects
+  /// True if the segment's numbers match this connection. The segment must lie in or near the window of the receiving
+  /// host, see is_in_window(). It must acknowledge at least as much as earlier ones. It may acknowledge at most 64 KiB
+  /// beyond the right edge that its sender has advertised. A RST must have a number that the receiving host expects
   /// (RFC 5961 section 3.2).
   [[nodiscard]] bool is_plausible(Side in, const tcp::Segment& segment) const;
   /// Handles the first fragment of a segment, whose length is unknown. The segment may contain data that is not
   /// tracked. A retransmission of that data would look new, so the connection is not split until the data is
   /// acknowledged.
   void record_unseen(Side in, const tcp::Segment& segment);
-  /// True if the connection can be split just before this segment is processed. The connection must be idle. The
-  /// segment must carry its sender's next data, have no flag but ACK and PSH, and not have been tracked.
+  /// True if the connection can be split just before this segment is processed. The connection must be idle and must
+  /// not use accurate ECN (RFC 9768). The segment must carry its sender's next data, have no flags but ACK and PSH and
+  /// no SACK blocks, and not have been tracked.
   [[nodiscard]] bool may_be_split(Side in, const tcp::Segment& segment) const;
   /// Initializes `flow` as a split connection in the state just before `segment`. The split connection must process
   /// `segment` first.
@@ -79,8 +80,8 @@ struct TrackedConnection {
   /// Determines the sequence numbers of both directions from segments. Returns whether the segment belongs to the
   /// connection, and whether it ends the connection.
   [[nodiscard]] Tracked find_position(Side in, const tcp::Segment& segment);
-  /// True if the segment lies in the window of the receiving host, or begins at most 1 MiB before what that host has
-  /// acknowledged.
+  /// True if the segment lies in or near the window of the receiving host. It may begin at most 1 MiB before what that
+  /// host has acknowledged. It may end at most 64 KiB beyond the right edge of the window.
   [[nodiscard]] bool is_in_window(Side in, const tcp::Segment& segment) const;
   [[nodiscard]] const tcp::SynOptions& options_of(Side side) const {
     return side == initiator ? handshake.initiator_options : handshake.responder_options;
