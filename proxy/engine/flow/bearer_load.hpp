@@ -39,8 +39,8 @@ struct BearerLoad {
   Bytes reserved{};
   Bytes exposed{};
   std::uint32_t backlogged_flows = 0;  ///< number of flows with data to the UE that is not sent yet
-  /// Number of flows that share the link's rate under a rate controller, because the UE has not acknowledged all of
-  /// their data (FlowShare::transferring).
+  /// Number of flows with FlowShare::transferring. They share the link's rate under a rate controller: the UE has not
+  /// acknowledged all of their data, and its receive window does not limit them.
   std::uint32_t transferring_flows = 0;
   /// Number of flows in transferring_flows that are not short, such as downloads. A flow is short if it has sent less
   /// than SmvsSettings::short_flow.

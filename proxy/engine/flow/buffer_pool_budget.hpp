@@ -13,7 +13,8 @@ namespace sluice::proxy {
 /// Bytes of the packet-buffer budget that are reserved because the window advertised to one host permits them.
 struct Reservation {
   std::uint32_t bytes = 0;
-  /// Period of 0.27 s (epoch) in which the reservation was last updated, see BufferPoolBudget::epoch_of().
+  /// Number of the epoch (period of 0.27 s) in which the reservation was last updated, see
+  /// BufferPoolBudget::epoch_of().
   std::uint16_t epoch = 0;
 };
 
@@ -52,7 +53,7 @@ class BufferPoolBudget {
   /// Reads the number of free buffers in the pool if that is due, and expires old reservations of windows. Returns true
   /// if it has read the number.
   bool look(Instant now);
-  /// True if the number of free buffers in the pool should be read now. A reading is due every millisecond, or every
+  /// True if the number of free buffers in the pool must be read again. A reading is due every millisecond, or every
   /// 100 us if few buffers are free. Readings are not more frequent, because all threads write to the memory that is
   /// read.
   [[nodiscard]] bool is_due(Instant now) const {
@@ -72,15 +73,16 @@ class BufferPoolBudget {
       move_reservation(reservation, bytes);
     }
   }
-  /// Removes the window reservation of a connection that ends.
+  /// Removes the buffers' reservation for the window of a connection that ends.
   void forget(Reservation& reservation) { this->reserve(reservation, 0); }
 
   /// Returns the maximum payload bytes that one direction of a connection may hold and have advertised as window. `own`
   /// is what it holds and has advertised now.
   [[nodiscard]] Bytes max_quota(Bytes own) const { return two_thirds(free() + own); }
-  /// Returns the maximum payload bytes that one direction may hold and have advertised as window, if its demand was not
-  /// measured. The demand is what it needs so that neither leg waits. The share 1 − limits.shrink_windows_at of the
-  /// budget is kept for directions with a measured demand. `own` is what the direction holds and has advertised now.
+  /// Returns the maximum payload bytes that one direction of a connection may hold and have advertised as window while
+  /// its demand is not measured. With the demand, neither TCP connection of the proxy waits for the other. The share 1
+  /// − limits.shrink_windows_at of the budget is kept for directions with a measured demand. `own` is what the
+  /// direction holds and has advertised now.
   [[nodiscard]] Bytes max_without_demand(Bytes own) const { return two_thirds(free() - reserved_for_demand_ + own); }
   /// Returns the maximum payload bytes that one direction of a connection may hold and have advertised as window under
   /// the limit of its UE (limits.ue_share). `reserved` is what all connections of the UE hold and have advertised, and

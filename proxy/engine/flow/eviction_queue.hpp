@@ -8,7 +8,7 @@
 namespace sluice::proxy {
 
 /// FIFO of objects in the order of their creation, to evict the oldest. If the FIFO is full, a new object evicts the
-/// oldest one. For example, a SYN flood thus occupies a limited part of the flow table, and evicts no established
+/// oldest one. A SYN flood, for example, therefore occupies a limited part of the flow table, and evicts no established
 /// connection. Memory is allocated at construction. The entry of an object that has ended remains in the FIFO until it
 /// is the oldest.
 class EvictionQueue {

@@ -84,8 +84,9 @@ struct Leg {
   /// true if the path MTU is below the minimum segment size; DF is then not set, so that routers can fragment
   bool allows_fragmentation : 1 = false;
 
-  /// True if the window advertised to the host is the whole default buffer quota. In that case neither a rate
-  /// controller nor a measured demand determines it (see ReceiveWindowControl).
+  /// True if the window advertised to the host is the whole default buffer quota (bytes that a direction may hold and
+  /// advertise). In that case neither a rate controller nor the measured need of the connection determines the window
+  /// (see ReceiveWindowControl).
   bool limited_by_quota : 1 = false;
   /// true if ACKs of the other host have opened the window advertised to this host since the buffer quota was last
   /// computed
@@ -187,8 +188,8 @@ struct Flow {
   /// End-to-end connection that replaces this flow once its handback to the hosts is complete; no_id if there is none.
   EndToEndId successor = no_id;
   FlowShare share;  ///< values of the flow that are included in the sums of its bearer
-  /// index of the flow's measured receive-buffer demands; no_id until a direction has delivered 64 KiB
-  /// (ReceiveBufferDemand::first)
+  /// Index of the flow's measured receive-buffer demands (bytes to hold and advertise, see ReceiveBufferDemand). no_id
+  /// until a direction has delivered 64 KiB (ReceiveBufferDemand::first).
   std::uint32_t demands = no_id;
   Bytes sent_to_radio{};  ///< number of IP bytes of data sent to the UE, including retransmissions
 

@@ -8,18 +8,18 @@
 
 namespace sluice::proxy {
 
-/// Receive-buffer demand of one direction of a connection: the number of bytes that the proxy must hold and advertise
-/// so that neither leg waits for the other. It is twice the data delivered in one round trip over both legs, as in
-/// dynamic right-sizing (Fisk and Feng, LACSI 2001). Twice the growth of the delivered data since the round trip before
-/// is added. In slow start the data doubles while it is measured, and doubles again before a wider window takes effect.
-/// The demand decreases by at most 1/8 per round trip.
+/// Receive-buffer demand of one direction of a split connection: the number of bytes that the proxy must hold and
+/// advertise so that neither leg (TCP connection to one host) waits for the other. It is twice the data delivered in
+/// one round trip over both legs, as in dynamic right-sizing (Fisk and Feng, LACSI 2001). Twice the growth of the
+/// delivered data since the round trip before is added. The reason is slow start: the data doubles while it is
+/// measured, and doubles again before a wider window takes effect. The demand decreases by at most 1/8 per round trip.
 class ReceiveBufferDemand {
  public:
   /// Demand (bytes to hold and advertise) before the first measurement: the largest window that needs no window
   /// scaling.
   static constexpr Bytes first{64 * 1024};
-  /// Minimum demand (bytes to hold and advertise): the initial window of ten segments (RFC 6928) with which a sender
-  /// restarts after a pause.
+  /// Minimum demand (bytes to hold and advertise): slightly more than the initial window of ten segments (RFC 6928)
+  /// with which a sender restarts after a pause.
   static constexpr Bytes least{16 * 1024};
 
   /// Creates the demand of a direction that has carried no data.
@@ -27,9 +27,9 @@ class ReceiveBufferDemand {
   /// Creates the demand of a direction whose measurement starts at sequence number `delivered`.
   ReceiveBufferDemand(tcp::SeqNum delivered, Instant now) : mark_(delivered), since_(now) {}
 
-  /// Updates the demand. `delivered` is SND.UNA of the leg to the receiver. `round_trip` is the sum of both legs'
-  /// round-trip times. It excludes the queueing delay towards the receiver and includes the delay of the receiver's
-  /// ACKs.
+  /// Updates the demand. `delivered` is SND.UNA of the TCP endpoint that faces the receiver. `round_trip` is the sum of
+  /// the round-trip times to both hosts. It excludes the queueing delay towards the receiver and includes the delay of
+  /// the receiver's ACKs.
   void follow(tcp::SeqNum delivered, Duration round_trip, Instant now);
   /// Returns the demand, the number of bytes that the proxy must hold and advertise.
   [[nodiscard]] Bytes bytes() const { return bytes_; }
@@ -39,7 +39,8 @@ class ReceiveBufferDemand {
   [[nodiscard]] bool may_rise(tcp::SeqNum delivered, Instant now) const { return delivered != mark_ && !is_fresh(now); }
 
  private:
-  /// Minimum duration of a measurement of delivered data, because ACKs arrive in bursts.
+  /// Minimum duration of a measurement of delivered data. ACKs arrive in bursts, which would distort a shorter
+  /// measurement.
   static constexpr Duration shortest = std::chrono::milliseconds(10);
 
   /// Returns by how many bytes the data delivered in the last round trip, `in_round_trip`, exceeds that of the round
