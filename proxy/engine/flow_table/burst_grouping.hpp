@@ -11,19 +11,18 @@
 
 namespace sluice::proxy {
 
-/// Groups the packets of a burst by flow, because consecutive segments of a flow (GRO runs) cost less. Segments of one
-/// flow keep their order. A packet that may concern a flow without being a segment (a fragment, an ICMP error) keeps
-/// its place: segments are grouped only before it and only behind it. Thread: the shard's.
+/// Groups the packets of a burst by flow, because consecutive segments of a flow (GRO runs) cost less to process.
+/// Segments of one flow keep their order. Some packets may concern a flow without being a segment, such as a fragment
+/// or an ICMP error. No segment is moved across them. Thread: the shard's.
 class BurstGrouping {
  public:
-  /// Selects whether segments may be moved before packets of cross traffic: datagrams, and segments that belong to no
-  /// split connection or handshake.
+  /// Selects whether segments of flows (split connections and handshakes) may be moved across other packets. These are
+  /// datagrams, and segments that belong to no flow.
   enum class CrossTrafficHandling : std::uint8_t {
-    /// Cross traffic (packets that belong to no split connection) is forwarded at once, so segments may be moved before
-    /// it.
+    /// segments of flows may be moved across the other packets, which are forwarded at once
     passed,
-    /// A rate controller may limit cross traffic (packets that belong to no split connection), so no segment is moved
-    /// before it.
+    /// No segment is moved across the other packets, because a rate controller limits UEs. Some of the other packets
+    /// may therefore have to wait for a UE's window.
     limited
   };
 

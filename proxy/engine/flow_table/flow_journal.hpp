@@ -69,11 +69,11 @@ static_assert(sizeof(JournalEntry) == 128 && sizeof(JournalEntry::Offer) == 4 &&
               "the file's format");
 
 /// Connection that an earlier run of the program had split, and that cannot continue. That run crashed, and bytes that
-/// it had acknowledged to a host were lost.
+/// it had acknowledged to one host but not delivered to the other are lost.
 struct CrashedConnection {
   flow::FlowKey key;
   std::array<packet::HeaderTemplate, 2> headers;  ///< frame headers of packets to the host behind each Side
-  /// Last acknowledgement number in the journal of the host behind each Side.
+  /// Newest acknowledgement number of the host behind each Side, as the journal has recorded it.
   std::array<tcp::SeqNum, 2> acknowledged;
   bool timestamps = false;  ///< true if both hosts send TCP timestamps
 };

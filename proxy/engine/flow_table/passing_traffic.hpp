@@ -18,9 +18,9 @@ namespace sluice::proxy {
 /// all bytes so far, between 2 KiB and 64 KiB.
 ///
 /// A fixed table holds the largest flows (Space-Saving: Metwally, Agrawal, El Abbadi 2005). A hash of the flow selects
-/// a set of eight entries. A new flow replaces the smallest flow of its set and inherits that flow's bytes, by which
-/// its own count is then uncertain. A flow with more than an eighth of its set's sampled bytes is always in the table.
-/// Thread: the shard's.
+/// a set of eight entries. A new flow replaces the smallest flow of its set and inherits that flow's bytes. Its own
+/// count may therefore be too high by these bytes. A flow with more than an eighth of its set's sampled bytes is always
+/// in the table. Thread: the shard's.
 class PassingTraffic {
  public:
   static constexpr std::size_t capacity = max_passing;

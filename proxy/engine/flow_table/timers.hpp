@@ -11,8 +11,8 @@
 
 namespace sluice::proxy {
 
-/// Maximum number of expired timers of a timer wheel that one call of Shard::advance() handles, so that packets are not
-/// delayed long. Even if a million connections end at once, a call takes at most 100 us.
+/// Maximum number of expired timers of a timer wheel that one call of Shard::advance() handles. Even if a million
+/// connections end at once, a call thus delays packets by at most 100 us.
 inline constexpr std::uint32_t max_timers_at_once = 64;
 
 /// Timers of the flows and bearers of a shard. Thread: the shard's.
