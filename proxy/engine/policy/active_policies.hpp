@@ -50,9 +50,9 @@ class ActivePolicies {
 
   const Policies* current_ = nullptr;
   tcp::RecoveryStatePool& recovery_states_;
-  /// Secret key from which the legs compute random segment boundaries. Hosts cannot predict them. If a host
-  /// acknowledges data before it arrives, its ACKs do not end at these boundaries, and the proxy detects that. Later
-  /// policies reuse the key, because a configuration file contains none.
+  /// Secret key from which the proxy's TCP endpoints compute random segment boundaries. Hosts cannot predict them. If a
+  /// host acknowledges data before it arrives, its ACKs do not end at these boundaries, and the proxy detects that.
+  /// Later policies reuse the key, because a configuration file contains none.
   std::uint64_t boundary_secret_;
   std::uint16_t generation_ = 1;
   bool prioritizes_short_flows_ = false;

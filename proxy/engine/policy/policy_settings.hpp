@@ -97,7 +97,7 @@ enum class WithoutReports : std::uint8_t {
 /// Selects how cross traffic to a UE is sent while the controller's window for the UE is full. Cross traffic consists
 /// of packets of no split or end-to-end connection, such as QUIC.
 enum class CrossTraffic : std::uint8_t {
-  queue,  ///< the packets wait in a fair queue of the UE until the window opens
+  queue,  ///< the packets wait in a fair queue of the UE until the controller's window opens
   /// The packets are forwarded at once, and the controller counts their bytes as traffic that shares the radio queue.
   forward
 };
