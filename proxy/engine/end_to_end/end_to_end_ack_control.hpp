@@ -15,8 +15,8 @@ namespace sluice::proxy {
 /// Applies the ACK-based controller to end-to-end connections. Passes their segments to the controller of their UE, and
 /// computes the window to be written into their ACKs. That window is the connection's share of two amounts together.
 /// The first is the controller's window, which limits the bytes in flight between proxy and UE. The second is the
-/// number of bytes that must be in flight from the server to the proxy, so that the controller's window never lacks
-/// data. Thread: the shard's.
+/// number of bytes that must be in flight from server to proxy, so that the controller's window never lacks data.
+/// Thread: the shard's.
 class EndToEndAckControl {
  public:
   /// Reserves entries for `max_flows_at_once` connections.
