@@ -80,9 +80,9 @@ class BufferPoolBudget {
   /// is what it holds and has advertised now.
   [[nodiscard]] Bytes max_quota(Bytes own) const { return two_thirds(free() + own); }
   /// Returns the maximum payload bytes that one direction of a connection may hold and have advertised as window while
-  /// its demand is not measured. With the demand, neither TCP connection of the proxy waits for the other. The share 1
-  /// − limits.shrink_windows_at of the budget is kept for directions with a measured demand. `own` is what the
-  /// direction holds and has advertised now.
+  /// its demand is not measured. The demand (ReceiveBufferDemand) is the number of bytes that the direction needs to
+  /// transfer data without pauses. The share 1 − limits.shrink_windows_at of the budget is kept for directions with a
+  /// measured demand. `own` is what the direction holds and has advertised now.
   [[nodiscard]] Bytes max_without_demand(Bytes own) const { return two_thirds(free() - reserved_for_demand_ + own); }
   /// Returns the maximum payload bytes that one direction of a connection may hold and have advertised as window under
   /// the limit of its UE (limits.ue_share). `reserved` is what all connections of the UE hold and have advertised, and

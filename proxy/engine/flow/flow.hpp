@@ -176,8 +176,8 @@ struct Flow {
 
   /// true if both hosts have closed the connection, so that it is in TIME-WAIT (see TimeWaitQueue)
   bool in_time_wait : 1 = false;
-  /// Number of times that the connection was handed back to its hosts because of a segment that a split does not
-  /// support.
+  /// Number of times that the connection was handed back to its hosts because a segment arrived that the proxy cannot
+  /// process on a split connection.
   std::uint8_t unsplittable_seen : 4 = 0;
   /// Index of the controller that computes the window advertised to the server (ReceiveWindowControl::Loop); no_id if
   /// there is none.
