@@ -189,8 +189,9 @@ void Bearer::observe_ack_controller() {
   pools_->observed.add_delays(decided, actual);
 }
 
-/// Handles the first report of another Node-B after a handover. Its counters, clock and queue are unrelated to those of
-/// the old Node-B, so what was derived from them is discarded. The estimated rate is kept until new samples replace it.
+/// Handles the first report of another Node-B after a handover. The new Node-B's counters, clock and queue are
+/// unrelated to those of the old one, so what was derived from the old ones is discarded. The estimated rate is kept
+/// until new samples replace it.
 void Bearer::change_reporter(const ReportArrival& report) {
   in_flight().restart();
   report_state_->law.restart();

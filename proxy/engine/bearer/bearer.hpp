@@ -22,12 +22,13 @@
 
 namespace sluice::proxy {
 
-/// State of one UE bearer: all connections of one UE under one policy. SMVS and the ACK-based controller run once per
-/// bearer, and its flows share the bytes that they may send. A per-flow window controller runs in each flow
-/// (ControlledFlow) instead, and the bearer only supplies data about the radio queue.
+/// State of one UE bearer: all connections of one UE under one policy. SMVS (the sliding-mode controller) and the
+/// ACK-based controller run once per bearer, and the bearer's flows share the bytes that they may send. A per-flow
+/// window controller runs in each flow (ControlledFlow) instead, and the bearer only supplies data about the radio
+/// queue.
 ///
-/// If a UE's connections match several policies, the UE has one bearer for each, linked in a ring. Each of them gets
-/// every report about the UE and counts every byte sent to it, because they share the UE's radio queue.
+/// If a UE's connections match several policies, the UE has one bearer for each, linked in a ring. Each bearer gets
+/// every report about the UE and counts every byte sent to it, because all of them share the UE's radio queue.
 ///
 /// The object is small, because there is one for each UE. State that only some bearers need is created in pools on
 /// first use. Thread: the shard's.
@@ -35,7 +36,7 @@ class Bearer : public CircularListHook<Bearer> {
  public:
   /// Result of on_report().
   enum class Verdict : std::uint8_t {
-    stale,  ///< ignored, because the Node-B report is not newer than the last report
+    stale,  ///< the Node-B report was ignored, because it is not newer than the last one
     /// the Node-B report counts as missing, because the UE's ACKs have contradicted the reports for some seconds
     distrusted,
     applied,  ///< the Node-B report was recorded and passed to the controller, if the UE has one
@@ -97,7 +98,7 @@ class Bearer : public CircularListHook<Bearer> {
   /// deadline() again.
   bool spend(Bytes bytes, Instant now);
   /// Handles the expiry of the bearer's timer at `now`. For each missing Node-B report, grants the bytes that the link
-  /// carries in one period at its mean rate. When no report has arrived for several periods (control::Fallback),
+  /// carries in one report period at its mean rate. When no report has arrived for several periods (control::Fallback),
   /// congestion control or the ACK-based controller replaces the report-based controller. Returns true if flows may now
   /// send, or if what limits them has changed.
   bool on_deadline(Instant now);

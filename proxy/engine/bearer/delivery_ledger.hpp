@@ -11,10 +11,10 @@
 
 namespace sluice::proxy {
 
-/// Records the send times of bytes to a UE that the UE does not acknowledge by TCP. The radio queue is a FIFO queue.
-/// Therefore these bytes are delivered when a TCP segment that was sent later is acknowledged. Memory is constant:
-/// bytes that are sent within 1 ms, or within 1/16 of the age of the oldest entry, share one entry. If all entries are
-/// used, the newest one gets further bytes. Reads no clock.
+/// Records the send times of cross traffic: bytes to a UE that the UE does not acknowledge by TCP. The radio queue is a
+/// FIFO queue. Therefore these bytes are delivered when a TCP segment that was sent later is acknowledged. Memory is
+/// constant: bytes that are sent within 1 ms, or within 1/16 of the age of the oldest entry, share one entry. If all
+/// entries are used, the newest one gets further bytes. Reads no clock.
 class DeliveryLedger {
  public:
   /// Adds bytes that were just sent.

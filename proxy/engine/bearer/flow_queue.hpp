@@ -18,7 +18,7 @@ struct QueuedPacket {
   std::uint16_t bytes = 0;     ///< length of the IP packet
   std::uint8_t ip_offset = 0;  ///< offset of the IP header in the frame
   bool keep = false;  ///< true if CoDel must not drop the packet, for example because it belongs to a handshake
-  /// index of the counter of the reason why the packet is forwarded; the owner increments it when the packet is sent
+  /// index of the forward_* counter that counts the packet when it is sent
   std::uint16_t reason = 0;
 };
 
@@ -53,7 +53,7 @@ class FlowQueue {
   [[nodiscard]] std::uint32_t ready_flows() const {
     return flows_ - (held_ != none && !flow_[held_].packets.empty() ? 1U : 0U);
   }
-  /// True if pop() may be called: packets are queued that are not held back.
+  /// True if packets are queued that are not held back, so that pop() may be called.
   [[nodiscard]] bool any_ready() const { return ready_flows() > 0; }
 
   /// Appends a packet to the FIFO of its flow. `about` describes the packet.
@@ -70,10 +70,10 @@ class FlowQueue {
   [[nodiscard]] Popped pop(const CodelParameters& parameters, Instant now);
   /// Returns the number of IP bytes of one flow that wait in its FIFO. `about` describes any packet of the flow.
   [[nodiscard]] Bytes bytes_of(const QueuedPacket& about) const { return Bytes(flow_[about.slot % slots].bytes); }
-  /// True if CoDel must not drop the oldest waiting packet of a flow. `about` describes any packet of that flow, which
-  /// must have waiting packets.
+  /// True if CoDel must not drop the oldest waiting packet of a flow. `about` describes any packet of that flow. The
+  /// flow must have waiting packets.
   [[nodiscard]] bool must_keep_head(const QueuedPacket& about) const;
-  /// Drops the oldest waiting packet of a flow. `about` describes any packet of that flow, which must have waiting
+  /// Drops the oldest waiting packet of a flow. `about` describes any packet of that flow. The flow must have waiting
   /// packets.
   void drop_oldest(const QueuedPacket& about);
   /// Removes and returns the packet that the round robin selects next. CoDel does not test the packet. Requires

@@ -13,13 +13,13 @@ namespace sluice::proxy {
 template <typename T>
 class Pooled {
  public:
-  /// True if the object exists.
+  /// True if the pooled object exists.
   [[nodiscard]] explicit operator bool() const { return object_ != nullptr; }
   [[nodiscard]] T& operator*() const { return *object_; }
   [[nodiscard]] T* operator->() const { return object_; }
 
-  /// Creates the object in the pool. Requires that none exists. The pool is never full, because it has one place for
-  /// each bearer.
+  /// Creates the pooled object. Requires that none exists. The pool is never full, because it has one place for each
+  /// bearer.
   template <typename... Arguments>
   T& make(flow::Slab<T>& pool, Arguments&&... arguments) {
     const std::uint32_t place = pool.emplace(std::forward<Arguments>(arguments)...);
@@ -27,7 +27,7 @@ class Pooled {
     object_ = &pool[place];
     return *object_;
   }
-  /// Destroys the object, if there is one, and returns its place to the pool.
+  /// Destroys the pooled object, if there is one, and returns its place to the pool.
   void drop(flow::Slab<T>& pool) {
     if (object_ != nullptr) pool.erase(pool.index_of(*object_));
     object_ = nullptr;

@@ -28,7 +28,8 @@ class RateControlMode {
   /// controller limits.
   RateControlMode(const PolicySettings& settings, bool in_control_group);
 
-  /// Records whether Node-B reports arrive in time.
+  /// Records whether Node-B reports arrive in time, that is, at least once in several report periods
+  /// (control::Fallback).
   void set_timely_reports(const PolicySettings& settings, bool in_time);
   /// Selects between Node-B reports and ACKs by their feedback delays `by_reports` and `by_acks`; 0 means unknown.
   /// Reports replace ACKs if by_reports is less than 2/3 of by_acks, and stay while it is less than 4/5. Reports are
@@ -52,13 +53,13 @@ class RateControlMode {
   }
   /// True if the UE's ACKs feed the ACK-based controller.
   [[nodiscard]] bool uses_ack_feedback() const { return input_ >= FeedbackInput::reports_else_acks; }
-  /// True while Node-B reports arrive in time.
+  /// True while Node-B reports arrive in time, that is, at least once in several report periods (control::Fallback).
   [[nodiscard]] bool has_timely_reports() const { return has_timely_reports_; }
 
   /// True if a controller has input now, so that it computes decisions. Node-B reports must arrive in time, unless the
   /// controller does not need them.
   [[nodiscard]] bool has_feedback() const { return has(controller_, ControllerProperty::computes); }
-  /// True if a controller limits the sending to the UE now; never in modes without feedback, or in mode observe, in
+  /// True if a controller limits the sending to the UE now; never in modes without a controller, or in mode observe, in
   /// which decisions are not applied.
   [[nodiscard]] bool is_rate_controlled() const { return has(controller_, ControllerProperty::limits); }
   /// True if the report-based controller currently computes the send budget, the bytes that all flows of the UE may
@@ -76,8 +77,8 @@ class RateControlMode {
     return has(controller_, ControllerProperty::budget) ? tcp::WindowSource::allowance
                                                         : tcp::WindowSource::congestion_control;
   }
-  /// True if a per-flow window controller that has feedback computes a window for each flow. The flows then share no
-  /// send budget.
+  /// True if a per-flow window controller, which has the input that it needs, computes a window for each flow. The
+  /// flows then share no send budget.
   [[nodiscard]] bool has_flow_windows() const { return has(controller_, ControllerProperty::per_flow); }
   /// True if the window of a per-flow controller is also written into ACKs towards the UE.
   [[nodiscard]] bool has_flow_windows_both_ways() const { return has(controller_, ControllerProperty::both_ways); }

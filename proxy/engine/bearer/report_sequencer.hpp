@@ -10,8 +10,8 @@
 
 namespace sluice::proxy {
 
-/// Sequence of the Node-B reports about one UE, of which the newest is stored. Decides whether a report is accepted,
-/// which depends on the Node-B that sent it, and whether it is newer than the stored one. Thread: the shard's.
+/// Stores the newest Node-B report about one UE. Decides whether a further report is accepted, which depends on the
+/// Node-B that sent it, and whether the report is newer than the stored one. Thread: the shard's.
 class ReportSequencer {
  public:
   /// Starts without a report. `longest_silence` is the upper limit of the report period, whatever period a Node-B
@@ -22,9 +22,9 @@ class ReportSequencer {
   void inherit(const ReportSequencer& before);
 
   /// True if the report is from the Node-B that serves the UE, or from another Node-B that now replaces it. A replacing
-  /// Node-B must report state normal. The old one must have reported handover, outage or release, or be silent. Silent
-  /// means that neither a report nor an omission notice arrived for two report periods. Two periods count as at most
-  /// the constructor's `longest_silence`, but as at least 20 ms.
+  /// Node-B must report the state `normal`. The old one must have reported handover, outage or release, or be silent.
+  /// Silent means that neither a report nor an omission notice arrived for two report periods. Two periods count as at
+  /// most the constructor's `longest_silence`, but as at least 20 ms.
   [[nodiscard]] bool accepts(const ReportArrival& report, Instant now) const;
   /// True if an accepted report is from a different Node-B than the last report.
   [[nodiscard]] bool changes_reporter(const ReportArrival& report) const {

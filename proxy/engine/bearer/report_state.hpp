@@ -24,7 +24,8 @@ struct ReportState {
   ReportState(const PolicySettings& settings, control::DecisionLog* const* trace)
       : reports(settings.smvs.fallback.maximum), fallback(settings.smvs.fallback), law(settings, trace) {}
 
-  /// True if Node-B reports arrive in time, so that a report-based controller may limit the bearer.
+  /// True if Node-B reports arrive in time (at least once in several report periods), so that a report-based controller
+  /// may limit the bearer.
   [[nodiscard]] bool reports_are_timely() const { return fallback.source() == control::ControlSource::feedback; }
   /// Returns the mean rate of the radio link: the controller's estimate if the proxy computes the allowance (bytes to
   /// send), else that of the Node-B. Zero while unknown.
