@@ -41,8 +41,8 @@ class BurstGrouping {
     }
     return 2 * repeated > count;
   }
-  /// Groups the packets of `burst` and their entries in `known` by flow. The first segment of each flow determines the
-  /// place of the flow's segments.
+  /// Groups the packets of `burst` and their entries in `known` by flow. All segments of a flow move to the place of
+  /// the flow's first segment in the burst.
   [[gnu::noinline]] void group(std::span<packet::Packet> burst, ParsedBurst& known, const ConnectionTable& connections,
                                CrossTrafficHandling cross_traffic);
 

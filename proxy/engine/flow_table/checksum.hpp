@@ -9,8 +9,9 @@ namespace sluice::proxy {
 
 /// True if a segment that arrived on `in` may be accepted with this checksum state. An unfinished checksum (left to an
 /// offload) is accepted only if the port is configured to accept such checksums. In addition `shown` must be true: the
-/// host's SYN had an unfinished checksum too. Otherwise a damaged segment could contain the value of an unfinished
-/// checksum by chance. If the device vouches for the data (ChecksumState::partial_verified), `shown` does not matter.
+/// host's SYN had an unfinished checksum too. The reason is that a damaged segment could contain the value of an
+/// unfinished checksum by chance. If the device vouches for the data (ChecksumState::partial_verified), `shown` does
+/// not matter.
 [[nodiscard]] inline bool is_acceptable(const ShardConfig& config, Side in, packet::ChecksumState state, bool shown) {
   switch (state) {
     case packet::ChecksumState::good:
@@ -50,8 +51,9 @@ namespace sluice::proxy {
 }
 
 /// True if a forwarded segment counts as damaged, so that its contents must not change any state. A wrong checksum
-/// always counts as damage. An unfinished one does if the port is not configured to accept it, or if `shown` is false
-/// and the segment is no SYN. `shown` is true if the host's SYN had an unfinished checksum.
+/// always counts as damage. An unfinished one does if the port is not configured to accept it. It also does if `shown`
+/// is false, the segment is no SYN, and the device does not vouch for the data. `shown` is true if the host's SYN had
+/// an unfinished checksum.
 [[nodiscard]] inline bool is_damaged(const ShardConfig& config, Side in, const packet::Packet& packet,
                                      const packet::Parsed& parsed, bool shown) {
   const packet::ChecksumState state = packet::verify_tcp_checksum(packet, parsed);

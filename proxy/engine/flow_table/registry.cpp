@@ -24,8 +24,8 @@ flow::ShortKey short_entry_key(const IpAddress& ue) {
   return {{ue.words()[1] >> 32U, 0}};
 }
 
-/// Interval between two steps of the scan that frees send histories of silent UEs. A step scans 16 entries. With many
-/// entries, a history is freed some seconds after its UE has become silent.
+/// Interval between two steps of the scan that frees send histories of silent UEs. A step scans 16 entries. If the pool
+/// has many entries, a history is therefore freed only seconds after its UE has become silent.
 constexpr Duration history_scan_period = std::chrono::milliseconds(1);
 constexpr std::uint32_t histories_per_scan = 16;
 

@@ -89,8 +89,8 @@ class Registry {
   /// Decrements the bearer's number of end-to-end connections, because one has ended. A bearer without connections is
   /// closed at once or after the idle timeout.
   void drop_end_to_end(BearerId id, Instant now);
-  /// Scans some send histories once per millisecond, and frees those of UEs of which no packet can be in flight to the
-  /// Node-B any more.
+  /// Scans the next 16 send histories once per millisecond. Frees those of UEs to which no packet can be in flight
+  /// between proxy and Node-B any more.
   void release_idle_histories(Instant now) {
     if (now >= next_history_scan_) scan_histories(now);
   }
@@ -156,7 +156,8 @@ class Registry {
   }
 
  private:
-  /// Scans the next send histories, and frees those of UEs of which no packet can be in flight to the Node-B any more.
+  /// Scans the next 16 send histories. Frees those of UEs to which no packet can be in flight between proxy and Node-B
+  /// any more.
   [[gnu::noinline]] void scan_histories(Instant now);
   /// Returns one bearer of a UE, from which the UE's other bearers can be reached; no_flow if there is none. `ue` is
   /// the address under which the bearers are stored, see queue_of().
