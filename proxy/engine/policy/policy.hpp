@@ -64,17 +64,19 @@ struct Policies {
   /// True if the UE is in the control group, which no rate controller limits. A fixed hash of the address decides, so
   /// that every shard and every run gets the same result.
   [[nodiscard]] bool in_control_group(const IpAddress& ue) const;
-  /// True if at least one policy selects a mode that uses feedback: Node-B reports or ACKs.
+  /// True if at least one policy, or the default settings, select a mode that uses feedback: Node-B reports or ACKs.
   [[nodiscard]] bool needs_feedback() const;
-  /// True if at least one policy selects a controller that prefers short flows, which have sent less than
-  /// smvs.short_flow.
+  /// True if at least one policy, or the default settings, select a controller that prefers short flows, which have
+  /// sent less than smvs.short_flow.
   [[nodiscard]] bool prioritizes_short_flows() const;
-  /// True if at least one policy permits counting the answers to QUIC downloads, that is, short datagrams of the UE.
+  /// True if at least one policy, or the default settings, permit counting the answers to QUIC downloads, that is,
+  /// short datagrams of the UE.
   [[nodiscard]] bool counts_answers() const;
-  /// True if at least one policy lowers the rate signal of SCONE packets, or would do so in mode observe.
+  /// True if at least one policy, or the default settings, lower the rate signal of SCONE packets, or would do so in
+  /// mode observe.
   [[nodiscard]] bool advises_rates() const;
-  /// True if at least one policy forwards cross traffic (packets of no split or end-to-end connection, such as QUIC) at
-  /// once.
+  /// True if at least one policy, or the default settings, forward cross traffic (packets of no split or end-to-end
+  /// connection, such as QUIC) at once.
   [[nodiscard]] bool passes_cross_traffic() const;
   /// True if the default settings apply to all connections and select mode bypass. Every connection is then forwarded
   /// unchanged.

@@ -68,18 +68,22 @@ inline constexpr std::array mode_table = {
 
 /// Selects where the controller of mode smvs runs, and from which input it computes how much may be sent to the UE.
 enum class ControllerLocation : std::uint8_t {
-  nodeb,  ///< the Node-B computes the allowance by SMVS (the sliding-mode controller) and reports it, as in the SMVS
-          ///< paper
-  proxy,  ///< the proxy computes the allowance by SMVS (the sliding-mode controller) from measurements that the Node-B
-          ///< reports
+  /// the Node-B computes the allowance (bytes to send until the next report) by SMVS (the sliding-mode controller) and
+  /// reports it, as in the SMVS paper
+  nodeb,
+  /// the proxy computes the allowance (bytes to send until the next report) by SMVS (the sliding-mode controller) from
+  /// measurements that the Node-B reports
+  proxy,
   /// The ACK-based controller runs at the proxy (control/ack_based/delay_based_controller.hpp). It needs no Node-B
-  /// reports. If reports arrive with less delay than ACKs, the proxy computes the allowance from them by SMVS instead.
+  /// reports. If reports arrive with less delay than ACKs, SMVS (the sliding-mode controller) runs at the proxy with
+  /// these reports instead.
   acks
 };
 
 /// Properties of the controller of mode smvs that depend on where it runs.
 struct ControllerLocationTraits {
-  /// true if the controller needs Node-B reports, which contain the allowance or measurements
+  /// true if the controller needs Node-B reports, which contain the allowance (bytes to send until the next report) or
+  /// measurements
   bool needs_reports = true;
 };
 /// Returns the properties of the controller of mode smvs if it runs at this location.
