@@ -55,8 +55,8 @@ struct alignas(64) JournalEntry {
     std::uint8_t flags;
   };
 
-  /// Value of State. The entry is valid whenever the program is killed, because the state is `unused` while an entry
-  /// begins, and is set after all other fields.
+  /// Value of State. The entry is valid whenever the program is killed: the state is `unused` while the other fields
+  /// are first written, and is set after all of them.
   std::uint32_t state;
   std::uint32_t options;
   flow::FlowKey key;

@@ -7,8 +7,8 @@
 namespace sluice::proxy {
 namespace {
 
-/// True if the bearer is the first one of its UE for which the ACK-based controller runs. Only this bearer's delivered
-/// bytes are added for the UE, because each bearer of a UE counts all bytes sent to the UE.
+/// True if the bearer has the lowest id among those bearers of its UE for which the ACK-based controller runs. Only
+/// this bearer's delivered bytes are added for the UE, because each bearer of a UE counts all bytes sent to the UE.
 bool is_sampled_bearer(const Bearer& bearer) {
   bool is_first = true;
   bearer.for_each_sibling([&](const Bearer& other) {

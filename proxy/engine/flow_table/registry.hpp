@@ -145,8 +145,8 @@ class Registry {
     } while (each->id != bearer);
   }
 
-  /// Returns the comparison of the controllers' decisions in mode observe, which are not applied, with the actual
-  /// traffic, summed over all bearers.
+  /// Returns the sums over all bearers that compare the controllers' decisions with the actual traffic in mode observe,
+  /// in which decisions are not applied.
   [[nodiscard]] const Observed& observed() const { return pools_.observed; }
 
   /// True if a UE with the address `ue` is in the control group, whose connections no rate controller limits. UEs that
