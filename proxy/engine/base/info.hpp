@@ -132,8 +132,8 @@ struct GroupTotals {
   /// Sum of the queueing delays of all samples, in seconds. The delay of a sample is its queue length divided by the
   /// link's mean rate; 0 if that rate is unknown.
   double queue_delay_s = 0;
-  /// Comparison of the controllers' decisions in mode observe, which are not applied, with the actual traffic of the
-  /// group.
+  /// Sums over the group that compare the controllers' decisions with the actual traffic in mode observe, in which
+  /// decisions are not applied.
   Observed observed;
 
   GroupTotals& operator+=(const GroupTotals& other) {
@@ -169,8 +169,8 @@ struct BearerInfo {
   /// index of the bearer's policy; the default settings have the index after the last policy
   std::uint16_t policy = 0;
   bool in_control_group = false;  ///< true if the UE is in the control group, so that no rate controller limits it
-  /// Comparison of the controller's decisions in mode observe with the actual traffic of this bearer; the decisions are
-  /// not applied.
+  /// Sums that compare the controller's decisions for this bearer with the actual traffic in mode observe, in which
+  /// decisions are not applied.
   Observed observed;
   std::uint32_t flows = 0;
   Controller controller = Controller::congestion_control;  ///< what controls how much the proxy sends to the UE
