@@ -48,8 +48,8 @@ class BearerPools {
   /// For each bearer, by its id: index of its queue in `cross_traffic`, if the bearer limits cross traffic (packets of
   /// no split or end-to-end connection, such as QUIC).
   flow::LazyArray<std::uint32_t> cross_traffic_of;
-  /// Comparison of the controllers' decisions in mode observe, which are not applied, with the actual traffic, summed
-  /// over all bearers.
+  /// Sums over all bearers that compare the controllers' decisions with the actual traffic in mode observe, in which
+  /// decisions are not applied.
   Observed observed;
 
  private:

@@ -67,8 +67,8 @@ struct ReportState {
   control::StepLengthCheck step_length_check;
   /// detects that the period of Node-B reports is too long to follow the variation of the link's rate
   control::SamplingRateCheck sampling_rate_check;
-  /// Comparison of the controller's decisions for this bearer in mode observe, which are not applied, with the actual
-  /// traffic.
+  /// Sums that compare the controller's decisions for this bearer with the actual traffic in mode observe, in which
+  /// decisions are not applied.
   Observed observed;
 };
 
