@@ -15,9 +15,9 @@ namespace sluice::proxy {
 
 namespace {
 
-/// Delay above which a flow's bottleneck is assumed to be another link than the radio link. It is compared with the
-/// flow's queueing delay minus twice the delay that all flows of the UE share: that of the radio queue and of ACKs on
-/// the uplink.
+/// Excess delay above which a flow's bottleneck is assumed to be another link than the radio link. The excess is the
+/// flow's smoothed RTT minus its minimum RTT, minus twice the delay that all flows of the UE share. They share the wait
+/// in the radio queue and the delay of ACKs on the uplink.
 constexpr Duration queued_elsewhere = std::chrono::milliseconds(20);
 /// Factor for the bytes in flight of a flow whose bottleneck is not the radio link. The limit is this factor × rate of
 /// the flow × (minimum RTT + queued_elsewhere), plus `segments_elsewhere` full segments. The factor exceeds 1, so that
@@ -25,8 +25,8 @@ constexpr Duration queued_elsewhere = std::chrono::milliseconds(20);
 constexpr double gain_elsewhere = 1.25;
 constexpr std::int64_t segments_elsewhere = 2;
 
-/// Restarts the estimate of the peer's timestamp clock at the tick count `ticks` of an ACK that arrived at `now`.
-/// Returns the ACK delay according to the new estimate, at most `most`.
+/// Restarts the estimate of the UE's TCP timestamp clock with the timestamp `ticks` of an ACK that arrived at `now`.
+/// Returns by how long the UE delayed the ACK according to the new estimate, at most `most`.
 [[gnu::noinline, gnu::cold]] Duration begin_again(control::TimestampOneWayDelay& clock, Instant now,
                                                   std::uint32_t ticks, Duration most) {
   clock.reject();
@@ -99,7 +99,7 @@ inline void BudgetSharing::follow_waits(Share& share, bool waits, const Flow& fl
 
 /// Returns how many more bytes the flow may have in flight if its bottleneck is not the radio link. An example is a
 /// Wi-Fi link behind a UE that is a hot spot. More bytes would only fill that link's queue, so other flows of the UE
-/// get the rest of the window. Returns Bytes::max() if the radio link is the bottleneck.
+/// get the rest of the controller's window. Returns Bytes::max() if the radio link is the bottleneck.
 inline Bytes BudgetSharing::budget_elsewhere(const Share& share, const Flow& flow, const Bearer& bearer,
                                              const AckController& controller) {
   if (bearer.load.transferring_flows <= 1) [[likely]]
@@ -199,10 +199,11 @@ void BudgetSharing::record_passed(const Flow& flow, FlowId id, Bearer& bearer) {
   follow_waits(shares_[id], false, flow, bearer, controller);
 }
 
-/// Returns how many bytes of the UE's common `budget` the flow may send. The flow's part of the window is at least one
-/// segment, because a flow sends no smaller unit. During a drain it is at least two segments. A drain is a phase in
-/// which the controller empties the radio queue to measure the base delay, the round trip without a queue. A single
-/// segment could falsify this measurement, because the UE may delay its ACK.
+/// Returns how many bytes the flow may send of `budget`, which the controller allows to all flows of the UE together.
+/// The flow's part of the controller's window is at least one segment, because a flow sends no smaller unit. During a
+/// drain it is at least two segments. A drain is a phase in which the controller empties the radio queue to measure the
+/// base delay, the round trip without a queue. A single segment could falsify this measurement, because the UE may
+/// delay its ACK.
 Bytes BudgetSharing::part_of_budget(const Share& share, Bytes budget, Competitors competitors, std::uint32_t waiting,
                                     const Flow& flow, const AckController& controller, Instant now) {
   const bool in_pairs = controller.law().draining();

@@ -16,20 +16,22 @@ namespace sluice::proxy {
 
 class Bearer;
 
-/// Number of bytes (two full packets) that one flow may send at once while other flows of its UE wait for the same
-/// window.
+/// Number of bytes (two full packets) that one flow may send at once while other flows of its UE wait for the
+/// controller's window.
 inline constexpr Bytes turn{2 * 1500};
-/// Minimum share of a UE's window for all short flows together while other flows wait too. A flow is short if it has
-/// sent less than SmvsSettings::short_flow.
+/// Minimum share of the window of a UE's ACK-based controller for all short flows together, while other flows wait too.
+/// A flow is short if it has sent less than SmvsSettings::short_flow.
 inline constexpr double short_flow_share = 0.8;
 
-/// Returns the part of `window` for one of the `waiting` flows, of which `short_flows` are short (have sent less than
-/// smvs.short_flow). The flow itself must be included in these numbers. All short flows get equal parts, and all other
-/// flows get equal parts. A short flow gets at least as much as a flow that is not short.
+/// Returns how many bytes of the controller's window `window` one flow gets, of `waiting` flows that share it.
+/// `short_flows` of these flows are short (have sent less than smvs.short_flow). The flow itself must be included in
+/// both numbers. All short flows get equal parts, and all other flows get equal parts. A short flow gets at least as
+/// much as a flow that is not short.
 [[nodiscard]] Bytes part_of(Bytes window, std::uint32_t waiting, std::uint32_t short_flows, bool is_short_flow);
 
 /// Numbers of flows that share the window of a bearer's ACK-based controller. They are split flows with unsent data,
-/// end-to-end flows that the window limits, and waiting flows of cross traffic.
+/// end-to-end flows that the window limits, and flows of cross traffic with waiting packets. Cross traffic consists of
+/// packets of no tracked connection, such as QUIC.
 struct Competitors {
   std::uint32_t all = 0;
   std::uint32_t short_flows = 0;  ///< number of competing flows that have sent less than smvs.short_flow
@@ -39,8 +41,9 @@ struct Competitors {
 [[nodiscard]] Competitors competitors_for(const Bearer& bearer);
 /// Returns how many flows share the window of `controller`, the ACK-based controller of `bearer`.
 [[nodiscard]] Competitors competitors_for(const Bearer& bearer, const AckController& controller);
-/// Returns an ACK sample in which only those fields are set that are equal for all connections of the bearer.
-/// `controller` is the bearer's ACK-based controller.
+/// Returns an ACK sample, the controller's input for one ACK. Only the fields that are equal for all connections of the
+/// bearer are set: time, bytes in flight, number of flows, and factor of the target queueing delay. `controller` is the
+/// bearer's ACK-based controller.
 [[nodiscard]] control::AckSample make_ack_sample(const Bearer& bearer, const AckController& controller, Instant now);
 
 /// Returns by how long the UE delayed its newest ACK, derived from the ACK's timestamp `ticks`; negative while unknown.
@@ -61,35 +64,36 @@ class BudgetSharing {
   /// Reserves address space for `max_flows_at_once` flows.
   explicit BudgetSharing(std::size_t max_flows_at_once) : shares_(max_flows_at_once) {}
 
-  /// Updates the flow's bytes in flight in the sums of its bearer's ACK-based controller. Called after an ACK, a loss,
-  /// a timeout or a transmission.
+  /// Updates how many bytes in flight the bearer's ACK-based controller counts for the flow, and whether it counts the
+  /// flow as waiting. Called after an ACK, a loss, a timeout or a transmission.
   [[gnu::noinline]] void update_inflight(const Flow& flow, FlowId id, Bearer& bearer);
   /// Processes an ACK from the UE. Requires that the bearer has a controller to which ACKs are input
   /// (uses_ack_feedback()).
   [[gnu::flatten, gnu::noinline]] void on_ack(Flow& flow, FlowId id, Bearer& bearer, const tcp::AckSample& ack_sample,
                                               Instant now);
   /// Returns how many IP bytes the ACK-based controller allows the flow to send now. If `beyond_its_part` is true, the
-  /// flow may also use the parts of the window that other flows leave unused.
+  /// flow may also use the parts of the controller's window that other flows leave unused.
   [[nodiscard, gnu::noinline]] Bytes budget(const Flow& flow, FlowId id, Bearer& bearer, bool beyond_its_part,
                                             Instant now);
   /// Returns how many IP bytes of data that just arrived may be forwarded to the UE at once, without being queued in
-  /// the proxy. The flow counts as waiting for the window if other flows wait, or if the result is less than `least`.
-  /// After forwarding, the caller must call record_passed().
+  /// the proxy. The flow counts as waiting for the controller's window if other flows wait, or if the result is less
+  /// than `least`. After forwarding, the caller must call record_passed().
   [[nodiscard]] Bytes budget_to_pass(const Flow& flow, FlowId id, Bearer& bearer, Bytes least, Instant now);
   /// Updates the flow's bytes in flight after arrived data was forwarded at once. The flow no longer counts as waiting
-  /// for the window, because it has no unsent data.
+  /// for the controller's window, because it has no unsent data.
   void record_passed(const Flow& flow, FlowId id, Bearer& bearer);
-  /// True if the flow is short (has sent less than smvs.short_flow) and waits for the window.
+  /// True if the flow is short (has sent less than smvs.short_flow) and waits for the controller's window.
   [[nodiscard]] bool short_flow_waits(FlowId id) { return shares_[id].short_flow_waits != 0; }
-  /// Removes the flow's bytes in flight, and its marks as waiting or short, from the sums of its bearer's ACK-based
-  /// controller. Called because the flow leaves the bearer.
+  /// Removes the flow from the totals of its bearer's ACK-based controller: bytes in flight, waiting flows and waiting
+  /// short flows. Called because the flow leaves the bearer.
   void forget(FlowId id, Bearer& bearer);
 
  private:
   /// Largest value of Share::flight.
   static constexpr std::uint32_t max_flight = (1U << 30) - 1;
 
-  /// Contribution of one flow to the sums of its UE's ACK-based controller.
+  /// Part of one flow in the totals of its UE's ACK-based controller: bytes in flight, waiting flows and waiting short
+  /// flows.
   struct Share {
     std::uint32_t flight : 30 = 0;           ///< IP bytes in flight
     std::uint32_t waits : 1 = 0;             ///< 1 if AckController::waiting() includes the flow
@@ -114,13 +118,14 @@ class BudgetSharing {
   /// Updates the flow's bytes in flight and whether it waits for the controller's window. Returns how many more bytes
   /// its own bottleneck allows in flight (budget_elsewhere()).
   static Bytes follow(Share& share, const Flow& flow, const Bearer& bearer, AckController& controller);
-  /// Returns how many bytes of the UE's common `budget` the flow may send. `waiting` is the number of flows among which
-  /// the window is divided, and `competitors` contains how many of them are short.
+  /// Returns how many bytes the flow may send of `budget`, which the controller allows to all flows of the UE together.
+  /// `waiting` is the number of flows among which the controller's window is divided, and `competitors` contains how
+  /// many of them are short.
   [[nodiscard]] static Bytes part_of_budget(const Share& share, Bytes budget, Competitors competitors,
                                             std::uint32_t waiting, const Flow& flow, const AckController& controller,
                                             Instant now);
-  /// Contribution of each flow to the sums of its UE's ACK-based controller, indexed by FlowId. Memory is allocated
-  /// only for flows under such a controller.
+  /// Part of each flow in the totals of its UE's ACK-based controller (bytes in flight, waiting flows), indexed by
+  /// FlowId. Memory is allocated only for flows under such a controller.
   flow::LazyArray<Share> shares_;
 };
 

@@ -10,8 +10,8 @@
 
 namespace sluice::proxy {
 
-/// Minimum window in segments, even if the controller computes a smaller one. With a smaller window the UE might send
-/// no ACK, and only an ACK can open the window again.
+/// Minimum window in segments, even if the controller computes a smaller one. A UE that gets a single segment may delay
+/// its ACK, and only an ACK can open the window again.
 inline constexpr std::int64_t min_window_segments = 2;
 
 /// A connection with a per-flow window controller, in the direction to the UE. Contains the controller and the
@@ -32,11 +32,11 @@ class ControlledFlow {
   /// the most payload so far determines the ratio of payload to IP bytes. Only for flows whose positions are payload
   /// bytes.
   void carried(Bytes payload, Bytes packet);
-  /// Passes an acknowledgement of the UE to the controller. Returns which of the delayed ACKs may now be forwarded to
-  /// the server.
+  /// Passes an acknowledgement of the UE to the controller. Returns which of the ACKs that the proxy withholds may now
+  /// be forwarded to the server.
   control::AckRelease on_ack(Bearer& bearer, const control::AckView& ack);
-  /// Passes the last Node-B report to the controller if it is new. Returns which of the delayed ACKs may now be
-  /// forwarded to the server; none without a new report.
+  /// Passes the last Node-B report to the controller if it is new. Returns which of the ACKs that the proxy withholds
+  /// may now be forwarded to the server; none without a new report.
   control::AckRelease on_report(Bearer& bearer, Instant now);
   /// Records that an ACK for the first `ack` bytes of the stream, with the window `window` in bytes, was forwarded to
   /// the server.

@@ -14,41 +14,43 @@ namespace sluice::proxy {
 namespace {
 
 /// Time without an ACK after which the length of the radio queue counts as unknown, although bytes of a connection are
-/// in flight. Before that, missing ACKs are attributed to a stall of the radio link. Cross traffic then keeps waiting,
-/// so that the queue does not grow.
+/// in flight. Before that, missing ACKs are attributed to a stall of the radio link. Cross traffic (packets of no
+/// tracked connection, such as QUIC) then keeps waiting, so that the queue does not grow.
 constexpr Duration max_stall = std::chrono::seconds(10);
 /// Time without an ACK after which the length of the radio queue counts as unknown, if no connection has bytes in
 /// flight. It is shorter than `max_stall`, because no ACK is due then.
 constexpr Duration max_silence = std::chrono::seconds(1);
-/// Bytes that all sparse flows of a UE together may send beyond the UE's window per round trip. A flow is sparse until
-/// it has sent 1500 bytes since its first waiting packet was queued.
+/// Bytes that all sparse flows of a UE together may send per round trip beyond the controller's window or grant. A flow
+/// is sparse until it has sent 1500 bytes since its first waiting packet was queued.
 constexpr Bytes sparse_overdraft{2 * 1500};
 /// Maximum IP length of a UE's datagram that counts as an answer to a download, that is, as an acknowledgement. QUIC
 /// packets that only contain acknowledgements are rarely longer. Longer datagrams are assumed to carry data of the UE.
 constexpr Bytes max_answer{200};
-/// Maximum number of bytes of a datagram download that wait in the UE's queue, until the UE's answers have shown the
-/// rate of the link. Answers are the short datagrams with which the UE acknowledges the download.
+/// Maximum number of bytes of a datagram download that wait in the proxy's queue for the UE. It applies until the UE's
+/// answers have shown the rate of the link. Answers are the short datagrams with which the UE acknowledges the
+/// download.
 constexpr Bytes max_learning_queued{128 * 1500};
 /// Time without an answer, or without a datagram of the download, after which the proxy stops counting the UE's answers
 /// to the download. Answers are short datagrams that acknowledge it.
 constexpr Duration max_clock_silence = std::chrono::seconds(10);
-/// Minimum length of the period in which sparse flows (flows that send little) may exceed the UE's window by
-/// `sparse_overdraft` bytes. The period is one round trip if that is longer. The round trip is unknown if Node-B
-/// reports control the UE.
+/// Minimum length of the period in which sparse flows (flows that send little) may send `sparse_overdraft` bytes beyond
+/// the controller's window or grant. The period is one round trip if that is longer. If Node-B reports control the UE,
+/// the round trip is unknown and this minimum applies.
 constexpr Duration min_overdraft_period = std::chrono::milliseconds(20);
-/// Time that determines how many bytes of one flow may wait: as many as the link sends in this time at the flow's part
-/// of the link's rate. If no connection of the UE has data, `max_sole_queued_time` applies instead. Then only waiting
-/// bytes keep the link busy while the flow's sender recovers from a loss.
+/// Limit of the bytes that one flow of cross traffic may have waiting: as many as its part of the link's rate delivers
+/// in this time. If no connection of the UE has data, `max_sole_queued_time` applies instead. Then only waiting bytes
+/// keep the link busy while the flow's sender recovers from a loss.
 constexpr Duration max_queued_time = std::chrono::milliseconds(80);
 constexpr Duration max_sole_queued_time = 4 * max_queued_time;
-/// Number of bytes of one flow that may always wait in the UE's queue, even on a slow link.
+/// Number of bytes of one flow that may always wait in the proxy's queue for the UE, even on a slow link.
 constexpr Bytes min_queued{8 * 1500};
-/// Maximum number of bytes of one flow in the UE's queue up to which a packet of the flow's handshake is still queued.
+/// Limit of the bytes that one flow may have in the proxy's queue for the UE when a packet of the flow's handshake
+/// arrives. It is larger than that for other packets, so that handshakes are rarely dropped.
 constexpr Bytes max_handshake_queued{64 << 10};
 
-/// True if cross traffic (packets of no split connection) has the link to itself: no split connection of the UE has
-/// unsent data, and no end-to-end connection exists. In addition, Node-B reports or counted answers (short datagrams
-/// that acknowledge a QUIC download) must limit the UE.
+/// True if cross traffic (packets of no tracked connection, such as QUIC) has the link to itself: no split connection
+/// of the UE has unsent data, and no end-to-end connection exists. In addition, Node-B reports or counted answers
+/// (short datagrams that acknowledge a QUIC download) must limit the UE.
 bool is_sole(const Bearer& bearer) {
   bool sole =
       !bearer.rate_control().is_ack_based() || (bearer.has_cross_traffic_queue() && bearer.cross_traffic_queue().clock);
@@ -60,8 +62,9 @@ bool is_sole(const Bearer& bearer) {
   return sole;
 }
 
-/// Subtracts cross traffic (packets of no split connection) from the bytes in flight of the ACK-based controller.
-/// Called if that controller does not limit the UE now. ACKs then no longer subtract these bytes.
+/// Subtracts cross traffic (packets of no tracked connection, such as QUIC) from the bytes in flight of the ACK-based
+/// controller. Called because that controller does not limit the UE now, so that later ACKs do not subtract these
+/// bytes. Also stops counting the UE's answers to a download.
 void forget_flight(Bearer& bearer) {
   AckController& controller = bearer.ack_controller();
   CrossTrafficQueue& cross = bearer.cross_traffic_queue();
@@ -77,9 +80,9 @@ bool is_window_full(const Bearer& bearer, Instant now) {
   return controller.flight() + bearer.settings().smvs.acks.segment > controller.law().window(now);
 }
 
-/// Holds back the packets of one QUIC download while its AnswerClock demands a pause, and releases them afterwards. In
-/// the pause the radio queue empties, which shows how many datagrams one answer of the UE acknowledges. Returns true if
-/// the queue has packets that may be sent.
+/// Holds back the packets of one QUIC download while its AnswerClock, which counts the UE's answers, demands a pause.
+/// Releases them afterwards. In the pause the radio queue empties, which shows how many datagrams one answer of the UE
+/// acknowledges. Returns true if the queue has packets that may be sent.
 bool apply_hold(CrossTrafficQueue& cross) {
   if (cross.is_holding()) {
     cross.queue.hold(cross.clocked_slot);
@@ -100,10 +103,10 @@ bool shares_clocked_fifo(const CrossTrafficQueue& cross, std::uint32_t slot) {
   return cross.clock && slot % FlowQueue::slots == cross.clocked_slot % FlowQueue::slots;
 }
 
-/// Returns the parameters of CoDel for the flows of cross traffic (packets of no split connection). The interval is at
-/// least 200 ms, for a round trip to a distant server and through the radio; 400 ms if no connection of the UE has
-/// data. It is also at least two round trips to the UE. The target is a quarter of the interval: such a queue keeps a
-/// loss-based sender busy on a link whose rate varies.
+/// Returns the parameters of CoDel for the flows of cross traffic (packets of no tracked connection, such as QUIC). The
+/// interval is at least 200 ms, for a round trip to a distant server and through the radio; 400 ms if no connection of
+/// the UE has data. It is also at least two round trips to the UE. The target is a quarter of the interval: such a
+/// queue keeps a loss-based sender busy on a link whose rate varies.
 CodelParameters codel_of(const Bearer& bearer) {
   const Duration usual = std::chrono::milliseconds(is_sole(bearer) ? 400 : 200);
   const Duration interval = std::max(usual, 2 * bearer.ack_controller().law().srtt());
@@ -133,8 +136,9 @@ bool is_handshake(const RxPacket& rx) {
   return frame.size() > at && is_quic_handshake(frame.subspan(at));
 }
 
-/// Returns the maximum number of bytes of one flow of cross traffic (packets of no split connection) that may wait in
-/// the UE's queue. `handshake` is true if the arriving packet belongs to the flow's handshake.
+/// Returns the maximum number of bytes that one flow of cross traffic may have in the proxy's queue for the UE. Cross
+/// traffic consists of packets of no tracked connection, such as QUIC. `handshake` is true if the arriving packet
+/// belongs to the flow's handshake.
 Bytes max_queued_of(const Bearer& bearer, bool handshake) {
   if (handshake) return max_handshake_queued;
   if (bearer.has_cross_traffic_queue()) {
@@ -209,11 +213,11 @@ CrossTrafficSender::SharedWindow CrossTrafficSender::shared_window(const Bearer&
   return {controller.law().window(now), competitors.all - controller.cross_traffic_flows, competitors.short_flows};
 }
 
-/// Returns how many bytes of cross traffic (packets of no split connection) the bearer's window still allows. Each flow
-/// of cross traffic gets the same part of the window as a waiting connection. Connections that exceed their part do not
-/// reduce this part, because servers of end-to-end connections respond a round trip later. If no connection waits,
-/// cross traffic may use the whole window. During a pause of the download whose answers are counted, other flows do not
-/// get its part, because the radio queue must become empty.
+/// Returns how many bytes of cross traffic (packets of no tracked connection, such as QUIC) the ACK-based controller's
+/// window still allows. Each flow of cross traffic gets the same part of this window as a waiting connection.
+/// Connections that exceed their part do not reduce this part, because servers of end-to-end connections slow down only
+/// a round trip later. If no connection waits, cross traffic may use the whole window. During a pause of the download
+/// whose answers are counted, other flows do not get its part, because the radio queue must become empty.
 Bytes CrossTrafficSender::window_left(const Bearer& bearer, const SharedWindow& shared) {
   const CrossTrafficQueue& cross = bearer.cross_traffic_queue();
   if (cross.is_holding()) {
@@ -286,10 +290,10 @@ bool CrossTrafficSender::may_release(Bearer& bearer, const SharedWindow& shared,
   return window_left(bearer, shared) >= size || may_overdraw(bearer, size, now);
 }
 
-/// True if the next packet of cross traffic, of `bytes` IP bytes, may be sent beyond the window. If so, counts these
-/// bytes. The packet's flow must be sparse (have sent little). All sparse flows together may send `sparse_overdraft`
-/// bytes beyond the window per period (a round trip, at least 20 ms). A call or game beside a download thus need not
-/// wait while the window is full.
+/// True if the next packet of cross traffic, of `bytes` IP bytes, may be sent beyond the controller's window or grant.
+/// If so, counts these bytes. The packet's flow must be sparse (have sent little). All sparse flows together may send
+/// `sparse_overdraft` bytes beyond it per period (a round trip, at least 20 ms). A call or game beside a download thus
+/// need not wait while the download uses the window.
 bool CrossTrafficSender::may_overdraw(const Bearer& bearer, Bytes bytes, Instant now) {
   CrossTrafficQueue& cross = bearer.cross_traffic_queue();
   if (!cross.queue.next_is_sparse()) return false;
@@ -304,9 +308,10 @@ bool CrossTrafficSender::may_overdraw(const Bearer& bearer, Bytes bytes, Instant
   return true;
 }
 
-/// Counts cross traffic (packets of no split connection) as delivered one round trip after it was sent. Does nothing
-/// while a connection has bytes in flight, because the ACKs of these bytes will show the delivery. Counting bytes as
-/// delivered makes space in the window, so cross traffic continues at the last measured rate without ACKs.
+/// Counts cross traffic (packets of no tracked connection, such as QUIC) as delivered one round trip after it was sent.
+/// Does nothing while a connection has bytes in flight, because the ACKs of these bytes will show the delivery.
+/// Counting bytes as delivered makes space in the controller's window, so cross traffic continues at the last measured
+/// rate without ACKs.
 void CrossTrafficSender::expire_without_acks(Bearer& bearer, Instant now) {
   AckController& controller = bearer.ack_controller();
   CrossTrafficQueue& cross = bearer.cross_traffic_queue();

@@ -7,16 +7,17 @@
 
 namespace sluice::proxy {
 
-/// Returns how many IP bytes of cross traffic (packets that belong to no split connection) an ACK shows to be
+/// Returns how many IP bytes of cross traffic (packets of no tracked connection, such as QUIC) an ACK shows to be
 /// delivered. Subtracts them from the bytes in flight. These are the packets sent more than `round_trip` ago, because
 /// they were sent before the acknowledged segment. `acked` is the number of IP bytes of connections that the ACK
 /// acknowledges. Requires bearer.has_cross_traffic_queue().
 [[nodiscard, gnu::noinline]] Bytes take_delivered_cross_traffic(Bearer& bearer, Bytes acked, Duration round_trip,
                                                                 Instant now);
 
-/// Sends packets to UEs that belong to no split connection, such as QUIC. While the bearer's controller knows the
-/// length of the radio queue, these packets share the bearer's window. If the window is full, they wait in the UE's
-/// FlowQueue. If no controller knows the queue, they are forwarded at once. Thread: the shard's.
+/// Sends cross traffic to UEs: packets of no tracked connection, such as QUIC. If the bearer's controller knows the
+/// length of the radio queue, these packets share its allowed bytes with connections. If no more bytes are allowed,
+/// they wait in the UE's FlowQueue. If no controller knows the length of the radio queue, they are forwarded at once.
+/// Thread: the shard's.
 class CrossTrafficSender {
  public:
   /// Stores a reference to `passing`, the table of flows that are forwarded without control, in which sent packets are
@@ -36,28 +37,32 @@ class CrossTrafficSender {
   /// Counts a datagram from a UE as an answer if it is short and belongs to a download whose answers are counted. An
   /// answer then serves as an ACK of the download.
   [[gnu::noinline]] void on_answer(const RxPacket& rx);
-  /// True if an ACK has arrived for a bearer that has waiting cross traffic (packets of no split connection).
+  /// True if an ACK has arrived for a bearer that has waiting cross traffic (packets of no tracked connection, such as
+  /// QUIC).
   [[nodiscard]] bool any_woken() const { return shard_.registry.any_cross_traffic_woken(); }
-  /// Sends waiting cross traffic (packets of no split connection) of the bearers for which an ACK has arrived.
+  /// Sends waiting cross traffic (packets of no tracked connection, such as QUIC) of the bearers for which an ACK has
+  /// arrived.
   [[gnu::noinline]] void serve_woken(Instant now);
-  /// Event after which waiting packets of no split connection may be sent.
+  /// Event after which waiting cross traffic (packets of no tracked connection, such as QUIC) may be sent.
   enum class Occasion : std::uint8_t {
     report,  ///< a Node-B report has arrived and given the bearer a new grant (bytes to send)
     other    ///< a packet or an ACK has arrived, or a timer has expired
   };
-  /// Sends as many packets of cross traffic as the bearer's window allows, or the grant of the last Node-B report
-  /// (bytes to send). `occasion` is the event because of which more may be allowed now. If no controller knows the
-  /// length of the radio queue any more, forwards all waiting packets. Requires bearer.has_cross_traffic_queue().
+  /// Sends as many packets of cross traffic as the ACK-based controller's window allows, or the grant of the last
+  /// Node-B report (bytes to send). `occasion` is the event because of which more may be allowed now. If no controller
+  /// knows the length of the radio queue any more, forwards all waiting packets. Requires
+  /// bearer.has_cross_traffic_queue().
   void serve(Bearer& bearer, Occasion occasion, Instant now);
   /// Forwards all waiting packets of the bearer, because nothing limits them any more.
   void flush(Bearer& bearer, Instant now);
-  /// Handles the expiry of the bearer's timer. Sends cross traffic (packets of no split connection) if the window has
-  /// grown. Stops limiting cross traffic if no limit is needed any more.
+  /// Handles the expiry of the bearer's timer. Sends cross traffic (packets of no tracked connection, such as QUIC) if
+  /// the controller's window has grown. Stops limiting it if the controller no longer knows the length of the radio
+  /// queue, or if none waits or is in flight.
   void on_due(Bearer& bearer, Instant now);
   /// Returns the time at which on_due() must be called for the bearer; `never` if there is no need.
   [[nodiscard]] static Instant deadline(const Bearer& bearer);
-  /// Stops limiting cross traffic (packets of no split connection), because the proxy is about to end. The caller must
-  /// then call flush_all().
+  /// Stops limiting cross traffic (packets of no tracked connection, such as QUIC), because the proxy is about to end.
+  /// The caller must then call flush_all().
   void end() { ended_ = true; }
   [[nodiscard]] bool ended() const { return ended_; }
   /// Forwards all waiting packets of all bearers. Takes time, because it visits every bearer.
@@ -67,11 +72,12 @@ class CrossTrafficSender {
   /// True if the bearer's controller knows the length of the radio queue, because Node-B reports or ACKs arrive in
   /// time.
   [[nodiscard]] static bool is_limited(const Bearer& bearer, Instant now);
-  /// Snapshot of a bearer's window and of the numbers of flows that share it. It is used while one series of waiting
-  /// packets is sent.
+  /// Snapshot of the window of a bearer's ACK-based controller, and of the numbers of flows that share it. It is used
+  /// while one series of waiting packets is sent.
   struct SharedWindow {
     Bytes window;
-    /// Number of connections that compete with cross traffic (packets of no split connection) for the window.
+    /// Number of connections that compete with cross traffic (packets of no tracked connection, such as QUIC) for the
+    /// controller's window.
     std::uint32_t others = 0;
     /// Number of short flows (less than smvs.short_flow sent) among the connections and cross-traffic flows that
     /// compete.
@@ -84,10 +90,11 @@ class CrossTrafficSender {
   static void expire_without_acks(Bearer& bearer, Instant now);
   [[nodiscard]] bool transmit(FlowQueue::Popped&& popped, Instant now);
   void count_passed(FlowQueue::Popped& popped, Instant now);
-  /// Sends a packet that was taken from the UE's queue, and counts its bytes as in flight or as a part of the grant.
+  /// Sends a packet that was taken from the proxy's queue for the UE. Counts its bytes as in flight, or subtracts them
+  /// from the grant of the last Node-B report.
   void send(Bearer& bearer, FlowQueue::Popped&& popped, Instant now);
-  /// Records how many flows of cross traffic (packets of no split connection) wait. Sets the bearer's timer to the time
-  /// at which the window will next grow.
+  /// Records how many flows of cross traffic (packets of no tracked connection, such as QUIC) wait. Sets the bearer's
+  /// timer to the time at which the controller's window will next grow.
   void update(Bearer& bearer, Instant now);
   [[nodiscard]] BearerId open_for_answers(const RxPacket& rx);
   [[nodiscard]] bool may_release(Bearer& bearer, const SharedWindow& shared, Bytes size, Instant now) const;

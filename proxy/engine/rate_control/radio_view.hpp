@@ -9,8 +9,9 @@ namespace sluice::proxy {
 
 /// Inputs of the controller that computes the window advertised to the server. They are derived from the UE's bearer.
 struct RadioView {
-  control::OnWire<Bytes> error;  ///< IP bytes in the radio queue and in flight to it, minus the controller's target
-  control::OnWire<Rate> mean;    ///< mean rate of the radio link in IP bytes; zero while unknown
+  /// IP bytes in the radio queue and in flight to it, minus the number that the controller aims at
+  control::OnWire<Bytes> error;
+  control::OnWire<Rate> mean;  ///< mean rate of the radio link in IP bytes per second; zero while unknown
   /// highest mean rate of the radio link in the last five to ten seconds, if the ACK-based controller runs; else zero
   control::OnWire<Rate> best;
 };

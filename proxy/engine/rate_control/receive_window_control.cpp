@@ -49,8 +49,8 @@ tcp::WindowUpdates updates_of(const Bearer& bearer) {
   return bearer.rate_control().is_ack_based() ? tcp::WindowUpdates::prompt_for_its_size : tcp::WindowUpdates::prompt;
 }
 
-/// Sets FlowShare::window_closed of the flow (each Node-B report must update the window advertised to the server).
-/// Updates the sums of the bearer.
+/// Sets FlowShare::window_closed of the flow, and updates the bearer's number of such flows. While the flag is set,
+/// each Node-B report updates the window advertised to the server.
 [[gnu::cold, gnu::noinline]] void change_window_closed(Flow& flow, Bearer& bearer, bool window_closed) {
   const FlowShare before = flow.share;
   flow.share.window_closed = window_closed;
@@ -65,8 +65,8 @@ void record_window_closed(Flow& flow, Bearer& bearer, bool window_closed) {
 }
 
 /// Duration of the unsent data for the UE above which the server gets no minimum window (two segments). The duration is
-/// measured at the flow's part of the link's rate. That much data keeps the link busy while the server pauses and
-/// restarts with ten segments.
+/// measured at the flow's part of the link's rate. That much data keeps the link busy while the server has no window,
+/// pauses, and restarts with ten segments.
 constexpr Duration ample_backlog_time = std::chrono::seconds(1);
 
 /// Factor for the measured share of cross traffic. The product is the share of the link's rate that is not available
@@ -76,7 +76,7 @@ constexpr double kept_beside_cross_traffic = 0.8;
 
 /// True if the unsent data for the UE lasts longer than `ample_backlog_time` at the flow's part of the link's rate. The
 /// server then gets no minimum window (two segments). A pause of the server costs nothing in this case, while two
-/// segments per interval could exceed the rate of a slow link.
+/// segments per 100 ms (`closed_for`) could exceed the rate of a slow link.
 bool has_ample_backlog(const Flow& flow, const Bearer& bearer) {
   const Bytes held = flow.leg(Side::radio).endpoint.unsent() * std::max(bearer.load.transferring_flows, 1U);
   const Rate rate = bearer.mean_rate();
@@ -154,8 +154,8 @@ Bytes ReceiveWindowControl::grant_min_window(const Flow& flow, const Bearer& bea
 }
 
 /// Creates the controller of the window advertised to the server (the second control loop). Returns null until the
-/// server's data has reached half of the first window, because that window suffices until then. `held` is the number of
-/// bytes for the UE that the proxy holds.
+/// server has sent half of the first window (smvs.receive_window.initial), because that window suffices until then.
+/// `held` is the number of bytes for the UE that the proxy holds.
 ReceiveWindowControl::Loop* ReceiveWindowControl::make_loop(Flow& flow, const Bearer& bearer, Bytes held) {
   const control::SecondLoopParameters& parameters = bearer.settings().smvs.receive_window;
   const Bytes received = flow.sent_from(Side::core, flow.leg(Side::core).endpoint.rcv_nxt());
@@ -169,8 +169,8 @@ ReceiveWindowControl::Loop* ReceiveWindowControl::make_loop(Flow& flow, const Be
 }
 
 /// Returns the window to advertise to the server, computed by the balance controller (control::ReceiveWindowLoop),
-/// which is the default one. Its inputs are the unsent data for the UE, the bytes advertised, and the error and rate of
-/// the radio queue.
+/// which is the default one. Its inputs are unsent data for the UE, advertised bytes, the radio link's rate, and by how
+/// much the radio queue exceeds its target.
 Bytes ReceiveWindowControl::balance_window(const Flow& flow, const Bearer& bearer,
                                            control::ReceiveWindowLoop& loop) const {
   const tcp::Endpoint& server = flow.leg(Side::core).endpoint;

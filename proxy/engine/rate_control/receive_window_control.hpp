@@ -46,8 +46,9 @@ class ReceiveWindowControl {
     return flow.share.window_closed || !flow.share.transferring || bearer.load.transferring_flows != 1;
   }
   /// True if the proxy may open the window advertised to the server to two segments, although the controller has
-  /// computed less. Less than two segments of it must be left. Otherwise the server would be idle for longer than its
-  /// retransmission timeout, and then restart with ten segments (RFC 5681 section 4.1). The link would idle meanwhile.
+  /// computed less. Less than two segments of the advertised window must be unused. With so small a window, the server
+  /// would be idle for longer than its retransmission timeout. It would then restart with ten segments (RFC 5681
+  /// section 4.1). The link would idle meanwhile.
   [[nodiscard]] static bool gets_min_window(const Flow& flow, const Bearer& bearer, Instant now) {
     return window_nearly_closed(flow) && bearer.rate_control().is_ack_based() &&
            relay::stall_time(flow, Side::radio, now) <= min_window_granted_for;
@@ -64,9 +65,9 @@ class ReceiveWindowControl {
   void forget(Flow& flow, const Bearer& bearer);
 
  private:
-  /// Controller of the window that the proxy advertises to the server of one connection. It is created once the
-  /// server's data has reached half of the first window, because that window suffices until then. The policy at that
-  /// time selects its kind.
+  /// Controller of the window that the proxy advertises to the server of one connection. It is created once the server
+  /// has sent half of the first window, because that window suffices until then. The policy at that time selects the
+  /// kind of controller.
   struct Loop {
     explicit Loop(const control::ReceiveWindowLoop& law) : balance(law) {}
     control::ReceiveWindowLoop balance;
@@ -102,7 +103,7 @@ class ReceiveWindowControl {
   }
   /// Returns the window to advertise to the host behind `in`: `room` bytes. A positive `room` is raised to one unit
   /// (window_unit()) if `held`, the bytes of that host which the proxy holds, is zero. A window below one unit would be
-  /// advertised as zero, and never open again, because no delivery would update it.
+  /// advertised as zero, and never open again, because without held bytes no delivery would update it.
   [[nodiscard]] static Bytes without_closing(const Flow& flow, Side in, Bytes room, Bytes held) {
     return held <= Bytes{} && room > Bytes{} ? greater(room, window_unit(flow, in)) : room;
   }
@@ -120,13 +121,13 @@ class ReceiveWindowControl {
   /// window. `held` is the number of bytes from that host that the proxy holds; `limit` is the quota of these bytes.
   void open_uncontrolled_window(Flow& flow, Side in, Bytes limit, Bytes held) const;
   /// Returns the connection's second control loop, the controller that computes the window advertised to the server.
-  /// Creates it once the server's data has reached half of the first window; returns null before. `held` is the number
-  /// of bytes for the UE that the proxy holds.
+  /// Creates it once the server has sent half of the first window; returns null before. `held` is the number of bytes
+  /// for the UE that the proxy holds.
   [[nodiscard]] Loop* loop_of(Flow& flow, const Bearer& bearer, Bytes held) {
     return flow.window_loop != no_id ? &loops_[flow.window_loop] : make_loop(flow, bearer, held);
   }
-  /// Creates the second control loop, which computes the window advertised to the server, if the server's data has
-  /// reached half of the first window. Otherwise, and if the maximum number exists, returns null. `held` is the number
+  /// Creates the second control loop, which computes the window advertised to the server, if the server has sent half
+  /// of the first window. Otherwise, or if the maximum number of controllers exists, returns null. `held` is the number
   /// of bytes for the UE that the proxy holds.
   [[nodiscard, gnu::noinline]] Loop* make_loop(Flow& flow, const Bearer& bearer, Bytes held);
   /// Returns the window to advertise to the server, computed by the sliding-mode controller.
