@@ -26,8 +26,9 @@ void move_payload(Leg& from, Leg& to) {
   }
 }
 
-/// Returns the sequence number before which the proxy must deliver all data of the endpoint's host, because the host
-/// counts it as acknowledged. If the proxy withholds no ACKs, that is all data received in order.
+/// Returns the sequence number before which the proxy must deliver all data of the endpoint's host to the other host.
+/// While ACKs are withheld, it is the highest number acknowledged to the host. Otherwise it is RCV.NXT, because the
+/// next segment acknowledges it.
 tcp::SeqNum answered_for(const tcp::Endpoint& endpoint) {
   return endpoint.defers_acks() ? endpoint.acknowledged() : endpoint.rcv_nxt();
 }

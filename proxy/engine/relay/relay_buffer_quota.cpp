@@ -24,8 +24,8 @@ bool RelayBufferQuota::look(Instant now) {
   return true;
 }
 
-/// Returns the quota of the direction whose data arrives on `in`: the maximum bytes that it may hold and have
-/// advertised. The direction holds `held` bytes now. While memory is plentiful, the quota is at least `quota_cap_`, the
+/// Returns the quota of the direction whose data arrives on `in`: the maximum number of bytes held and advertised
+/// together. The direction holds `held` bytes now. While memory is plentiful, the quota is at least `quota_cap_`, the
 /// largest default quota.
 Bytes RelayBufferQuota::limit(Flow& flow, const Bearer& bearer, Side in, Bytes held, Instant now) {
   const Bytes shown = need_of(flow, bearer, in, now);
@@ -41,9 +41,10 @@ Bytes RelayBufferQuota::need(Flow& flow, const Bearer& bearer, Side in, Bytes he
   return bounded_need(own, need_of(flow, bearer, in, now), budget_.max_without_demand(own));
 }
 
-/// Returns the larger one of two numbers of bytes, limited by the buffer budget: the measured demand `shown`, and 64
-/// KiB for an initial burst. `own` is what the direction holds and has advertised now. `without_demand` limits the
-/// burst: it is the most that the direction may hold and advertise without a measured demand.
+/// Returns how many bytes a direction with the measured demand `shown` needs. If that is less than 64 KiB, it needs 64
+/// KiB for an initial burst, but at most `without_demand`, the limit without measured demand. The result is limited by
+/// limits.relay_buffer and by the buffer budget. `own` is the number of bytes that the direction holds and has
+/// advertised now.
 inline Bytes RelayBufferQuota::bounded_need(Bytes own, Bytes shown, Bytes without_demand) const {
   const Bytes burst = lesser(ReceiveBufferDemand::first, without_demand);
   return lesser(lesser(greater(shown, burst), config_.limits.relay_buffer), budget_.max_quota(own));
@@ -54,7 +55,7 @@ Bytes RelayBufferQuota::first_limit(const Bearer& bearer) const {
 }
 
 /// Updates and returns the receive-buffer demand in bytes of the direction whose data arrives on `in`. It is
-/// ReceiveBufferDemand::first until the direction has delivered that many bytes.
+/// ReceiveBufferDemand::first (64 KiB) until the direction has delivered that many bytes.
 Bytes RelayBufferQuota::need_of(Flow& flow, const Bearer& bearer, Side in, Instant now) {
   const Leg& to = flow.leg(opposite(in));
   const tcp::SeqNum delivered = to.endpoint.snd_una();

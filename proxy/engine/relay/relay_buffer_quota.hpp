@@ -22,13 +22,13 @@ class RelayBufferQuota {
   bool look(Instant now);
   /// True if so few packet buffers are free that new connections are not split (limits.refuse_flows_at).
   [[nodiscard]] bool refuses_flows() const { return refuses_flows_; }
-  /// Returns the quota of a direction without measured demand: the bytes that it may hold and have advertised. The
-  /// fewer buffers are free, the smaller is this quota.
+  /// Returns the quota of a direction without measured demand: the maximum number of bytes that it holds and has
+  /// advertised together. The fewer buffers are free, the smaller is this quota.
   [[nodiscard]] Bytes default_quota() const { return default_quota_; }
 
-  /// Returns the quota of a direction: the maximum bytes that it may hold and have advertised. Its data arrives on
-  /// `in`, and it holds `held` bytes now. The quota follows the measured demand within the budget, and is larger while
-  /// memory is plentiful. It is never less than two segments, because the direction would stall otherwise.
+  /// Returns the quota of a direction: the maximum number of bytes that it holds and has advertised together. Its data
+  /// arrives on `in`, and it holds `held` bytes now. The quota follows the measured demand within the budget, and is
+  /// larger while memory is plentiful. It is never less than two segments, because the direction would stall otherwise.
   [[nodiscard]] Bytes limit(Flow& flow, const Bearer& bearer, Side in, Bytes held, Instant now);
   /// True if the measured demand of the direction whose data arrives on `in` exceeds the largest default quota (bytes
   /// that it may hold and advertise). Its quota then follows the demand.
@@ -40,15 +40,15 @@ class RelayBufferQuota {
   [[nodiscard]] bool limit_is_fresh(const Flow& flow, Side in, Instant now) const {
     return flow.demands != no_id && demand_of(flow, in).is_fresh(now);
   }
-  /// True if need() may return more although nothing has arrived, because delivered bytes were not measured yet. The
-  /// data of the direction arrives on `in`.
+  /// True if a new measurement may increase the demand of the direction whose data arrives on `in`, although no data
+  /// has arrived. That is so if bytes were delivered that were not measured yet.
   [[nodiscard]] bool demand_may_rise(const Flow& flow, Side in, Instant now) const {
     const tcp::SeqNum delivered = flow.leg(opposite(in)).endpoint.snd_una();
     return flow.demands != no_id ? demand_of(flow, in).may_rise(delivered, now)
                                  : flow.sent_from(in, delivered) >= ReceiveBufferDemand::first;
   }
-  /// Returns the measured demand of the direction whose data arrives on `in`, in bytes, limited by the buffer budget.
-  /// The direction holds `held` bytes now.
+  /// Returns the measured demand of the direction whose data arrives on `in`, in bytes. It is at least 64 KiB for an
+  /// initial burst, and limited by the buffer budget. The direction holds `held` bytes now.
   [[nodiscard]] Bytes need(Flow& flow, const Bearer& bearer, Side in, Bytes held, Instant now);
   /// Returns how many bytes one direction of a new connection may hold and advertise while its demand is not measured.
   [[nodiscard]] Bytes first_limit(const Bearer& bearer) const;
@@ -57,7 +57,7 @@ class RelayBufferQuota {
   /// last call. Returns the bytes that the flow holds and has advertised in both directions.
   [[nodiscard]] std::uint32_t record(Flow& flow, StreamEvents events);
   /// Records the window that was just advertised to the leg's host in the buffer budget. Requires that the flow's other
-  /// windows and held bytes have not changed.
+  /// windows and held bytes have not changed since record().
   void record_advertised(Leg& leg) {
     budget_.reserve(leg.reservation, static_cast<std::uint32_t>(leg.endpoint.advertised().count()));
   }
@@ -65,9 +65,10 @@ class RelayBufferQuota {
   void forget(Flow& flow);
 
   /// True if received payload may be kept. If packet buffers are scarce, out-of-order data is refused, because it may
-  /// be held for long. If the packet buffers for payload (the budget) are used up, connections that already hold two
-  /// segments are refused too. If payload also occupies half of the buffers that are reserved for receiving and
-  /// forwarding, all payload is refused. Refused payload is not acknowledged, so its sender retransmits it.
+  /// be held for long. If the packet buffers for payload (the budget) are used up, the payload of a direction that
+  /// already holds two segments is refused too. If payload also occupies half of the buffers that are reserved for
+  /// receiving and forwarding, all payload is refused. Refused payload is not acknowledged, so its sender retransmits
+  /// it.
   [[nodiscard]] bool accepts_payload(const Flow& flow, Side in, const tcp::Segment& segment) const {
     return !budget_.is_low() || accepts_payload_though_low(flow, in, segment);
   }
@@ -81,9 +82,10 @@ class RelayBufferQuota {
   [[nodiscard]] const ReceiveBufferDemand& demand_of(const Flow& flow, Side in) const {
     return demands_[flow.demands][static_cast<std::size_t>(opposite(in))];
   }
-  /// Returns the larger one of two numbers of bytes, limited by the buffer budget: the measured demand `shown`, and 64
-  /// KiB for an initial burst. `own` is what the direction holds and has advertised now. `without_demand` limits the
-  /// burst: it is the most that the direction may hold and advertise without a measured demand.
+  /// Returns how many bytes a direction with the measured demand `shown` needs. If that is less than 64 KiB, it needs
+  /// 64 KiB for an initial burst, but at most `without_demand`, the limit without measured demand. The result is
+  /// limited by limits.relay_buffer and by the buffer budget. `own` is the number of bytes that the direction holds and
+  /// has advertised now.
   [[nodiscard]] Bytes bounded_need(Bytes own, Bytes shown, Bytes without_demand) const;
   /// Updates and returns the receive-buffer demand in bytes of the direction whose data arrives on `in`. The update
   /// measures how fast the receiving host acknowledges this data.
@@ -94,7 +96,8 @@ class RelayBufferQuota {
   template <Side in>
   [[nodiscard]] std::uint32_t record_direction(Flow& flow, bool fed);
   /// True if received payload may be kept while packet buffers are scarce. The payload must be in order. If the packet
-  /// buffers for payload are used up, the connection must hold less than two segments.
+  /// buffers for payload are used up, the direction must hold less than two segments. In addition, less than half of
+  /// the buffers reserved for receiving and forwarding may be used by payload.
   [[nodiscard, gnu::cold, gnu::noinline]] bool accepts_payload_though_low(const Flow& flow, Side in,
                                                                           const tcp::Segment& segment) const;
 

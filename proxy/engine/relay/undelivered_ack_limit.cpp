@@ -22,7 +22,8 @@ void UndeliveredAckLimit::hold(Flow& flow) const {
 /// advertised, because that host can acknowledge all bytes in it. If exposure_per_flow is configured alone, that limit
 /// is added: all bytes in the window can then be acknowledged, even if the program on the other host does not read.
 /// With a larger window, a host would retransmit unacknowledged data until it gives up, instead of probing a closed
-/// window. With a limit for all flows of the UE nothing is added, because other flows may use it up.
+/// window. If the exposure of all flows of the UE is also limited, nothing is added, because other flows may use that
+/// limit up.
 Bytes UndeliveredAckLimit::capped_room(const Flow& flow, Side in) const {
   const Bytes granted(relay::granted_edge(flow, opposite(in)) - flow.leg(in).endpoint.rcv_nxt());
   return granted + (limits_.exposure_per_bearer ? Bytes{} : *limits_.exposure_per_flow);

@@ -21,8 +21,8 @@ class UndeliveredAckLimit {
 
   /// True if ACKs of the flow must be withheld until allow() releases them. One reason is a configured limit of the ACK
   /// exposure (bytes acknowledged to one host and not by the other). The other reason is a drain, in which the flow is
-  /// handed back to its hosts. Its ACK exposure then never grows, so that a stop of the proxy which would lose no data
-  /// now loses none later.
+  /// handed back to its hosts. The exposure then never grows. If a stop of the proxy would lose no data now, it loses
+  /// none later.
   [[nodiscard]] bool caps(const Flow& flow) const {
     return configured() || flow.release_reason == ReleaseReason::released_drain;
   }
@@ -35,7 +35,7 @@ class UndeliveredAckLimit {
     relay::open_window(flow, in, configured() ? lesser(room, capped_room(flow, in)) : room, updates);
   }
   /// True if ACKs of the flow are withheld now. May be true although caps() is false, because the flow's release reason
-  /// may have changed since ACKs were last withheld.
+  /// may have changed since the last call of hold().
   [[nodiscard]] static bool waits(const Flow& flow) { return flow.legs[0].endpoint.defers_acks(); }
   /// Releases withheld ACKs as far as the limits of the ACK exposure (bytes acknowledged to one host and not by the
   /// other) allow. One limit is for the flow, another one for its UE. Requires waits().
@@ -46,7 +46,7 @@ class UndeliveredAckLimit {
   /// advertised. If exposure_per_flow is configured alone, that limit is added. Requires that a limit of the ACK
   /// exposure is configured.
   [[nodiscard, gnu::cold, gnu::noinline]] Bytes capped_room(const Flow& flow, Side in) const;
-  /// True if a limit on acknowledged but undelivered bytes is configured.
+  /// True if a limit of the ACK exposure (bytes acknowledged to one host and not by the other) is configured.
   [[nodiscard]] bool configured() const {
     return limits_.exposure_per_flow.has_value() || limits_.exposure_per_bearer.has_value();
   }
