@@ -91,8 +91,8 @@ inline void Classifier::find_one(const Key& key) {
   known_.ids[0] = shard_.registry.connections().find(key, tag);
 }
 
-/// Handles a burst of one packet, which is the most frequent size at low load. No earlier packet of the burst can
-/// change the connection after the lookup.
+/// Handles a burst of one packet, which is the most frequent size at low load. Needs no second lookup, because no
+/// earlier packet of the burst can add or remove a connection.
 inline void Classifier::receive_one(Side in, packet::Packet& packet, Instant now) {
   look_up_one(in, packet);
   if (parts_.flows.takes(known_, 0)) [[likely]] {

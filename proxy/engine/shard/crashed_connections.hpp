@@ -23,9 +23,9 @@ class CrashedConnections {
  public:
   static constexpr std::uint32_t none = flow::no_flow;
 
-  /// Stores the connections whose hosts must be reset. `entries` are their journal entries in the same order, or empty.
-  /// For the time `keep` after the first advance(), segments of the hosts are answered and silent hosts are probed, at
-  /// most 16 s apart.
+  /// Stores the connections whose hosts must be reset. `entries` are their entries in the state file in the same order,
+  /// or empty. For the time `keep` after the first advance(), answer() resets a host that sends an ACK. Hosts that have
+  /// not sent a RST are probed in rounds, with pauses of 1 s to 16 s.
   CrashedConnections(std::vector<CrashedConnection> crashed_connections, std::span<JournalEntry> entries,
                      const flow::HashKey& secret, Duration keep);
 
@@ -44,7 +44,7 @@ class CrashedConnections {
   /// Answers a segment of a host of a crashed connection with a RST. The segment is not forwarded. Returns true if both
   /// hosts have now been reset.
   bool answer(std::uint32_t id, Side in, const tcp::Segment& segment, Instant now, const ShardContext& shard);
-  /// Removes the crashed connection, and sets its journal entry to `unused`, so that later runs ignore it.
+  /// Removes the crashed connection, and sets its entry in the state file to `unused`, so that later runs ignore it.
   void forget(std::uint32_t id);
 
  private:

@@ -90,9 +90,9 @@ bool Forwarder::may_wait(const RxPacket& rx, Counter reason) {
 }
 
 /// Returns true if the packet now waits in the queue of the UE's bearer, or was sent or dropped from there. That is so
-/// if the bearer's controller limits cross traffic (packets that belong to no split connection). Otherwise only counts
-/// the packet in the bearer, because it occupies the radio queue too. `reason` is the counter that counts the packet
-/// when it is sent.
+/// if the bearer's controller limits cross traffic (packets of no tracked connection, such as QUIC). Otherwise only
+/// counts the packet in the bearer, because it occupies the radio queue too. `reason` is the counter that counts the
+/// packet when it is sent.
 bool Forwarder::pass_to_ue(RxPacket& rx, Counter reason) {
   BearerId id = shard_.registry.find_bearer(rx.parsed.dst);
   const bool waits = may_wait(rx, reason);

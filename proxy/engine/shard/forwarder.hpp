@@ -27,8 +27,8 @@ class Forwarder {
 
   /// Makes forward() count the packets to each UE from now on, because some policy uses a rate controller.
   void count_radio() { radio_counted_ = true; }
-  /// True if forward() counts the packets to each UE. A packet of no split connection may then wait for the UE's
-  /// window.
+  /// True if forward() counts the packets to each UE. Cross traffic (packets of no tracked connection, such as QUIC)
+  /// may then wait until the UE's rate controller allows it.
   [[nodiscard]] bool counts_radio() const { return radio_counted_; }
   /// Selects what forward() does with a checksum that the sender's kernel may have left unfinished.
   enum class Checksum : std::uint8_t {
@@ -39,9 +39,10 @@ class Forwarder {
     keep
   };
   /// Forwards a frame and counts it under `reason`. Changes nothing but an unfinished checksum, and the rate signal of
-  /// a SCONE packet if a policy advises a rate. Without a tracked handshake (UDP, bypass, connections older than the
-  /// proxy), the port's setting decides whether checksums are completed. On a veth or TAP, a host with offloads leaves
-  /// every checksum unfinished. On a physical interface no checksum is unfinished, so damaged frames stay damaged.
+  /// a SCONE packet if a policy advises a rate. Without a tracked handshake (UDP, bypass, older connections), the
+  /// port's setting decides whether unfinished checksums are completed. By default they are completed on a veth or TAP,
+  /// because hosts with offloads leave them unfinished. On a physical interface they are not: a wrong checksum there
+  /// shows damage, and the receiver must see it.
   [[gnu::noinline]] void forward(RxPacket& rx, Counter reason, Checksum checksum = Checksum::finish);
   /// Forwards a segment of an end-to-end connection, at once or later. Rewrites its window to the one that the
   /// connection's rate controller allows.

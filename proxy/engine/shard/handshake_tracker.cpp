@@ -21,7 +21,7 @@ Counter counter_of_options(const RxPacket& rx) {
 }
 
 /// Returns the counter for the reason why this segment prevents a split of its connection. `step` is the step of the
-/// handshake that it causes.
+/// handshake that the segment causes.
 Counter reason_to_give_up(const RxPacket& rx, const Flow& flow, handshake::Step step) {
   if (step == handshake::Step::give_up_ecn) return Counter::forward_accurate_ecn;
   if (rx.result != packet::ParseResult::tcp) return counter_of_options(rx);

@@ -30,8 +30,8 @@ double share_of(const Bearer& bearer) {
 /// bearer.
 constexpr Duration max_unused = std::chrono::seconds(10);
 
-/// True if Node-B reports limit the cross traffic (packets of no split connection) of UEs under this policy, even of
-/// UEs that have no connection.
+/// True if Node-B reports limit the cross traffic of UEs under this policy, even of UEs that have no connection. Cross
+/// traffic consists of packets of no tracked connection, such as QUIC.
 bool limits_by_reports_alone(const PolicySettings& settings) {
   return settings.mode == Mode::smvs && settings.smvs.cross_traffic == CrossTraffic::queue &&
          (settings.needs_reports() || !settings.controls_end_to_end());
@@ -185,9 +185,9 @@ Instant ReportDispatcher::idle_deadline(const Bearer& bearer) const {
   return bearer.empty_since + (bearer.used() ? idle : std::min(idle, max_unused));
 }
 
-/// Handles the time since the last Node-B report of the UE for all bearers of the UE, before `report` is applied.
-/// `first` is any of these bearers. If the Node-B omitted the unchanged UE in that time, the controllers run once for
-/// that whole time.
+/// Called before `report` is applied, if the Node-B that sent the UE's last report omits unchanged UEs. If it has
+/// omitted the UE since then, runs the controllers of all bearers of the UE once for that whole time. `first` is any of
+/// these bearers.
 void ReportDispatcher::on_pause(Bearer& first, const ReportArrival& report) {
   if (!first.reports().any()) return;
   const SuppressingNodeB* const sender = senders_.find(first.reports().last().sender);
@@ -243,8 +243,8 @@ bool ReportDispatcher::take(Bearer& bearer, const ReportArrival& report, Instant
   return true;
 }
 
-/// Updates the window advertised to the server for those flows of the bearer whose window is closed, or changes only
-/// with Node-B reports.
+/// Updates the window advertised to the server for those flows of the bearer for which that window is closed or changes
+/// only with Node-B reports.
 void ReportDispatcher::serve_closed_windows(Bearer& bearer, Instant now) {
   for_each_flow(shard_.registry, bearer, [&](Flow& flow, FlowId id) {
     if (flow.share.window_closed) flows_.schedule(flow, id, StreamEvents::to_radio);

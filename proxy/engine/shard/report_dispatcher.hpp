@@ -57,9 +57,9 @@ class ReportDispatcher {
   [[nodiscard]] Instant idle_deadline(const Bearer& bearer) const;
   /// Prefetches the rate controller of a bearer, and the flow that sends first when bytes are next distributed.
   void prefetch_flow(BearerId id) const;
-  /// Handles the time since the last Node-B report of the UE for all bearers of the UE, before `report` is applied.
-  /// `first` is any of these bearers. If the Node-B omitted the unchanged UE in that time, the controllers run once for
-  /// that whole time.
+  /// Called before `report` is applied, if the Node-B that sent the UE's last report omits unchanged UEs. If it has
+  /// omitted the UE since then, runs the controllers of all bearers of the UE once for that whole time. `first` is any
+  /// of these bearers.
   void on_pause(Bearer& first, const ReportArrival& report);
   /// Applies a Node-B report to one bearer of the UE. Returns false if the report is not newer than the last one. The
   /// report is then not newer for the UE's other bearers either.
@@ -78,8 +78,8 @@ class ReportDispatcher {
   /// Makes all flows of the bearer that have unsent data send what their own windows allow. Called because a Node-B
   /// report may have opened the windows.
   void serve_flow_windows(Bearer& bearer, Instant now);
-  /// Updates the window advertised to the server for those flows of the bearer whose window is closed, or changes only
-  /// with Node-B reports.
+  /// Updates the window advertised to the server for those flows of the bearer for which that window is closed or
+  /// changes only with Node-B reports.
   void serve_closed_windows(Bearer& bearer, Instant now);
 
   const ShardContext shard_;

@@ -46,8 +46,8 @@ class Shard {
   Shard& operator=(const Shard&) = delete;
 
   /// Accepts crashed connections of an earlier run, whose hosts must be reset because acknowledged bytes are lost.
-  /// `entries` are their journal entries in the same order, or empty. Segments of these hosts are answered for the time
-  /// `keep`. Must be called before other functions. Throws std::bad_alloc.
+  /// `entries` are their entries in the state file in the same order, or empty. For the time `keep`, an ACK of such a
+  /// host is answered by a RST. Must be called before other functions. Throws std::bad_alloc.
   void inherit(std::span<const CrashedConnection> crashed_connections, std::span<JournalEntry> entries, Duration keep);
 
   /// Accepts connections of an earlier run that have lost no data. They are forwarded unchanged, and can be split again
@@ -122,7 +122,8 @@ class Shard {
   /// Returns the histogram of the bytes acknowledged to one host and not by the other (ACK exposure), which
   /// sample_exposure() has filled.
   [[nodiscard]] const Histogram& exposure() const;
-  /// Samples the next `most` flows and the next `most` bearers, for flow_state_counts() and times_taken().
+  /// Counts the states of the next `most` flows and of the next `most` bearers, and samples their round-trip and
+  /// queueing times. flow_state_counts() and times_taken() return the results.
   void sample_flow_stats(std::uint32_t most, Instant now);
   [[nodiscard]] const FlowStateCounts& flow_state_counts() const;
   [[nodiscard]] const Times& times_taken() const;
