@@ -18,8 +18,8 @@ Instant FlowTimers::min_window_at(const Flow& flow, Instant now) const {
   return keeps ? now + ReceiveWindowControl::min_window_check : never;
 }
 
-/// True if a flow whose timer has expired before any TCP timer of its legs has nothing to do. Both legs must be open
-/// without loss or reordering; a TCP timer then covers all unacknowledged data. In addition, no release may be
+/// True if nothing must be done for a flow whose timer has expired before the TCP timers of both legs. Both legs must
+/// be open without loss or reordering; a TCP timer then covers all unacknowledged data. In addition, no release may be
 /// requested, and elapsed time alone must not open a window.
 bool FlowTimers::can_be_postponed(const Flow& flow, Instant now) const {
   return relay::on_fast_path(flow) && flow.release_reason == ReleaseReason::none &&
@@ -29,7 +29,8 @@ bool FlowTimers::can_be_postponed(const Flow& flow, Instant now) const {
 /// True if elapsed time alone may open a window. Under Node-B reports, time changes the window advertised to the server
 /// and the number of bytes that the flow may send. Under the ACK-based controller this is so in three cases. A flow of
 /// the UE waits for the controller's window, or the window advertised to the server is (nearly) closed. In the third
-/// case the link's rate is unknown, so that the window follows a demand that may have increased.
+/// case the link's rate is unknown, so that the window follows the measured receive-buffer demand, which may have
+/// increased.
 bool FlowTimers::depends_on_time(const Flow& flow, const Bearer& bearer, Instant now) const {
   if (!bearer.rate_control().is_rate_controlled()) return false;
   return !bearer.rate_control().is_ack_based() || bearer.has_waiting_flows() || flow.share.window_closed ||

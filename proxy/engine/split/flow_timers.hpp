@@ -22,9 +22,10 @@ class FlowTimers {
   [[nodiscard]] static bool is_armed_before(const Flow& flow, Instant due) {
     return flow.deadline < due || (flow.deadline == due && due != never);
   }
-  /// Sets the flow's timer to the earlier deadline of its legs' TCP timers, unless the timer already expires before.
-  /// Sets an earlier time if the window advertised to the server is nearly closed, because that window must then be
-  /// checked. Must be called after the flow's pending events were processed.
+  /// Makes the flow's timer expire at the earlier deadline of its legs' TCP timers, or at the idle timeout if that is
+  /// earlier. Keeps a timer that already expires before. If the window advertised to the server is nearly closed, the
+  /// timer also expires when that window must be checked. Must be called after the flow's pending events were
+  /// processed.
   void update(Flow& flow, FlowId id, Instant now) {
     Instant due = next_deadline(flow);
     if (ReceiveWindowControl::window_nearly_closed(flow)) [[unlikely]]
@@ -36,13 +37,13 @@ class FlowTimers {
   void arm(Flow& flow, FlowId id, Instant due, Instant now) {
     registry_.timers().schedule(flow, id, when(flow, due, now));
   }
-  /// Sets the timer to the next deadline of the legs or to the idle timeout, even if it now expires earlier. Called
-  /// when a flow enters TIME-WAIT.
+  /// Sets the timer to the earliest deadline of the legs, or to the idle timeout if that is earlier. Replaces the
+  /// present setting even if that is earlier. Called when a flow enters TIME-WAIT.
   void rearm(Flow& flow, FlowId id, Instant now) {
     registry_.timers().reschedule(flow, id, when(flow, next_deadline(flow), now));
   }
-  /// True if a flow whose timer has expired before any TCP timer of its legs has nothing to do. The caller then only
-  /// sets the timer again. A timer expires early if the deadline was postponed after the timer was set.
+  /// True if nothing must be done for a flow whose timer has expired before the TCP timers of both legs. The caller
+  /// then only sets the timer again. A timer expires early if the deadline was postponed after the timer was set.
   [[nodiscard]] bool can_be_postponed(const Flow& flow, Instant now) const;
 
  private:

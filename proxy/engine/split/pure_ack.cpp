@@ -7,8 +7,8 @@
 namespace sluice::proxy {
 
 /// Opens the window advertised to the server, as the ACK-based controller allows, if this is the UE's only connection.
-/// If the UE has acknowledged everything, the flow no longer counts in BearerLoad::transferring_flows, the flows that
-/// share the link. Returns false if the caller must schedule the flow for serve() instead.
+/// If the UE has acknowledged everything, the flow no longer counts in BearerLoad::transferring_flows (flows with
+/// unacknowledged data). Returns false if the caller must schedule the flow for serve() instead.
 bool SplitFlows::controller_has_opened_window(Flow& flow, Bearer& bearer, Instant now) {
   if (bearer.flow_count != 1 || &bearer.sibling() != &bearer || UndeliveredAckLimit::waits(flow)) return false;
   if (!flow.share.transferring) return false;

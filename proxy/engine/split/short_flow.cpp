@@ -3,7 +3,7 @@
 namespace sluice::proxy {
 namespace {
 
-/// Sets or clears the flag that the flow is short, and updates the sums of the flow's bearer.
+/// Sets or clears the flag that the flow is short, and updates the numbers of short and long flows of its bearer.
 void set_short_flow(Flow& flow, Bearer& bearer, bool short_flow) {
   const FlowShare before = flow.share;
   flow.share.short_flow = short_flow;

@@ -98,8 +98,8 @@ void SplitFlows::serve_one(FlowId id, Instant now) {
 }
 
 /// True if the buffer quota must be computed again before a segment to the host behind `in` advertises a window. That
-/// is so if acknowledged bytes have opened the window since the quota was computed, and the demand was not measured
-/// recently.
+/// is so if acknowledged bytes have opened the window since the quota was computed. In addition, the receive-buffer
+/// demand must not have been measured in the last 10 ms.
 template <Side in>
 inline bool SplitFlows::window_is_due(const Flow& flow, Instant now) const {
   const Leg& leg = flow.leg(in);
@@ -164,8 +164,8 @@ inline void SplitFlows::serve(Flow& flow, FlowId id, Instant now) {
   if (bearer.has_waiting_flows()) distribute_budget(bearer, now);
 }
 
-/// Processes the pending events of a flow on the slow path, because one of its legs is not established, in recovery,
-/// reordering or closing.
+/// Processes the pending events of a flow on the slow path. The reason is that its release is requested, or that a leg
+/// is not established, in recovery, reordering or closing.
 void SplitFlows::serve_slow_path(Flow& flow, FlowId id, Instant now) {
   const BearerId of = flow.bearer;
   Bearer& bearer = shard_.registry.bearer(of);
@@ -201,7 +201,8 @@ bool SplitFlows::serve_repairing(const ServedFlow& served) {
   return true;
 }
 
-/// True if both FINs are acknowledged, and neither leg has data, ACK, window update or RST to send.
+/// True if both FINs are acknowledged, and neither leg has data, ACK, window update or RST to send. False while ACKs
+/// are withheld, a per-flow window controller runs, or Node-B reports must still update a window.
 inline bool SplitFlows::is_fully_closed(const Flow& flow, const Bearer& bearer, Instant now) {
   for (const Leg& leg : flow.legs) {
     const tcp::Endpoint& endpoint = leg.endpoint;
@@ -273,8 +274,9 @@ void SplitFlows::use_budget(Bearer& bearer, Instant now) {
   serve_pending(now);
 }
 
-/// Updates the flow's values in the sums of its bearer, and the reservation of its advertised windows in the buffer
-/// budget. `events` are the events on its streams since the last update.
+/// Updates the flow's part in the sums of its bearer (BearerLoad), such as unsent bytes and advertised windows. Also
+/// updates the reservation of the advertised windows in the buffer budget. `events` are the events on the flow's
+/// streams since the last update.
 void SplitFlows::update_accounting(Flow& flow, Bearer& bearer, StreamEvents events) {
   const tcp::Endpoint& radio = flow.leg(Side::radio).endpoint;
   // Others share the link's rate without a flow that the UE's own window limits.

@@ -199,7 +199,7 @@ class SplitFlows {
   // window use what another one leaves, in turn and short flows first.
 
   /// Makes both legs send as much as their windows allow. Returns true if data may have been sent to the server, or an
-  /// ACK to the UE. The caller must then update the bearer's sums.
+  /// ACK to the UE. The caller must then update the bearer's sums (BearerLoad).
   bool emit(Flow& flow, Bearer& bearer, Instant now);
   /// Makes the leg on `side` send as much as its windows allow. To the UE it sends at most `most` IP bytes.
   void emit(Flow& flow, Bearer& bearer, Side side, Bytes most, Budget budget, Instant now);
@@ -219,8 +219,9 @@ class SplitFlows {
     return !bearer.rate_control().is_rate_controlled() && !bearer.rate_control().uses_ack_feedback() &&
            !UndeliveredAckLimit::waits(flow) && !flow.share.short_flow && flow.share.backlog == 0;
   }
-  /// Updates the journal entry if the state of the flow has changed: whether bytes are acknowledged to one host and not
-  /// by the other. Must be called before an ACK for data is sent.
+  /// Updates the flow's journal entry (its record in the state file) if the flow's exposure has begun or ended. A flow
+  /// is exposed while bytes are acknowledged to one host and not by the other. Must be called before an ACK for data is
+  /// sent.
   void keep_journal(Flow& flow, FlowId id) {
     if (!journal_.keeps()) return;
     if (const bool exposed = relay::exposing(flow); exposed != flow.journaled) write_journal(flow, id, exposed);
@@ -242,9 +243,9 @@ class SplitFlows {
     shard_.counters.add_controlled_bytes(controlled, bytes + parsed.size() * parsed.front().ip_offset);
     shard_.records.count(ConnectionRecords::Table::split, id, in, bytes, parsed.size());
   }
-  /// Passes an ACK of the UE to the ACK-based controller of the bearer. Schedules waiting packets of no split
-  /// connection, because the ACK may have opened the window for them. Requires that the bearer's controller gets ACKs
-  /// as input.
+  /// Passes an ACK of the UE to the ACK-based controller of the bearer. Schedules waiting cross traffic (packets of no
+  /// tracked connection, such as QUIC), because the ACK may have opened the controller's window for it. Requires that
+  /// the bearer's controller gets ACKs as input.
   void feed_controller(Flow& flow, FlowId id, Bearer& bearer, const tcp::AckSample& ack_sample, Instant now) {
     budget_sharing_.on_ack(flow, id, bearer, ack_sample, now);
     if (bearer.has_cross_traffic_queue()) [[unlikely]]
@@ -261,12 +262,12 @@ class SplitFlows {
   template <Side in>
   void send_due(Flow& flow, FlowId id, Instant now);
   /// True if the buffer quota must be computed again before a segment to the host behind `in` advertises a window. That
-  /// is so if acknowledged bytes have opened the window since the quota was computed, and the demand was not measured
-  /// recently.
+  /// is so if acknowledged bytes have opened the window since the quota was computed. In addition, the receive-buffer
+  /// demand must not have been measured in the last 10 ms.
   template <Side in>
   [[nodiscard]] bool window_is_due(const Flow& flow, Instant now) const;
-  /// Processes the pending events of a flow on the slow path, because one of its legs is not established, in recovery,
-  /// reordering or closing.
+  /// Processes the pending events of a flow on the slow path. The reason is that its release is requested, or that a
+  /// leg is not established, in recovery, reordering or closing.
   [[gnu::flatten, gnu::noinline]] void serve_slow_path(Flow& flow, FlowId id, Instant now);
   /// Processes the pending events of a flow of which a leg is in recovery, reordering or closing, and which is not
   /// being released. Returns false if the flow was closed.
@@ -276,14 +277,16 @@ class SplitFlows {
   [[gnu::cold, gnu::noinline]] bool serve_releasing(const ServedFlow& served);
   /// Relays payload, FIN, RST, keep-alives and windows, then sends on both legs.
   void relay_ends(const ServedFlow& served);
-  /// True if both FINs are acknowledged, and neither leg has data, ACK, window update or RST to send.
+  /// True if both FINs are acknowledged, and neither leg has data, ACK, window update or RST to send. False while ACKs
+  /// are withheld, a per-flow window controller runs, or Node-B reports must still update a window.
   [[nodiscard]] static bool is_fully_closed(const Flow& flow, const Bearer& bearer, Instant now);
   /// Sends on both legs. If a leg has then ended abnormally (by a reset, a timeout or an abort), resets the other leg.
   void emit_with_ends(const ServedFlow& served);
   /// Forwards the abnormal end (reset or timeout) of one leg to the other leg, which sends a RST.
   [[gnu::noinline]] void relay_abnormal_end(const ServedFlow& served);
-  /// Updates the flow's values in the sums of its bearer, and the reservation of its advertised windows in the buffer
-  /// budget. `events` are the events on its streams since the last update.
+  /// Updates the flow's part in the sums of its bearer (BearerLoad), such as unsent bytes and advertised windows. Also
+  /// updates the reservation of the advertised windows in the buffer budget. `events` are the events on the flow's
+  /// streams since the last update.
   void update_accounting(Flow& flow, Bearer& bearer, StreamEvents events);
   /// Releases an idle flow of which the proxy holds no bytes: at once, or when each host has counted as many ECN marks
   /// as the proxy has reported to the other host in its name.
