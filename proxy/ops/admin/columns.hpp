@@ -31,8 +31,8 @@ inline constexpr std::array bearer_columns{
     Column{"held_kB", "held_bytes", kilo},
     Column{"fallbacks", "fallbacks"},
 };
-/// Column that is added to the table of bearers if cross traffic (packets of no split connection) waits for a bearer's
-/// window.
+/// Column that is added to the table of bearers if cross traffic of some bearer waits until the controller allows it.
+/// Cross traffic consists of packets of no tracked connection, such as QUIC.
 inline constexpr std::array waiting_columns{
     Column{"waits_kB", "cross_traffic_waiting_bytes", kilo},
 };

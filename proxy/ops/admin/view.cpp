@@ -31,9 +31,9 @@ Json narrowed(const Json& list, std::span<const Column> columns) {
   return rows;
 }
 
-/// Returns the rows of the table of bearers. The column of waiting cross traffic (packets of no split connection) is
-/// included if any bearer has such traffic. The columns of mode observe, in which no decision is applied, are included
-/// if any bearer has a value for them.
+/// Returns the rows of the table of bearers. The column of waiting cross traffic (packets of no tracked connection,
+/// such as QUIC) is included if any bearer has such traffic. The columns of mode observe, in which no decision is
+/// applied, are included if any bearer has a value for them.
 Json bearers(const Json& list) {
   std::vector<Column> columns(std::begin(bearer_columns), std::end(bearer_columns));
   const bool waiting = std::any_of(list.begin(), list.end(), [](const Json& item) {

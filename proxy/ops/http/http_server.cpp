@@ -247,7 +247,7 @@ void HttpServer::accept() {
 
 /// Closes one connection of the client address that has the most connections, so that no address can exclude others. Of
 /// these connections, closes the one that has made no progress for the longest time. A complete request is not lost,
-/// because it is answered before its connection can become that one.
+/// because its response is written at once. Then the connection has made progress, or is closed.
 void HttpServer::make_room() {
   std::map<boost::asio::ip::address, std::size_t> places;
   for (const auto& connection : connections_) ++places[connection->client()];

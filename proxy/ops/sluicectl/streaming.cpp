@@ -29,8 +29,8 @@ std::string reason() {
 
 volatile std::sig_atomic_t asked_socket = -1;
 
-/// Signal handler that requests the program to end the stream, by closing the socket's sending direction. It does so
-/// itself, because a signal may arrive just before a read that blocks.
+/// Signal handler that requests the program to end the stream, by closing the socket's sending direction. The handler
+/// closes it itself instead of setting a flag, because a signal may arrive just before a read that blocks.
 void end_asking(int) {
   const int before = errno;
   shutdown(asked_socket, SHUT_WR);
