@@ -40,15 +40,17 @@ struct FeedbackConfig {
   std::optional<std::uint32_t> send_key;
   Bytes max_datagram{static_cast<std::int64_t>(control::feedback::default_max_datagram)};
 
-  /// path, as configured, of the file that stores the last session epoch; if not set, only the clock gives the epoch
+  /// path, as configured, of the file that stores the last epoch (number that increases with each start); if not set,
+  /// the clock alone gives the epoch
   std::optional<std::string> epoch_file;
   std::string epoch_path;  ///< path of epoch_file, resolved against the configuration file's folder
   Duration status_period = std::chrono::milliseconds(5);
   control::feedback::CellRange largest;  ///< upper limits of the values that an accepted Node-B report may contain
   bool allow_readable_secrets = false;
 
-  /// Returns the epoch of a feedback session that starts now, and stores it in epoch_file if that is set.
-  /// `wall_clock_ns` is the time since 1970. Throws std::runtime_error if the file cannot be read or written.
+  /// Returns the epoch of a feedback session that starts now. The epoch is a number that increases with each start of
+  /// the program, so that peers detect replayed datagrams. Stores it in epoch_file if that is set. `wall_clock_ns` is
+  /// the time since 1970. Throws std::runtime_error if the file cannot be read or written.
   [[nodiscard]] std::uint64_t session_epoch(std::uint64_t wall_clock_ns) const;
   /// Returns the configured keys in the form that a feedback session needs.
   [[nodiscard]] std::vector<control::feedback::Key> session_keys() const;

@@ -10,8 +10,8 @@
 namespace sluice::config {
 
 /// Returns the settings of a feedback session that starts now. `wall_clock_ns` (time since 1970) determines the
-/// session's epoch. `session_id` is a random value that no other session uses. Throws std::runtime_error if the epoch
-/// file cannot be used.
+/// session's epoch, a number that increases with each start. `session_id` is a random value that no other session uses.
+/// Throws std::runtime_error if the epoch file cannot be used.
 [[nodiscard]] control::feedback::SessionConfig session_config(const FeedbackConfig& config,
                                                               control::feedback::Role role, std::uint64_t wall_clock_ns,
                                                               const control::feedback::SessionId& session_id);

@@ -40,7 +40,7 @@ void describe(config::Section& s, SmvsParameters& parameters, bool computed_here
 void describe(config::Section& s, SecondLoopParameters& parameters);
 void describe(config::Section& s, FallbackParameters& parameters);
 void describe(config::Section& s, DelayBasedParameters& parameters);
-/// Declares the keys of the window agent of CLAMP, a per-flow window controller.
+/// Declares the keys of CLAMP's window computation. CLAMP is a per-flow window controller.
 void describe(config::Section& s, ClampWindowParameters& parameters);
 void describe(config::Section& s, ClampPriceParameters& parameters);
 void describe(config::Section& s, GwaParameters& parameters);
