@@ -18,8 +18,8 @@ class DrainTime {
   /// Longest time beyond the interval `period` that may pass between two answers of the shards. If more time passes,
   /// the program counts as suspended between the two answers.
   static constexpr Duration tolerance = std::chrono::milliseconds(400);
-  /// Longest time without a decrease of the number of connections that a stop would break, for which the wait is still
-  /// extended. The time `drain` counts instead if it is shorter.
+  /// An extended wait ends if the number of connections that a stop would break has not decreased for this time. The
+  /// time `drain` counts instead if it is shorter.
   static constexpr Duration max_time_without_decrease = std::chrono::seconds(1);
   /// Number of consecutive requests without an answer after which the shards count as stalled.
   static constexpr unsigned max_unanswered = 3;

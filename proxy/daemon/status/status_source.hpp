@@ -52,8 +52,7 @@ class StatusSource {
   /// Returns every counter of the program: the shards' counters (summed), and those of ports, RSS steering, feedback
   /// and process.
   [[nodiscard]] std::vector<NamedCounter> counters() const;
-  /// Returns the answer to the admin command `status`. Further functions of this class each answer the command that has
-  /// their name.
+  /// Returns the answer to the admin command `status`.
   [[nodiscard]] admin::Json status() const;
   [[nodiscard]] admin::Json counters_by_name() const;
   /// Returns the counter with this name. For counters of the shards, the prefix "proxy." may be left out. If there is
