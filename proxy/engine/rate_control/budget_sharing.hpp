@@ -49,8 +49,8 @@ struct Competitors {
 /// Returns by how long the UE delayed its newest ACK, derived from the ACK's timestamp `ticks`; negative while unknown.
 /// `round_trip` is the measured round trip, which includes this delay; zero while unknown. `clock` estimates the UE's
 /// timestamp clock, and `law` is the UE's ACK-based controller. A delay above `round_trip` shows that the UE's clock
-/// was set back, so the estimate restarts. Otherwise a constant false delay would make the controller fill the radio
-/// queue for minutes.
+/// was set back, so the estimate restarts. Without a restart, the controller would subtract a false delay from every
+/// round trip, and overfill the radio queue for minutes.
 [[nodiscard]] Duration possible_ack_delay(control::TimestampOneWayDelay& clock,
                                           const control::DelayBasedController& law, Instant now, std::uint32_t ticks,
                                           Duration round_trip);

@@ -20,8 +20,8 @@ constexpr Duration max_stall = std::chrono::seconds(10);
 /// Time without an ACK after which the length of the radio queue counts as unknown, if no connection has bytes in
 /// flight. It is shorter than `max_stall`, because no ACK is due then.
 constexpr Duration max_silence = std::chrono::seconds(1);
-/// Bytes that all sparse flows of a UE together may send per round trip beyond the controller's window or grant. A flow
-/// is sparse until it has sent 1500 bytes since its first waiting packet was queued.
+/// Bytes that all sparse flows of a UE together may send per round trip beyond the controller's window or the last
+/// Node-B report's grant. A flow is sparse until it has sent 1500 bytes since its first waiting packet was queued.
 constexpr Bytes sparse_overdraft{2 * 1500};
 /// Maximum IP length of a UE's datagram that counts as an answer to a download, that is, as an acknowledgement. QUIC
 /// packets that only contain acknowledgements are rarely longer. Longer datagrams are assumed to carry data of the UE.
@@ -33,9 +33,9 @@ constexpr Bytes max_learning_queued{128 * 1500};
 /// Time without an answer, or without a datagram of the download, after which the proxy stops counting the UE's answers
 /// to the download. Answers are short datagrams that acknowledge it.
 constexpr Duration max_clock_silence = std::chrono::seconds(10);
-/// Minimum length of the period in which sparse flows (flows that send little) may send `sparse_overdraft` bytes beyond
-/// the controller's window or grant. The period is one round trip if that is longer. If Node-B reports control the UE,
-/// the round trip is unknown and this minimum applies.
+/// Minimum length of the period in which sparse flows may send `sparse_overdraft` bytes beyond the controller's window
+/// or the last Node-B report's grant. A flow is sparse if it sends little. The period is one round trip if that is
+/// longer. If Node-B reports control the UE, the round trip is unknown and this minimum applies.
 constexpr Duration min_overdraft_period = std::chrono::milliseconds(20);
 /// Limit of the bytes that one flow of cross traffic may have waiting: as many as its part of the link's rate delivers
 /// in this time. If no connection of the UE has data, `max_sole_queued_time` applies instead. Then only waiting bytes
@@ -290,10 +290,11 @@ bool CrossTrafficSender::may_release(Bearer& bearer, const SharedWindow& shared,
   return window_left(bearer, shared) >= size || may_overdraw(bearer, size, now);
 }
 
-/// True if the next packet of cross traffic, of `bytes` IP bytes, may be sent beyond the controller's window or grant.
-/// If so, counts these bytes. The packet's flow must be sparse (have sent little). All sparse flows together may send
-/// `sparse_overdraft` bytes beyond it per period (a round trip, at least 20 ms). A call or game beside a download thus
-/// need not wait while the download uses the window.
+/// True if the next packet of cross traffic may be sent although the controller's window or the last Node-B report's
+/// grant is used up. `bytes` is the packet's number of IP bytes, which are counted if the result is true. The packet's
+/// flow must be sparse (have sent little). All sparse flows together may send `sparse_overdraft` such bytes per period
+/// (a round trip, at least 20 ms). A call or game beside a download thus need not wait while the download uses the
+/// window.
 bool CrossTrafficSender::may_overdraw(const Bearer& bearer, Bytes bytes, Instant now) {
   CrossTrafficQueue& cross = bearer.cross_traffic_queue();
   if (!cross.queue.next_is_sparse()) return false;

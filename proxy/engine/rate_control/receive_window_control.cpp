@@ -42,9 +42,10 @@ Bytes advertise_to(const Flow& flow, Side in, Bytes most) {
   return lesser(most, greater(sent, flow.leg(opposite(in)).endpoint.snd_window()));
 }
 
-/// Returns by how much the right edge of the window towards the server must be able to move before a separate ACK
-/// advertises it. Under the ACK-based controller a distance of up to eight segments costs no throughput. With Node-B
-/// reports such a distance costs up to 0.7 % if the server is 120 ms away, and two segments cost 0.1 %.
+/// Returns how far the right edge of the window must have moved before the proxy sends the server an ACK only to
+/// advertise it. Under the ACK-based controller, this is up to eight segments, which costs no throughput. With Node-B
+/// reports it is up to two segments, which costs 0.1 % if the server is 120 ms away. Eight segments would cost up to
+/// 0.7 %.
 tcp::WindowUpdates updates_of(const Bearer& bearer) {
   return bearer.rate_control().is_ack_based() ? tcp::WindowUpdates::prompt_for_its_size : tcp::WindowUpdates::prompt;
 }
