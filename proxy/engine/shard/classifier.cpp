@@ -14,8 +14,9 @@
 namespace sluice::proxy {
 namespace {
 
-/// Parses a frame that is not of the most common form. A segment with a signature (TCP MD5 or TCP-AO) gets the result
-/// of a SYN with unknown options, because the proxy must not evaluate it. See RxPacket::is_signed().
+/// Parses a frame that is not of the most common form. A segment with a signature (TCP MD5 or TCP-AO) gets the same
+/// parse result as a SYN with unknown options. The proxy then does not process it, because only its hosts can verify
+/// the signature. See RxPacket::is_signed().
 packet::ParseResult parse_uncommon(std::span<const std::uint8_t> frame, packet::Parsed& parsed) {
   constexpr std::uint8_t signatures = packet::UnknownOptions::md5 | packet::UnknownOptions::authentication;
   const packet::ParseResult result = packet::parse_any(frame, parsed);
@@ -168,7 +169,7 @@ void Classifier::receive_chunk_observed(Side in, std::span<packet::Packet> burst
   serve_pending(now);
 }
 
-/// Repeats the lookup of the connection of the packet at index `at` of the burst, and returns the connection's id.
+/// Looks up again the connection of the packet at index `at` of the burst, and returns the connection's id.
 ConnectionId Classifier::find(std::size_t at) const {
   return shard_.registry.connections().find(known_.keys.key(known_.places[at]), known_.tag(at));
 }

@@ -47,9 +47,9 @@ class Classifier {
   void find_one(const Key& key);
   [[nodiscard]] BurstGrouping::CrossTrafficHandling cross_traffic(Side in) const;
   void prefetch_end_to_end() const;
-  /// Sends cross traffic (packets of no tracked connection, such as QUIC) for which an ACK has opened the window. Then
-  /// processes the pending events of all flows that the burst has scheduled. Cross traffic is first, because its
-  /// packets need no further processing.
+  /// Sends cross traffic (packets of no tracked connection, such as QUIC) for which an ACK has opened the controller's
+  /// window. Then processes the pending events of all flows that the burst has scheduled. Cross traffic is first,
+  /// because its packets need no further processing.
   void serve_pending(Instant now) {
     if (parts_.cross_traffic.any_woken()) [[unlikely]]
       parts_.cross_traffic.serve_woken(now);

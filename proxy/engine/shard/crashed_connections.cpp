@@ -16,7 +16,8 @@ namespace {
 /// later ones stay at 16 s. Probing continues until the connections are removed, because the link may be down for long.
 constexpr Duration first_pause = std::chrono::seconds(1);
 constexpr std::uint32_t doublings = 4;
-/// Maximum number of crashed connections that one call of advance() probes, so that packets are processed in between.
+/// Maximum number of crashed connections that one call of advance() probes. It is limited, so that packets are
+/// processed between the calls.
 constexpr std::uint32_t crashed_at_once = 64;
 
 /// Sends a segment without payload to the host behind `out` of a crashed connection. Sends nothing if the packet pool

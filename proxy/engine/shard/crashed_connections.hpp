@@ -51,8 +51,10 @@ class CrashedConnections {
   /// One crashed connection, and which of its hosts were reset.
   struct Kept {
     CrashedConnection crashed;
-    std::uint8_t reset_sides = 0;  ///< bit set of Sides; a bit is set if the host there was sent a RST or has sent one
-    /// bit set of Sides; a bit is set if the host there has sent a RST, so that it has certainly closed the connection
+    /// bit set of Sides; a bit is set if the host on that side was sent a RST or has sent one
+    std::uint8_t reset_sides = 0;
+    /// bit set of Sides; a bit is set if the host on that side has sent a RST, so that it has certainly closed the
+    /// connection
     std::uint8_t gone = 0;
   };
 

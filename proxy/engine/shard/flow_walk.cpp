@@ -6,7 +6,7 @@
 namespace sluice::proxy {
 namespace {
 
-/// Number of flows that one step of the scan visits, so that packets are processed in between.
+/// Number of flows that one step of the scan visits. It is limited, so that packets are processed between the steps.
 constexpr std::uint32_t flows_at_once = 128;
 
 }  // namespace

@@ -40,7 +40,7 @@ class FlowWalk {
   ReleaseReason reason_ = ReleaseReason::none;
   bool active_ = false;
   bool ends_ = false;  ///< true if the scan ends flows instead of requesting their release
-  /// true if the scan must be repeated, because the RST of some flow could not be sent without a free packet buffer
+  /// true if the scan must be repeated, because the RST of some flow could not be sent for lack of a free packet buffer
   bool again_ = false;
 };
 

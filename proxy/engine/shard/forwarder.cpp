@@ -10,11 +10,11 @@
 namespace sluice::proxy {
 namespace {
 
-/// True if a packet of this kind may wait until the UE's window opens. `reason` is the counter that states why the
-/// packet is forwarded. A packet must not wait if its order matters to a split connection, a handshake, or a handback
-/// of a connection to its hosts. ICMP messages do not wait either, because they report about other packets. Fragments
-/// of TCP segments do not wait, because the proxy does not track them, so no ACK of their data opens the window. A drop
-/// of one would also lose the whole segment.
+/// True if a packet of this kind may wait until the UE's rate controller allows it. `reason` is the counter that states
+/// why the packet is forwarded. A packet must not wait if its order matters to a split connection, a handshake, or a
+/// handback of a connection to its hosts. ICMP messages do not wait either, because they report about other packets.
+/// Fragments of TCP segments do not wait, because the proxy does not track them, so no ACK of their data opens the
+/// controller's window. A drop of one would also lose the whole segment.
 bool may_wait_by_kind(const RxPacket& rx, Counter reason) {
   switch (rx.result) {
     case packet::ParseResult::udp:
@@ -81,8 +81,8 @@ void Forwarder::forward_unusual(RxPacket& rx, Counter reason, Checksum checksum)
   shard_.queue.push(out, std::move(rx.packet), rx.now);
 }
 
-/// True if the packet may wait for the UE's window. This depends on its kind, on the policy that matches it, and on
-/// `reason`, the counter that states why it is forwarded.
+/// True if the packet may wait until the UE's rate controller allows it. This depends on its kind, on the policy that
+/// matches it, and on `reason`, the counter that states why it is forwarded.
 bool Forwarder::may_wait(const RxPacket& rx, Counter reason) {
   const ActivePolicies& policies = shard_.registry.policies();
   return may_wait_by_kind(rx, reason) && (!policies.passes_cross_traffic() ||

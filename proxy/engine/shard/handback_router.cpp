@@ -81,8 +81,8 @@ void HandbackRouter::record_unread(Flow& flow, Side in, const tcp::Segment& segm
   flow.leg(in).passed_by = true;
 }
 
-/// Returns the rightmost window edge that was advertised to the host behind `host`, by the proxy or by the other host
-/// during a handback.
+/// Returns the rightmost window edge that was advertised to the host on the side `host`, by the proxy or by the other
+/// host during a handback.
 tcp::SeqNum HandbackRouter::advertised_to(const Flow& flow, Side host) const {
   const tcp::SeqNum edge = flow.leg(host).endpoint.rcv_adv();
   if (flow.successor == no_id) return edge;
@@ -91,9 +91,9 @@ tcp::SeqNum HandbackRouter::advertised_to(const Flow& flow, Side host) const {
 
 /// Continues the counts of ECN marks (RFC 9768) across the handback of a connection to its hosts. In the name of a
 /// host, the proxy may have reported more marks than that host has counted. Until the host has counted as many, the ACE
-/// field of its forwarded segments is rewritten to the value that the proxy sent before. If the receiver of this
-/// segment is such a host, the segment is marked CE, so that the host's count rises. A FIN or RST ends both, because
-/// the hosts do not use the counts any more.
+/// field of its forwarded segments keeps the value that the proxy sent before. If the receiver of this segment is such
+/// a host, data in the segment is marked CE, so that the host's count rises. After a FIN or RST nothing is rewritten or
+/// marked, because the hosts do not use the counts any more.
 void HandbackRouter::join_marks(RxPacket& rx, const Flow& flow, const handback::Verdict& verdict, SegmentContext how) {
   tcp::AccurateEcn* const from = flow.leg(rx.in).endpoint.accurate_ecn();
   tcp::AccurateEcn* const to = flow.leg(opposite(rx.in)).endpoint.accurate_ecn();

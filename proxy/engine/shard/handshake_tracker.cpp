@@ -118,7 +118,7 @@ void HandshakeTracker::forward_unsplit(RxPacket& rx, Counter reason) {
   forwarder_.forward(rx, reason);
 }
 
-/// Forwards a segment of a connection without state, which is no first SYN. Counts it under the reason why its
+/// Forwards a segment that is no first SYN, of a connection without state. Counts it under the reason why its
 /// connection is not split, if that was recorded during the handshake. Otherwise counts it as a segment of a connection
 /// that is older than the proxy.
 void HandshakeTracker::forward_unknown(RxPacket& rx) {

@@ -8,7 +8,8 @@ namespace {
 /// Minimum time between two attempts to free packet buffers.
 constexpr Duration period = std::chrono::milliseconds(100);
 
-/// Number of flows that one step of a scan over all flows visits, so that packets are processed in between.
+/// Number of flows that one step of a scan over all flows visits. It is limited, so that packets are processed between
+/// the steps.
 constexpr std::uint32_t flows_per_step = 128;
 
 /// Minimum time without an ACK from a host after which its connection may be reset to free packet buffers.

@@ -358,8 +358,8 @@ bool ReportDispatcher::serve_round(Bearer& bearer, bool short_flows_only, Instan
   return sent_any && bearer.rate_control().window_source() == tcp::WindowSource::allowance;
 }
 
-/// Makes all flows of the bearer that have unsent data send what their own windows allow. A new Node-B report may have
-/// opened the windows.
+/// Makes all flows of the bearer that have unsent data send what the windows of their per-flow controllers allow. A new
+/// Node-B report may have opened these windows.
 void ReportDispatcher::serve_flow_windows(Bearer& bearer, Instant now) {
   for_each_flow(shard_.registry, bearer, [&](Flow& flow, FlowId id) {
     if (flow.terminated() && flow.share.backlog != 0) flows_.schedule(flow, id, StreamEvents::to_radio);

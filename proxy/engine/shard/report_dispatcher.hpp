@@ -28,11 +28,11 @@ class ReportDispatcher {
   void on_omissions(std::span<const OmissionNotice> omissions, Instant now);
   /// Handles the expiry of a bearer's timer.
   void on_due(BearerId id, Instant now);
-  /// Applies the bearer's rate control mode to the flow. The mode selects whether the bearer's allowance, a per-flow
-  /// window or congestion control limits the flow's sending. Called after the flow has moved to the bearer, or after
-  /// the bearer's mode has changed.
+  /// Applies the bearer's rate control mode to the flow. The mode selects what limits the flow's sending: bytes that
+  /// the controller allows the whole bearer, a per-flow window, or only congestion control. Called after the flow has
+  /// moved to the bearer, or after the bearer's mode has changed.
   void apply_rate_control(Flow& flow, FlowId id, Bearer& bearer, Instant now);
-  /// Sets the bearer's timer to its next deadline.
+  /// Sets the bearer's timer to the bearer's next deadline.
   void reschedule(BearerId id, Instant now);
   /// Appends one status for each UE, summed over its bearers, for messages to the Node-B. If `all` is false, includes
   /// only UEs whose status has changed since the last call.
@@ -75,8 +75,8 @@ class ReportDispatcher {
   /// (`turn`). A single flow may send all of them. With `short_flows_only`, only flows that have sent less than
   /// smvs.short_flow send. Returns true if a further call may send more.
   bool serve_round(Bearer& bearer, bool short_flows_only, Instant now);
-  /// Makes all flows of the bearer that have unsent data send what their own windows allow. Called because a Node-B
-  /// report may have opened the windows.
+  /// Makes all flows of the bearer that have unsent data send what the windows of their per-flow controllers allow.
+  /// Called because a Node-B report may have opened these windows.
   void serve_flow_windows(Bearer& bearer, Instant now);
   /// Updates the window advertised to the server for those flows of the bearer for which that window is closed or
   /// changes only with Node-B reports.

@@ -47,8 +47,8 @@ class SconeAdvisor {
   [[nodiscard]] bool may_change(flow::KeyTag flow, Instant now);
 
   const ShardContext shard_;
-  /// token buckets of flows, indexed by the hash tag of the flow; a flow takes an entry of another one only if all
-  /// tokens of that one have returned
+  /// token buckets of flows, indexed by the hash tag of the flow; a flow takes over another flow's entry only if all
+  /// tokens of that flow have returned
   std::array<Entry, flows> entries_{};
 };
 

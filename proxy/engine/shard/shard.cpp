@@ -54,8 +54,8 @@ struct Shard::Parts {
     return registry.is_at_rest(now) && end_to_end.is_at_rest(now) && !flows.has_pending() && !flow_walk.active() &&
            !relief.active() && queue.empty() && !crashed_connections;
   }
-  /// Probes the hosts of crashed connections. Frees the component after its last connection, because is_at_rest() is
-  /// false until then.
+  /// Probes the hosts of crashed connections. Frees the component when no connection is left, because is_at_rest() is
+  /// false while it exists.
   void advance_crashed_connections(Instant now) {
     if (now >= crashed_connections->next_deadline()) crashed_connections->advance(now, context);
     if (crashed_connections->size() == 0) crashed_connections.reset();
