@@ -42,9 +42,9 @@ inline std::size_t SplitFlows::coalesce(const Leg& to, std::span<const packet::P
 }
 
 /// Updates the controller's bytes in flight after data was forwarded to a UE whose ACKs are the controller's input.
-/// Returns true if serve() need not process the flow. For that, the UE must have no other flow, and no window, timer or
-/// sum of the bearer may remain to be updated. If an ACK to the server is due, schedules only this ACK and returns
-/// true.
+/// Returns true if the flow need not be scheduled for serve(), which processes all of its events. For that, the UE must
+/// have no other flow, and no window, timer or sum of the bearer may remain to be updated. If an ACK to the server is
+/// due, schedules only this ACK and returns true.
 inline bool SplitFlows::is_idle_after_cut_through(const ServedFlow& served) {
   const auto& [flow, id, bearer, now] = served;
   budget_sharing_.record_passed(flow, id, bearer);
@@ -67,11 +67,11 @@ inline bool SplitFlows::is_idle_after_cut_through(const ServedFlow& served) {
   return buffer_quota_.record(flow, StreamEvents::data_to_radio) == flow.share.reserved;
 }
 
-/// Does what serve() would do after the first data to a UE that had acknowledged everything. Updates the window
-/// advertised to the server and the timer, and counts the flow in BearerLoad::transferring_flows (flows with
-/// unacknowledged data). Changes nothing and returns false if the caller must schedule the flow for serve() instead.
-/// That is so if a flow of the bearer is already counted there, or if the advertised window is closed or has no
-/// controller.
+/// Starts to count a flow as transferring after the first data to a UE that had acknowledged everything. Updates the
+/// window advertised to the server and the timer, and counts the flow in BearerLoad::transferring_flows (flows with
+/// unacknowledged data). Changes nothing and returns false if the caller must schedule the flow instead, so that
+/// serve() processes all of its events. That is so if a flow of the bearer is already counted there, or if the
+/// advertised window is closed or has no controller.
 bool SplitFlows::begin_transfer(Flow& flow, FlowId id, Bearer& bearer, Instant now) {
   const bool alone = !flow.share.transferring && bearer.load.transferring_flows == 0;
   if (!alone || flow.share.window_closed || flow.window_loop == no_id) return false;

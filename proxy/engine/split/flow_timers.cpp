@@ -11,8 +11,8 @@ Instant FlowTimers::when(const Flow& flow, Instant due, Instant now) const {
   return lesser(due, idle);
 }
 
-/// Returns when the timer must check again whether the window advertised to the server, which is nearly closed, must be
-/// opened to two segments. Returns `never` if the proxy must not open it.
+/// Returns when the timer must check again whether the proxy must open the window advertised to the server to two
+/// segments. Less than two segments of that window are left now. Returns `never` if the proxy must not open it.
 Instant FlowTimers::min_window_at(const Flow& flow, Instant now) const {
   const bool keeps = ReceiveWindowControl::gets_min_window(flow, registry_.bearer(flow.bearer), now);
   return keeps ? now + ReceiveWindowControl::min_window_check : never;
@@ -28,9 +28,9 @@ bool FlowTimers::can_be_postponed(const Flow& flow, Instant now) const {
 
 /// True if elapsed time alone may open a window. Under Node-B reports, time changes the window advertised to the server
 /// and the number of bytes that the flow may send. Under the ACK-based controller this is so in three cases. A flow of
-/// the UE waits for the controller's window, or the window advertised to the server is (nearly) closed. In the third
-/// case the link's rate is unknown, so that the window follows the measured receive-buffer demand, which may have
-/// increased.
+/// the UE waits for the controller's window, or the window advertised to the server is closed, or has less than two
+/// segments left. In the third case the link's rate is unknown, so that the window follows the measured receive-buffer
+/// demand, which may have increased.
 bool FlowTimers::depends_on_time(const Flow& flow, const Bearer& bearer, Instant now) const {
   if (!bearer.rate_control().is_rate_controlled()) return false;
   return !bearer.rate_control().is_ack_based() || bearer.has_waiting_flows() || flow.share.window_closed ||

@@ -23,9 +23,9 @@ class FlowTimers {
     return flow.deadline < due || (flow.deadline == due && due != never);
   }
   /// Makes the flow's timer expire at the earlier deadline of its legs' TCP timers, or at the idle timeout if that is
-  /// earlier. Keeps a timer that already expires before. If the window advertised to the server is nearly closed, the
-  /// timer also expires when that window must be checked. Must be called after the flow's pending events were
-  /// processed.
+  /// earlier. Keeps a timer that already expires before. If less than two segments of the window advertised to the
+  /// server are left, the timer also expires when that window must be checked. Must be called after the flow's pending
+  /// events were processed.
   void update(Flow& flow, FlowId id, Instant now) {
     Instant due = next_deadline(flow);
     if (ReceiveWindowControl::window_nearly_closed(flow)) [[unlikely]]
@@ -50,8 +50,8 @@ class FlowTimers {
   /// Returns when a timer for the deadline `due` must expire: at `due`, or at the idle timeout if that is earlier. An
   /// idle timeout less than one second from now counts as one second from now.
   [[nodiscard]] Instant when(const Flow& flow, Instant due, Instant now) const;
-  /// Returns when the timer must check again whether the window advertised to the server, which is nearly closed, must
-  /// be opened to two segments. Returns `never` if the proxy must not open it.
+  /// Returns when the timer must check again whether the proxy must open the window advertised to the server to two
+  /// segments. Less than two segments of that window are left now. Returns `never` if the proxy must not open it.
   [[nodiscard, gnu::noinline]] Instant min_window_at(const Flow& flow, Instant now) const;
   /// True if the windows of the flow, or the bytes that it may send, may change by elapsed time alone, although nothing
   /// arrives.

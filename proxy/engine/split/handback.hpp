@@ -27,8 +27,8 @@ class Handback {
 
   /// Requests the release of the flow for `reason`: its handback to the hosts as soon as they cannot notice it.
   /// ReleaseReason::none cancels a request, unless the handback has begun or a policy requires it. Returns false if
-  /// `reason` is scarce memory, but the flow holds bytes or is not split. Otherwise the caller must schedule the flow,
-  /// so that its legs are processed.
+  /// `reason` is scarce memory, but the flow holds bytes or is not split. Otherwise returns true, and the caller must
+  /// schedule the flow, so that its legs are processed.
   [[nodiscard]] bool request_release(Flow& flow, ReleaseReason reason) const;
   /// Continues the handback of a flow to its hosts while the flow's pending events are processed. Starts the handback
   /// if nothing prevents it. Otherwise lowers the advertised windows, so that it can start later.

@@ -61,8 +61,8 @@ tcp::SeqNum make_room(Flow& flow, Bytes most);
 [[nodiscard]] bool marks_differ(const Flow& flow);
 /// Makes a leg send ACKs marked CE to its host while the connection is handed back to its hosts. The host then counts
 /// as many ECN marks as the proxy has reported to the other host in its name. Does nothing for a host to which data was
-/// forwarded, because it would not count an ACK of the leg. Requests the host's count again if the host has not
-/// answered. Returns true if a leg has something to send now.
+/// forwarded: this data is beyond the leg's sequence numbers, so the host would not count the leg's ACK. Requests the
+/// host's count again if the host has not answered. Returns true if a leg has something to send now.
 [[nodiscard]] bool level_marks(Flow& flow, Instant now);
 /// Returns when level_marks() must be called again if no segment arrives; `never` if there is no need.
 [[nodiscard]] Instant next_question(const Flow& flow);
@@ -78,14 +78,14 @@ tcp::SeqNum make_room(Flow& flow, Bytes most);
 /// Decision on how to process a segment of a connection that is being handed back to its hosts.
 struct Verdict {
   bool forward = false;  ///< true if the segment is forwarded unchanged
-  /// True if the proxy's leg must process the segment's part in `ours`.
+  /// True if the proxy's leg must process the part of the segment that `ours` contains.
   bool is_for_proxy = false;
 
   /// true if the payload must be passed to the leg too, because the segment retransmits bytes that the proxy has
   /// acknowledged
   bool whole = false;
-  /// True if the segment lies in the window of the other host and acknowledges only data that was sent. Only the window
-  /// and the acknowledgement of a valid segment are recorded for the other host.
+  /// True if the segment lies in the window of the other host and acknowledges only data that was sent. Only if the
+  /// segment is valid are its window and its acknowledgement recorded as sent to the other host.
   bool is_valid = false;
   /// part of the segment that the proxy's leg must process: the acknowledgement of bytes that the proxy has sent
   tcp::Segment ours;

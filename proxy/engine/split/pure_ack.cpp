@@ -8,7 +8,8 @@ namespace sluice::proxy {
 
 /// Opens the window advertised to the server, as the ACK-based controller allows, if this is the UE's only connection.
 /// If the UE has acknowledged everything, the flow no longer counts in BearerLoad::transferring_flows (flows with
-/// unacknowledged data). Returns false if the caller must schedule the flow for serve() instead.
+/// unacknowledged data). Returns false if the caller must schedule the flow instead, so that serve() processes all of
+/// its events.
 bool SplitFlows::controller_has_opened_window(Flow& flow, Bearer& bearer, Instant now) {
   if (bearer.flow_count != 1 || &bearer.sibling() != &bearer || UndeliveredAckLimit::waits(flow)) return false;
   if (!flow.share.transferring) return false;
@@ -20,7 +21,8 @@ bool SplitFlows::controller_has_opened_window(Flow& flow, Bearer& bearer, Instan
 
 /// Opens the window advertised to the sender of the data that an ACK on side `in` acknowledges, if the flow has no
 /// other work. Without a rate controller the window opens by the `acked` bytes. The buffer quota is then computed only
-/// when a window is next advertised. Returns false if the caller must schedule the flow for serve() instead.
+/// when a window is next advertised. Returns false if the caller must schedule the flow instead, so that serve()
+/// processes all of its events.
 template <Side in>
 inline bool SplitFlows::has_opened_window(const ServedFlow& served, std::uint32_t acked) {
   const auto& [flow, id, bearer, now] = served;
@@ -35,7 +37,7 @@ inline bool SplitFlows::has_opened_window(const ServedFlow& served, std::uint32_
 }
 
 /// Completes the processing of a pure ACK of `acked` bytes. If the ACK only opens the window advertised to the other
-/// host, does the work of serve() for it. Otherwise schedules the flow.
+/// host, opens that window at once. Otherwise schedules the flow, so that serve() processes all of its events.
 template <Side in>
 inline void SplitFlows::after_pure_ack(const ServedFlow& served, std::uint32_t acked) {
   const auto& [flow, id, bearer, now] = served;

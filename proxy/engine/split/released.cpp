@@ -108,7 +108,7 @@ std::uint32_t Released::add(const flow::FlowKey& key, const Flow& flow, Instant 
 }
 
 /// Evicts the connection that the FIFO entry `oldest` identifies. Returns false if that connection has ended or was
-/// split again, because its entry may then belong to another connection.
+/// split again, because its table entry may then belong to another connection.
 bool Released::forget(const EvictionQueue::Entry& oldest) {
   if (oldest.id == no_id || !flows_.contains(oldest.id) || flows_[oldest.id].ticket != oldest.ticket) return false;
   forget(oldest.id);

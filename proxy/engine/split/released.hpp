@@ -18,8 +18,8 @@ namespace sluice::proxy {
 struct ReleasedFlow {
   flow::FlowKey key;
   TrackedConnection connection;
-  /// serial number of the connection; an EvictionQueue entry with another one is about an earlier connection with this
-  /// id
+  /// serial number of the connection; an EvictionQueue entry with another number belongs to an earlier connection with
+  /// this id
   std::uint32_t ticket = 0;
   bool recovered = false;              ///< true if an earlier run of the program had split the connection
   bool may_split_again = false;        ///< true if the connection may be split again, from the time `not_before` on
@@ -88,7 +88,8 @@ class Released {
   /// Allocates an entry for the key, or returns `none`. Adds the number of connections that were evicted for it to
   /// `forgotten`.
   [[nodiscard]] std::uint32_t place(const flow::FlowKey& key, std::uint32_t& forgotten);
-  /// Evicts the connection that `oldest` identifies. Returns false if its entry was reused for another connection.
+  /// Evicts the connection that `oldest` identifies. Returns false if its table entry was reused for another
+  /// connection.
   [[nodiscard]] bool forget(const EvictionQueue::Entry& oldest);
 
   flow::Slab<ReleasedFlow> flows_;
