@@ -24,8 +24,8 @@ control::ControllerIdentity<Parameters> identity_of(const flow::FlowKey& key, co
   return {control::ControllerOwner{key.ue, key.ue_port, key.server, key.server_port}, parameters};
 }
 
-/// True if the window for the host behind `from` must be updated. Before the host has sent data, the window from the
-/// handshake suffices if it is at least two segments. An update would then only cost a packet.
+/// True if the window advertised to the host behind `from` must be updated. Until the host has sent data, the window
+/// from the handshake suffices if it is at least two segments. An update would then only cost a packet.
 bool window_matters(const Flow& flow, Side from) {
   if (flow.leg(from).has_sent_data) return true;
   const tcp::Endpoint& endpoint = flow.leg(from).endpoint;
@@ -58,8 +58,8 @@ tcp::WindowUpdates updates_of(const Bearer& bearer) {
   bearer.load.change(before, flow.share);
 }
 
-/// Sets FlowShare::window_closed of the flow, if it differs. While it is true, each Node-B report updates the window
-/// advertised to the server.
+/// Sets FlowShare::window_closed of the flow to `window_closed`, if it has another value. While it is true, each Node-B
+/// report updates the window advertised to the server.
 void record_window_closed(Flow& flow, Bearer& bearer, bool window_closed) {
   if (flow.share.window_closed != window_closed) [[unlikely]]
     change_window_closed(flow, bearer, window_closed);
@@ -70,9 +70,9 @@ void record_window_closed(Flow& flow, Bearer& bearer, bool window_closed) {
 /// pauses, and restarts with ten segments.
 constexpr Duration ample_backlog_time = std::chrono::seconds(1);
 
-/// Factor for the measured share of cross traffic. The product is the share of the link's rate that is not available
-/// when the window advertised to the server is computed. The factor is below 1, because senders of cross traffic react
-/// to drops and then send less than on average.
+/// Factor for the part of the link's rate that cross traffic (packets of no tracked connection, such as QUIC) is
+/// measured to use. The product is reserved for cross traffic when the window advertised to the server is computed. The
+/// factor is below 1, because senders of cross traffic react to drops and then send less than on average.
 constexpr double kept_beside_cross_traffic = 0.8;
 
 /// True if the unsent data for the UE lasts longer than `ample_backlog_time` at the flow's part of the link's rate. The
