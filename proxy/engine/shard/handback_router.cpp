@@ -81,8 +81,8 @@ void HandbackRouter::record_unread(Flow& flow, Side in, const tcp::Segment& segm
   flow.leg(in).passed_by = true;
 }
 
-/// Returns the rightmost window edge that was advertised to the host on the side `host`, by the proxy or by the other
-/// host during a handback.
+/// Returns the rightmost window edge that was advertised to the host on side `host`. The proxy or, during a handback,
+/// the other host has advertised it.
 tcp::SeqNum HandbackRouter::advertised_to(const Flow& flow, Side host) const {
   const tcp::SeqNum edge = flow.leg(host).endpoint.rcv_adv();
   if (flow.successor == no_id) return edge;

@@ -27,10 +27,10 @@ bool FlowTimers::can_be_postponed(const Flow& flow, Instant now) const {
 }
 
 /// True if elapsed time alone may open a window. Under Node-B reports, time changes the window advertised to the server
-/// and the number of bytes that the flow may send. Under the ACK-based controller this is so in three cases. A flow of
-/// the UE waits for the controller's window, or the window advertised to the server is closed, or has less than two
-/// segments left. In the third case the link's rate is unknown, so that the window follows the measured receive-buffer
-/// demand, which may have increased.
+/// and the number of bytes that the flow may send. Under the ACK-based controller this is so in three cases. In the
+/// first, a flow of the UE waits for the controller's window. In the second, less than two segments of the window
+/// advertised to the server are left. In the third, the link's rate is unknown, so that the window follows the measured
+/// receive-buffer demand, which may have increased.
 bool FlowTimers::depends_on_time(const Flow& flow, const Bearer& bearer, Instant now) const {
   if (!bearer.rate_control().is_rate_controlled()) return false;
   return !bearer.rate_control().is_ack_based() || bearer.has_waiting_flows() || flow.share.window_closed ||
