@@ -26,7 +26,7 @@ class Captures {
     /// slot of each shard, through which the shard gets its current set of taps (rings for frames); outlives the
     /// captures
     std::vector<TapSlot*> shards;
-    /// makes every shard check soon whether it must use another set of taps (rings for frames)
+    /// wakes every shard, so that it checks whether it must use another set of taps (rings for frames)
     std::function<void()> wake;
     Clock clock;
   };

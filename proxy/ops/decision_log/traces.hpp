@@ -23,7 +23,7 @@ class Traces {
     std::string name;
     /// Slots through which the shards get the decision log that they write, indexed by shard; outlive the logs.
     std::vector<TraceSlot*> shards;
-    /// makes every shard check soon whether a decision log has started or ended
+    /// wakes every shard, so that it checks whether a decision log has started or ended
     std::function<void()> wake;
     std::function<Instant()> now;  ///< returns the time of the shards' clock
     std::function<std::uint64_t()> wall;

@@ -47,8 +47,8 @@ std::size_t History::bytes() const {
   return times_.size() * sizeof(double) + values_.size() * sizeof(float);
 }
 
-/// Appends the value of one cell as JSON with four significant digits. They are precise enough for a graph, and more
-/// digits would lengthen the text for an hour.
+/// Appends the value of one cell as JSON with four significant digits. Four digits suffice for a graph, and more would
+/// lengthen the text, which contains the values of an hour.
 void History::append_value(std::string& out, std::size_t row, std::size_t column) const {
   constexpr int digits = 4;
   append_number(out, static_cast<double>(values_[row * columns_.size() + column]), std::chars_format::general, digits);

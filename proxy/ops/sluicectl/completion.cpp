@@ -15,7 +15,7 @@ namespace {
 constexpr std::string_view ues = "@ue";
 constexpr std::string_view counters = "@counter";
 
-/// Options and words that can follow certain command words.
+/// Options and words that can follow a given sequence of command words.
 struct Row {
   std::string commands;              ///< command words that precede, such as "nodeb trace"
   std::vector<std::string> options;  ///< options that may follow

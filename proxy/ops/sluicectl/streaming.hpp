@@ -34,8 +34,8 @@ class Connection {
   explicit Connection(const std::string& path) : socket_(connected_to(path)) {}
 
   /// Sends the command `line` and waits for the answer, at most for `timeout`. Afterwards the first SIGINT or SIGTERM
-  /// makes the program send the rest and end the stream. A second signal ends sluicectl. Throws std::runtime_error with
-  /// the reason if the command fails or the program does not answer in time.
+  /// makes the program send the remaining bytes of the stream and end it. A second signal ends sluicectl. Throws
+  /// std::runtime_error with the reason if the command fails or the program does not answer in time.
   void begin(const std::string& line, std::chrono::milliseconds timeout);
   /// Returns the next received bytes of the stream, or an empty text at its end.
   [[nodiscard]] std::string next();
