@@ -137,8 +137,7 @@ struct IpfixSettings {
 
 /// Settings of the orderly stop of the program.
 struct StopSettings {
-  /// normal duration of the drain, in which split connections are handed back to their hosts; StopSequence may extend
-  /// it
+  /// duration of the drain (split connections are handed back to their hosts), unless StopSequence extends it
   Duration drain = std::chrono::seconds(5);
 };
 

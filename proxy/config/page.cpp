@@ -8,8 +8,8 @@
 namespace sluice::config {
 namespace {
 
-/// True if `text` can be the secret token of a live page. It must be too long to guess, and contain only characters
-/// that are valid unescaped in headers and URLs.
+/// True if `text` can be the secret token of a live page. It must have 32 to 256 characters, so that it cannot be
+/// guessed: only letters, digits, - and _, which are valid unescaped in headers and URLs.
 bool is_token(std::string_view text) {
   constexpr std::size_t shortest = 32;
   constexpr std::size_t longest = 256;
