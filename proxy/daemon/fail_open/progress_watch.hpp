@@ -13,8 +13,8 @@ namespace sluice::proxy {
 /// one.
 class ProgressWatch {
  public:
-  /// Number of samples without progress of a thread after which it counts as hanging. Samples in a pause of the whole
-  /// program do not count, see `pause_after`.
+  /// Number of samples without progress of a thread after which the thread counts as hanging. Samples in a pause of the
+  /// whole program do not count, see `pause_after`.
   static constexpr std::uint32_t hang_after = 30;
   /// Number of consecutive samples without progress of any thread after which the whole program counts as paused.
   /// Further such samples no longer count towards `hang_after` of a single thread.

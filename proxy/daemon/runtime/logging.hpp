@@ -40,7 +40,7 @@ class Logging {
 };
 
 /// Returns a message for the syslog daemon of this machine: <30>Jan 31 12:00:00 sluice[1]: text. The format is that of
-/// RFC 3164 without the host name. Control characters become spaces, and a long message is cut.
+/// RFC 3164 without the host name. Control characters become spaces, and a message is cut after 8192 bytes.
 [[nodiscard]] std::string syslog_line(std::time_t seconds_since_1970, LogLevel level, std::string_view message);
 
 /// Returns a log line as one JSON object, without a line end:

@@ -15,8 +15,8 @@ namespace sluice::proxy {
 /// one command at a time. Thread: the control thread.
 class ShardCommands {
  public:
-  /// Keeps references to `context` and `status_source`. Calls `wake` after it has sent a command, so that every poll
-  /// thread checks its channel soon.
+  /// Keeps references to `context` and `status_source`. Calls `wake` after it has sent a command, which wakes every
+  /// poll thread, so that it checks its channel.
   ShardCommands(boost::asio::io_context& context, StatusSource& status_source, std::function<void()> wake)
       : status_source_(status_source), wake_(std::move(wake)), requests_(context, status_source) {}
 

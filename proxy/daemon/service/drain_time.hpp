@@ -9,7 +9,7 @@ namespace sluice::proxy {
 
 /// Decides how long a stop waits for split connections to be handed back to their hosts. Normally it waits for the
 /// configured time `drain`. Time in which the program or its machine was suspended does not count. The wait is
-/// extended, by at most `drain`, as long as the number of connections that a stop would break decreases. Reads no
+/// extended, by at most `drain`, while the number of connections that a stop would break keeps decreasing. Reads no
 /// clock.
 class DrainTime {
  public:

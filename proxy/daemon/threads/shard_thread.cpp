@@ -31,7 +31,8 @@ constexpr std::uint32_t sampled_flows = 128;
 /// microseconds.
 constexpr std::uint32_t counted_flows = 256;
 
-/// Maximum number of Node-B reports processed in one round of the poll loop, so that packets are not delayed long.
+/// Maximum number of Node-B reports processed in one round of the poll loop, so that packets are not delayed until all
+/// waiting reports are processed.
 constexpr std::size_t max_reports_at_once = 64;
 
 /// Returns a random secret that attackers cannot guess, from the random source of the operating system. Throws
