@@ -56,7 +56,7 @@ struct Competitors {
                                           Duration round_trip);
 
 /// Passes ACKs of split connections to the ACK-based controller of their bearer, and divides the controller's window
-/// among them. While several flows wait for the window, each gets at most its part. Short flows get the larger part,
+/// among them. While several flows wait for this window, each gets at most its part. Short flows get the larger part,
 /// because users mostly wait for short transfers. Also stores how many bytes each flow has in flight. Thread: the
 /// shard's.
 class BudgetSharing {

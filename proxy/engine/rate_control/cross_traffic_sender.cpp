@@ -64,7 +64,7 @@ bool is_sole(const Bearer& bearer) {
 
 /// Subtracts cross traffic (packets of no tracked connection, such as QUIC) from the bytes in flight of the ACK-based
 /// controller. Called because that controller does not limit the UE now, so that later ACKs do not subtract these
-/// bytes. Also stops counting the UE's answers to a download.
+/// bytes. Also stops counting the UE's answers to a download (short datagrams that acknowledge it).
 void forget_flight(Bearer& bearer) {
   AckController& controller = bearer.ack_controller();
   CrossTrafficQueue& cross = bearer.cross_traffic_queue();
@@ -80,9 +80,10 @@ bool is_window_full(const Bearer& bearer, Instant now) {
   return controller.flight() + bearer.settings().smvs.acks.segment > controller.law().window(now);
 }
 
-/// Holds back the packets of one QUIC download while its AnswerClock, which counts the UE's answers, demands a pause.
-/// Releases them afterwards. In the pause the radio queue empties, which shows how many datagrams one answer of the UE
-/// acknowledges. Returns true if the queue has packets that may be sent.
+/// Holds back the packets of one QUIC download while its AnswerClock demands a pause, and releases them afterwards. The
+/// AnswerClock counts the UE's answers, which are short datagrams that acknowledge the download. In the pause the radio
+/// queue empties, which shows how many datagrams one answer acknowledges. Returns true if the queue has packets that
+/// may be sent.
 bool apply_hold(CrossTrafficQueue& cross) {
   if (cross.is_holding()) {
     cross.queue.hold(cross.clocked_slot);
@@ -92,13 +93,14 @@ bool apply_hold(CrossTrafficQueue& cross) {
   return cross.queue.any_ready();
 }
 
-/// True if datagrams of the download whose answers are counted wait in the proxy.
+/// True if the proxy's queue contains datagrams of the download for which it counts answers. Answers are the UE's short
+/// datagrams that acknowledge the download.
 bool clocked_flow_waits(const CrossTrafficQueue& cross) {
   return cross.queue.bytes_of({.slot = cross.clocked_slot}) > Bytes{};
 }
 
-/// True if packets with the hash `slot` use the same FIFO as the download whose answers are counted. Several flows may
-/// share a FIFO, so such a packet may belong to another flow.
+/// True if packets with the hash `slot` use the same FIFO as the download for which answers (short acknowledging
+/// datagrams) are counted. Several flows may share a FIFO, so such a packet may belong to another flow.
 bool shares_clocked_fifo(const CrossTrafficQueue& cross, std::uint32_t slot) {
   return cross.clock && slot % FlowQueue::slots == cross.clocked_slot % FlowQueue::slots;
 }
@@ -216,8 +218,8 @@ CrossTrafficSender::SharedWindow CrossTrafficSender::shared_window(const Bearer&
 /// Returns how many bytes of cross traffic (packets of no tracked connection, such as QUIC) the ACK-based controller's
 /// window still allows. Each flow of cross traffic gets the same part of this window as a waiting connection.
 /// Connections that exceed their part do not reduce this part, because servers of end-to-end connections slow down only
-/// a round trip later. If no connection waits, cross traffic may use the whole window. During a pause of the download
-/// whose answers are counted, other flows do not get its part, because the radio queue must become empty.
+/// a round trip later. If no connection waits, cross traffic may use the whole window. While an AnswerClock pauses a
+/// download to empty the radio queue, other flows do not get the part of that download.
 Bytes CrossTrafficSender::window_left(const Bearer& bearer, const SharedWindow& shared) {
   const CrossTrafficQueue& cross = bearer.cross_traffic_queue();
   if (cross.is_holding()) {
@@ -467,16 +469,16 @@ void CrossTrafficSender::record_answer(Bearer& bearer, const control::AnswerCloc
   bearer.ack_controller().on_ack(sample);
 }
 
-/// Stops counting the answers to a download, because they do not show what was delivered. From now on the download is
-/// forwarded at once.
+/// Stops counting the answers to a download (short datagrams that acknowledge it), because they do not show what was
+/// delivered. From now on the download is forwarded at once.
 void CrossTrafficSender::give_up(Bearer& bearer, Instant now) {
   shard_.counters.add(Counter::answer_clocks_given_up);
   downloads_.exclude(flow::KeyTag{bearer.cross_traffic_queue().clocked_slot}, now);
   flush(bearer, now);
 }
 
-/// Advances the AnswerClock, which counts the UE's answers to a download, to the time `now`. Returns false if counting
-/// has ended, so that nothing limits the UE's cross traffic any more.
+/// Advances the AnswerClock to the time `now`. The AnswerClock counts the UE's short datagrams that acknowledge a
+/// download. Returns false if counting has ended, so that nothing limits the UE's cross traffic any more.
 bool CrossTrafficSender::advance_clock(Bearer& bearer, Instant now) {
   CrossTrafficQueue& cross = bearer.cross_traffic_queue();
   AckController& controller = bearer.ack_controller();
