@@ -12,7 +12,8 @@
 namespace sluice::proxy {
 
 /// True if one more datagram of the flow may be changed now; if so, counts the change. A token bucket of `max_changes`
-/// tokens limits the changes. Changes at the start of a connection thus do not prevent changes a minute later.
+/// tokens limits the changes. Tokens return with time, so changes at the start of a connection do not prevent changes a
+/// minute later.
 bool SconeAdvisor::may_change(flow::KeyTag flow, Instant now) {
   Entry& entry = entries_[static_cast<std::uint32_t>(flow) % flows];
   const auto earned = (now - entry.since) / change_interval;

@@ -301,8 +301,8 @@ class SplitFlows {
   /// Closes the flow `id` in TIME-WAIT, because its entry is needed for a new connection. Does nothing if `id` is
   /// no_id.
   void displace(FlowId id, Instant now);
-  /// Passes the record of the connection to the receiver of records. Called because the connection ends or is handed
-  /// back to its hosts.
+  /// Passes the connection's record to the receiver of records (ConnectionSink). Called because the connection ends or
+  /// is handed back to its hosts.
   [[gnu::cold, gnu::noinline]] void record_end(const Flow& flow, FlowId id) const;
   /// Counts how the flow ended. If both hosts have closed it, also records its completion time.
   [[gnu::noinline]] void count_end(const Flow& flow, FlowId id);
