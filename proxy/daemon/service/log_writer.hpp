@@ -33,8 +33,8 @@ class LogWriter {
   /// is absent, each further line tries to connect again. Lines are lost until that succeeds. `loss_line` formats the
   /// line that reports lost lines.
   LogWriter(ToSyslog, const std::string& socket, LossLine loss_line);
-  /// Waits at most one second until all lines are written. Lines that remain are lost. If the thread is blocked in a
-  /// write then, it ends after this write, or with the process.
+  /// Waits at most one second until all lines are written. Lines that remain are lost. If the writing thread is still
+  /// blocked in a write then, it ends after this write, or with the process.
   ~LogWriter();
   LogWriter(const LogWriter&) = delete;
   LogWriter& operator=(const LogWriter&) = delete;
