@@ -155,8 +155,8 @@ Bytes ReceiveWindowControl::grant_min_window(const Flow& flow, const Bearer& bea
 }
 
 /// Creates the controller of the window advertised to the server (the second control loop). Returns null until the
-/// server has sent half of the first window (smvs.receive_window.initial), because that window suffices until then.
-/// `held` is the number of bytes for the UE that the proxy holds.
+/// bytes sent by the server plus the bytes held reach half of the first window (smvs.receive_window.initial). That
+/// window suffices until then. `held` is the number of bytes for the UE that the proxy holds.
 ReceiveWindowControl::Loop* ReceiveWindowControl::make_loop(Flow& flow, const Bearer& bearer, Bytes held) {
   const control::SecondLoopParameters& parameters = bearer.settings().smvs.receive_window;
   const Bytes received = flow.sent_from(Side::core, flow.leg(Side::core).endpoint.rcv_nxt());

@@ -65,9 +65,9 @@ class ReceiveWindowControl {
   void forget(Flow& flow, const Bearer& bearer);
 
  private:
-  /// Controller of the window that the proxy advertises to the server of one connection. It is created once the server
-  /// has sent half of the first window, because that window suffices until then. The policy at that time selects the
-  /// kind of controller.
+  /// Controller of the window that the proxy advertises to the server of one connection. It is created once the bytes
+  /// sent by the server plus those held for the UE reach half of the first window. That window suffices until then. The
+  /// policy at that time selects the kind of controller.
   struct Loop {
     explicit Loop(const control::ReceiveWindowLoop& law) : balance(law) {}
     control::ReceiveWindowLoop balance;
@@ -121,14 +121,14 @@ class ReceiveWindowControl {
   /// window. `held` is the number of bytes from that host that the proxy holds; `limit` is the quota of these bytes.
   void open_uncontrolled_window(Flow& flow, Side in, Bytes limit, Bytes held) const;
   /// Returns the connection's second control loop, the controller that computes the window advertised to the server.
-  /// Creates it once the server has sent half of the first window; returns null before. `held` is the number of bytes
-  /// for the UE that the proxy holds.
+  /// Creates it once the bytes sent by the server plus those held reach half of the first window; returns null before.
+  /// `held` is the number of bytes for the UE that the proxy holds.
   [[nodiscard]] Loop* loop_of(Flow& flow, const Bearer& bearer, Bytes held) {
     return flow.window_loop != no_id ? &loops_[flow.window_loop] : make_loop(flow, bearer, held);
   }
-  /// Creates the second control loop, which computes the window advertised to the server, if the server has sent half
-  /// of the first window. Otherwise, or if the maximum number of controllers exists, returns null. `held` is the number
-  /// of bytes for the UE that the proxy holds.
+  /// Creates the second control loop, which computes the window advertised to the server. Returns null if the bytes
+  /// sent by the server plus those held are less than half of the first window. Also returns null if the maximum number
+  /// of controllers exists. `held` is the number of bytes for the UE that the proxy holds.
   [[nodiscard, gnu::noinline]] Loop* make_loop(Flow& flow, const Bearer& bearer, Bytes held);
   /// Returns the window to advertise to the server, computed by the sliding-mode controller.
   [[nodiscard, gnu::noinline]] Bytes slide(const Flow& flow, const Bearer& bearer, Sliding& sliding, Instant now) const;
