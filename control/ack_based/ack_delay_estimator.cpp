@@ -19,8 +19,8 @@ constexpr Duration ack_delay_limit = seconds(1);
 /// Time constant with which AckDelayEstimator::max(), the greatest recent ACK delay, decays. An old delay does not
 /// describe the present uplink.
 constexpr Duration max_ack_delay_decay_time = milliseconds(500);
-/// Time for which a known ACK delay (time that an ACK waits for the uplink) stays valid while later ACKs have no usable
-/// timestamp. For max() and is_known(), at most 100 ms of each gap between two ACKs count.
+/// Time for which an ACK delay (wait for the uplink) stays valid after the last ACK with a usable timestamp. For max()
+/// and is_known(), each gap between two ACKs adds at most 100 ms, because a longer gap may be an outage.
 constexpr Duration ack_delay_valid_for = seconds(1);
 
 }  // namespace
@@ -45,7 +45,7 @@ Duration AckDelayEstimator::adjust_rtt(const AckSample& ack_sample, Duration sin
 
 /// Lets the greatest recent ACK delay decay over `since`, the time since the previous sample. Raises it to the newest
 /// ACK delay if that is greater. The newest delay counts as at most the time in which the link transmits all bytes in
-/// flight, because the rest is a stall.
+/// flight. A longer delay contains a stall of the link.
 void AckDelayEstimator::record_max(const AckSample& ack_sample, Duration since, const DeliveryEstimator& delivery) {
   constexpr double per_decay_time = 1 / static_cast<double>(max_ack_delay_decay_time.count());
   const auto passed = static_cast<double>(lesser(since, max_ack_delay_decay_time).count());

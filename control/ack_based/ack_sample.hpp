@@ -18,17 +18,18 @@ struct AckSample {
   Bytes ack_stretch{};
   /// RTT of the newest acknowledged segment that was sent only once (Karn's algorithm); zero if there is none.
   Duration round_trip{};
-  Bytes in_flight;              ///< bytes in flight, without those considered lost
-  std::uint32_t flows = 1;      ///< number of connections that share the window, ≥ 1
-  bool window_limited = false;  ///< true if the sender has data that it must not send, because the window is full
+  Bytes in_flight;          ///< bytes in flight, without those considered lost
+  std::uint32_t flows = 1;  ///< number of the UE's connections that share the controller's window, ≥ 1
+  /// True if the sender has data that it must not send, because the controller's window is full.
+  bool window_limited = false;
   /// Time that the ACK waited for the uplink: its one-way delay beyond the smallest observed one
   /// (TimestampOneWayDelay). Negative if unknown.
   Duration ack_delay{-1};
   /// Bytes of traffic that the window does not limit, such as UDP, sent to the UE since the last sample.
   Bytes cross_traffic{};
   Bytes uploaded{};  ///< IP bytes of data that the UE has sent on split connections since the last sample
-  /// time from a change of the window until data that the new window allows arrives at the proxy, ≥ 0; zero on split
-  /// connections
+  /// time from a change of the controller's window until data that the new window allows arrives at the proxy, ≥ 0;
+  /// zero on split connections
   Duration control_loop_delay{};
   Bytes lost{};  ///< bytes that the sender has marked lost since the last sample, ≥ 0
   /// Factor (0 … 1) that multiplies the target queueing delay. It is below 1 while a short flow is active, because that

@@ -11,26 +11,28 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-/// Shortest time for which the window may be full without any answer (short datagram from the UE). The count of bytes
-/// in flight is then assumed to be wrong, and a hold (pause of the flow) corrects it.
+/// Shortest time with a full window and without any answer (short datagram from the UE) after which a hold (pause of
+/// the flow) begins. The count of bytes in flight is then assumed to be wrong, and the hold corrects it.
 constexpr Duration min_stall = milliseconds(250);
-/// Assumed round trip without a queue until one is measured. It is also the extra time for which the answer to a probe
-/// (datagrams sent after a pause of the flow) is awaited. This extra time doubles with each probe in sequence that gets
-/// no answer.
+/// Base delay (round trip without a queue) that is assumed until one is measured. It is also one part of the time for
+/// which the answer to a probe (datagrams sent after a pause of the flow) is awaited. That part doubles with each
+/// successive probe that gets no answer.
 constexpr Duration unknown_base_delay = milliseconds(50);
-/// Longest hold (pause of the flow that empties the radio queue), without the base delay, which is added. If answers
-/// still arrive after this time, the link stalls at times, and a longer hold would show nothing.
+/// Longest duration of a hold (pause of the flow that empties the radio queue). The base delay (round trip without a
+/// queue) is added to it. If answers still arrive after this time, the link stalls at times. A longer hold would then
+/// not show when the queue is empty.
 constexpr Duration max_hold = milliseconds(300);
-/// Replaces `max_hold` in two cases: the number of datagrams per answer is unknown, or more answers than expected came
-/// in the hold (pause of the flow). In both, more data than counted may have to leave the radio queue.
+/// Replaces `max_hold`, the longest duration of a hold (pause of the flow), in two cases. Either the number of
+/// datagrams per answer is unknown, or more answers than expected came in the hold. In both cases more data than
+/// counted may have to leave the radio queue.
 constexpr Duration max_long_hold = seconds(2);
-/// Number that is added to the count of holds without a result when a hold (pause of the flow) reaches its longest
-/// time. Such a hold costs the most time, so AnswerClock must give up sooner.
+/// Number of holds (pauses of the flow) as which a hold counts in addition if it reaches its longest duration without a
+/// result. AnswerClock then gives up after fewer holds, because such a hold delays the flow most.
 constexpr std::uint8_t weight_of_long_hold = 3;
 /// Time between two holds (pauses of the flow) while the number of datagrams per answer is being learned.
 constexpr Duration learning_interval = milliseconds(300);
-/// Time until the next hold (pause of the flow) if recent counts exceed the learned number of datagrams per answer. It
-/// is also the longest time until the first hold after that number was learned.
+/// Time until the next hold (pause of the flow) if the last ratios of datagrams to answers exceed the learned number of
+/// datagrams per answer. It is also the longest time until the first hold after that number was learned.
 constexpr Duration first_interval = seconds(1);
 /// Time between two holds (pauses of the flow) if the receiver answers each n-th datagram for a whole number n. Holds
 /// are rare then, because they only correct occasional errors of the count.
@@ -38,8 +40,8 @@ constexpr Duration counting_interval = seconds(10);
 /// Time between two holds (pauses of the flow) if the number of datagrams per answer is only a mean. The count of bytes
 /// in flight then drifts, so it must be corrected often.
 constexpr Duration mean_interval = milliseconds(1500);
-/// Time between two holds (pauses of the flow) if more answers come than the learned whole number of datagrams per
-/// answer lets expect.
+/// Time between two holds (pauses of the flow) if at least 3 % more answers come than the learned number of datagrams
+/// per answer predicts. It is also the shortest time between two holds if answers have become slow (`slow_answers`).
 constexpr Duration bad_interval = seconds(3);
 /// Shortest time between two holds (pauses of the flow) if impossible answers cause the second one. An impossible
 /// answer came too early to acknowledge any datagram in flight.
@@ -53,34 +55,36 @@ constexpr double min_age = 0.75;
 /// Shortest time from a probe (datagrams sent after a hold) to its answer, as a share of the base delay (round trip
 /// without a queue). A sooner answer acknowledges an older datagram.
 constexpr double min_probe_age = 0.6;
-/// Largest n of the factor 2^n that lengthens waiting times after n successive probes (datagrams sent after a hold)
-/// without an answer.
+/// Largest exponent n of the factor 2^n that lengthens waiting times after n successive probes (datagrams sent after a
+/// hold) without an answer. These are the times for which an answer is awaited after a probe, or while the window is
+/// full.
 constexpr int max_backoff = 4;
 /// Number of successive probes (datagrams sent after a hold) answered sooner than a round trip takes, after which the
-/// path counts as shorter. The base delay is then measured again.
+/// path counts as shorter. The base delay (RTT without a queue) is then measured again.
 constexpr std::uint8_t max_early_probes = 3;
 /// Number of datagrams in a probe (sent after a pause of the flow) while the number of datagrams per answer is unknown.
 /// Most receivers acknowledge ten datagrams at once, and do not wait for their ACK timer.
 constexpr std::uint32_t first_probe = 10;
 /// Largest number of holds (pauses of the flow until its queue is empty) that may leave the number of datagrams per
-/// answer unknown. After one more, AnswerClock gives up, and no window limits the flow.
+/// answer unknown. After one more, AnswerClock gives up, and the flow is sent without a window.
 constexpr std::uint8_t max_learning_holds = 8;
 /// Largest number of times that the learned number of datagrams per answer is discarded, because the answers no longer
 /// fit it. The next time AnswerClock gives up instead.
 constexpr std::uint8_t max_restarts = 3;
-/// Number of successive short holds after which the number of datagrams per answer is learned again. A hold (pause of
-/// the flow) is short if fewer than half of the expected answers come in it.
+/// Number of successive holds (pauses of the flow) with too few answers after which the number of datagrams per answer
+/// is learned again. Too few are fewer than half of those expected for the datagrams in flight at the start of the
+/// hold.
 constexpr std::uint8_t max_short_holds = 3;
 /// Smallest number of answers that must be expected in a hold (pause of the flow), so that the hold can show that too
 /// few came.
 constexpr std::uint64_t min_expected = 3;
 /// Factor by which the mean time between two answers must grow, so that the next hold (pause of the flow) comes after
-/// `bad_interval` already. The link has then become slower, or each answer stands for more datagrams.
+/// `bad_interval` already. Either the link has then become slower, or each answer stands for more datagrams.
 constexpr int slow_answers = 4;
 /// Fewest answers between two holds (pauses of the flow) from which the number of datagrams per answer is computed.
 constexpr std::uint64_t min_answers = 8;
-/// Fewest answers for each datagram that the proxy has dropped, so that the number of datagrams per answer is computed.
-/// A drop causes an extra answer, which falsifies the result if answers are few.
+/// Fewest answers per datagram dropped by the proxy with which the number of datagrams per answer is computed. Each
+/// drop causes an extra answer, which falsifies that number if answers are few.
 constexpr std::uint64_t min_answers_per_drop = 10;
 /// Largest ratio of expected to received answers with which a learned whole number of datagrams per answer remains
 /// valid.
@@ -88,11 +92,11 @@ constexpr double max_agreement = 1.06;
 /// Smallest ratio of expected to received answers with which a learned number of one or two datagrams per answer
 /// remains valid.
 constexpr double min_agreement = 0.87;
-/// Replaces `min_agreement` for more than two datagrams per answer. An extra answer that the receiver's ACK timer
-/// causes then falsifies the count more.
+/// Replaces `min_agreement`, the smallest valid ratio of expected to received answers, if one answer stands for more
+/// than two datagrams. An extra answer, caused by the receiver's ACK timer, then falsifies the count of datagrams more.
 constexpr double min_agreement_of_many = 0.95;
-/// Ratio of expected to received answers below which holds (pauses of the flow) are more frequent, because unexpected
-/// answers falsify the count.
+/// Ratio of expected to received answers below which holds (pauses of the flow) are more frequent. Answers that are not
+/// expected falsify the count of bytes in flight, and a hold corrects it.
 constexpr double good_agreement = 0.97;
 /// Largest deviation from 1 of the ratio of expected to received answers, while the number of datagrams per answer is a
 /// mean. Beyond it AnswerClock gives up.

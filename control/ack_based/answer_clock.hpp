@@ -15,7 +15,7 @@ namespace sluice::control {
 
 /// Estimates which datagrams of one flow have been delivered to a UE, although the UE's acknowledgements are encrypted,
 /// as those of QUIC are. The inputs are times and numbers only: of the datagrams sent to the UE, of those that the
-/// proxy drops, and of *answers*. An answer is a short datagram from the UE with the same addresses and ports.
+/// proxy drops, and of *answers*. An answer is a short datagram from the UE with the flow's addresses and ports.
 ///
 /// Most QUIC receivers acknowledge every second or every tenth packet (RFC 9000 section 13.2.2). They acknowledge a
 /// packet behind a missing one at once. So each answer stands for a fixed number of datagrams, or for fewer if one of
@@ -32,10 +32,11 @@ namespace sluice::control {
 /// they only correct errors of the count. If the number is a mean, holds stay frequent.
 ///
 /// A hold also shows how much was in flight. If fewer than half of the expected answers come in each of several holds,
-/// each answer stands for more datagrams than counted. The number is then learned again.
+/// each answer stands for more datagrams than counted. The number of datagrams per answer is then learned again.
 ///
-/// If a receiver acknowledges by time, or if the flow contains other short datagrams, there is no such number.
-/// AnswerClock detects that expected and received answers do not agree (AnswerAgreement), and gives up.
+/// If a receiver acknowledges by time, or if the flow contains other short datagrams, there is no fixed number of
+/// datagrams per answer. AnswerClock detects that expected and received answers do not agree (AnswerAgreement), and
+/// gives up.
 ///
 /// Memory and work per datagram are constant. Reads no clock. Not thread-safe.
 class AnswerClock {
@@ -56,11 +57,11 @@ class AnswerClock {
   };
   /// Records an answer (a short datagram from the UE), and returns what it acknowledges. Begins a hold (pause of the
   /// flow) if one is due. `waits` is true if datagrams of the flow wait in the proxy. Once the number of datagrams per
-  /// answer is known, a hold begins only if they do.
+  /// answer is known, a hold begins only if `waits` is true.
   [[nodiscard]] Delivery on_answer(Instant now, bool waits);
-  /// Does what is due once deadline() has passed. A hold (pause of the flow) then ends with a probe, which is a few
-  /// datagrams. A probe that got no answer is given up. A hold begins if the window has been full for too long without
-  /// an answer. `blocked` is true if datagrams wait because the window is full.
+  /// Performs what is due once deadline() has passed; does nothing before. A hold (pause of the flow) ends, and a probe
+  /// (a few datagrams) begins. A probe that got no answer ends without a result. A hold begins if `blocked` is true:
+  /// datagrams wait because the window is full, and no answer has come for too long.
   void on_time(Instant now, bool blocked);
   /// Returns the time at which on_time() must be called; `never` if only an answer can change the state.
   [[nodiscard]] Instant deadline() const;
@@ -68,7 +69,7 @@ class AnswerClock {
   /// True if the number of datagrams per answer is known, so that in_flight() is valid and a window may limit the flow.
   [[nodiscard]] bool counts() const { return phase_ != Phase::given_up && per_answer_.is_known(); }
   /// True if nothing of the flow may be sent now. This is so in a hold, until the radio queue is empty. It is so again
-  /// from the last datagram of the probe until the first answer to it.
+  /// after the last datagram of the probe (datagrams sent after the hold), until the first answer to the probe.
   [[nodiscard]] bool holds() const {
     return phase_ == Phase::holding || (phase_ == Phase::probing && probe_.left == 0);
   }
@@ -113,7 +114,9 @@ class AnswerClock {
     std::uint64_t bytes_since = 0;  ///< IP bytes of the datagrams sent since sent_at
     bool has_early_answer = false;  ///< true if one answer came sooner after the probe than a round trip takes
   };
-  /// Numbers since the last synchronization, which is the last instant at which every datagram had been answered.
+  /// Counts of datagrams and answers since the last synchronization, which is the last instant at which every datagram
+  /// had been answered. `impossible_answers` also restarts when a hold (pause of the flow) or a probe (datagrams sent
+  /// after it) ends without a result.
   struct Counted {
     /// False before the first synchronization (instant at which every datagram had been answered).
     bool is_synchronized = false;
@@ -151,7 +154,9 @@ class AnswerClock {
   std::uint8_t restarts_ = 0;
   std::uint8_t short_holds_ = 0;  ///< number of holds (pauses of the flow) in sequence in which too few answers came
   std::uint32_t synchronizations_ = 0;
-  Duration usual_gap_{};  ///< mean time between two answers at the end of the last hold (pause of the flow)
+  /// Mean time between two answers (short datagrams from the UE) at the end of the last hold (pause of the flow). A
+  /// hold with too few answers does not change it.
+  Duration usual_gap_{};
   Hold hold_;
   Probe probe_;
   Counted counted_;

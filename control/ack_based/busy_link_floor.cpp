@@ -19,38 +19,40 @@ constexpr double min_upload_rate = 8000;
 /// Shortest round (time in which all bytes in flight at its start are delivered). In a shorter one a few ACKs that
 /// arrive together would decide the rate.
 constexpr Duration min_round = std::chrono::milliseconds(50);
-/// Share of the link's rate from which on a round (about a round trip) shows that the link is busy.
+/// Share of the downlink's estimated rate. A round (about a round trip) with at least this delivery rate shows that the
+/// downlink is busy.
 constexpr double busy = 0.95;
-/// Longest round (about a round trip), in s, whose waits in the downlink's queue are accepted at any rate. A longer
-/// round may contain longer ACK delays, which TimestampOneWayDelay can take for a clock that was set.
+/// Longest round (about a round trip), in s, whose measured waits in the downlink's queue are accepted at any delivery
+/// rate. A longer round may contain longer ACK delays, which TimestampOneWayDelay can take for a clock that was set.
 constexpr double clock_range = 1;
-/// Smallest share of the link's rate at which the waits of a round longer than `clock_range` are accepted. A link on
-/// which all data waits is busy. A lower rate therefore shows that the ACKs have waited, and not the data.
+/// Smallest delivery rate, as a share of the link's rate, of a round longer than `clock_range` whose measured waits in
+/// the downlink's queue are accepted. If all data waits in that queue, the link is busy. A lower rate therefore shows
+/// that the ACKs have waited, and not the data.
 constexpr double plausible = 0.75;
-/// Share of the window by which it falls per round (about a round trip) while the link is busy. It falls because the
-/// downlink may have a queue that is not visible.
+/// Share by which window(), the smallest window during an upload, falls in each round (about a round trip) that shows
+/// the link busy. It falls because the downlink may have a queue that is not visible.
 constexpr double trim = 1.0 / 32;
-/// Smallest factor by which one round (about a round trip) may multiply the window when data has waited too long in the
-/// downlink's queue.
+/// Smallest factor that multiplies window(), the lower bound of the window during an upload, when data has waited too
+/// long in the downlink's queue. It applies to one round (about a round trip).
 constexpr double max_fall_of_window = 0.5;
-/// Factor by which a raised window exceeds the link's rate times the round trip. It is above 1, so that a link that has
-/// become faster is detected.
+/// Factor by which window(), the smallest window during an upload, exceeds the link's rate times the round trip after a
+/// raise. It is above 1, so that a link that has become faster is detected.
 constexpr double reserve = 1.1;
-/// Smallest factor by which one raise of the window multiplies it.
+/// Smallest factor by which window(), the lower bound of the window during an upload, is raised at once.
 constexpr double min_raise = 1.25;
-/// Largest factor by which one raise of the window multiplies it.
+/// Largest factor by which window(), the lower bound of the window during an upload, is raised at once.
 constexpr double max_raise = 2;
-/// Number of rounds (about a round trip each) after a raise of the window until the rate shows its effect. The data of
-/// the first round was sent before the raise.
+/// Number of rounds (about a round trip each) after a raise of the window until the delivery rate shows the effect of
+/// the raise. The data of the first round was sent before the raise.
 constexpr std::uint8_t rounds_to_judge = 2;
-/// Ratio of the delivery rates after and before a raise of the window from which on the raise is confirmed, because the
-/// link was idle.
+/// Ratio of the delivery rates after and before a raise of the window. At this ratio or more the raise is confirmed:
+/// the higher rate shows that the link was idle before.
 constexpr double confirmed = 1.1;
-/// Ratio of the delivery rates after and before a raise of the window from which on the rate counts as unchanged: the
-/// link was busy. A lower rate has another cause than the raise.
+/// Ratio of the delivery rates after and before a raise of the window. Between this ratio and `confirmed`, the rate
+/// counts as unchanged, which shows that the link was busy. A lower rate has another cause than the raise.
 constexpr double unchanged = 0.95;
-/// Smallest factor by which the estimated rate of the link is lowered when a raise of the window has not raised the
-/// delivery rate. The limit is needed because the delay of ACKs may have grown by chance.
+/// Smallest factor by which the estimated rate of the link falls when a raise of the window has not raised the delivery
+/// rate. The fall is limited, because a longer delay of ACKs may have hidden the effect of the raise by chance.
 constexpr double max_fall = 0.8;
 /// Largest plausible ratio of a wait in the downlink's queue to the time in which the link transmits all bytes in
 /// flight. A longer wait has another cause. The ratio is above 1, because the link may have become slower.
@@ -81,8 +83,8 @@ void BusyLinkFloor::end_round(const Sample& sample, Duration reference) {
   has_loss_ = false;
 }
 
-/// Updates the shortest wait in the downlink's queue of this round. A wait that the bytes in flight cannot cause is
-/// ignored, because the timestamps then do not show the delay of this ACK.
+/// Updates the shortest wait in the downlink's queue of this round (about a round trip). A wait that the bytes in
+/// flight cannot cause is ignored, because the timestamps then do not show the delay of this ACK.
 void BusyLinkFloor::record_wait(const Sample& sample) {
   if (sample.wait < Duration::zero()) return;
   // Mostly the wait is not the shortest one. Then it need not be compared with the bytes in flight.
@@ -91,8 +93,8 @@ void BusyLinkFloor::record_wait(const Sample& sample) {
   if (in_seconds(sample.wait) * link_rate_ <= max_wait_ratio * carried) least_wait_ = sample.wait;
 }
 
-/// Adapts the window to a round (about a round trip) that has lasted for `seconds`. `reference` is the intended wait in
-/// the downlink's queue.
+/// Adapts window(), the smallest window during an upload, to a round (about a round trip) that has lasted for
+/// `seconds`. `reference` is the target wait in the downlink's queue.
 void BusyLinkFloor::evaluate_round(double seconds, Duration reference) {
   const auto delivered = static_cast<double>(delivered_.count());
   const double rate = delivered / seconds;
@@ -138,8 +140,9 @@ void BusyLinkFloor::evaluate_round(double seconds, Duration reference) {
   }
 }
 
-/// Confirms, withdraws or repeats the last raise of the window, by the delivery rate of a later round (`rate`) and the
-/// one before the raise. `needed` is the window that the link's rate needs; zero if the link is busy.
+/// Confirms, withdraws or repeats the last raise of the window. `rate` is the delivery rate of a round after the raise,
+/// and is compared with that before the raise. `needed` is the window that the link's rate needs; zero if the link is
+/// busy.
 void BusyLinkFloor::judge(double rate, double needed) {
   until_judged_ = 0;
   if (rate >= confirmed * rate_before_raise_) {

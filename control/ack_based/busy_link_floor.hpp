@@ -45,8 +45,8 @@ class BusyLinkFloor {
   /// Adds an ACK sample to the present round (about a round trip). Returns true if the sample ends the round; the
   /// caller must then call end_round().
   [[nodiscard]] bool on_sample(const Sample& sample);
-  /// Adapts window() to the round (about a round trip) that `sample` has ended, and begins the next round. `reference`
-  /// is the intended wait in the downlink's queue.
+  /// Adapts window(), the smallest window during an upload, to the round (about a round trip) that `sample` has ended,
+  /// and begins the next round. `reference` is the target wait in the downlink's queue.
   void end_round(const Sample& sample, Duration reference);
   /// Discards all measurements, because the path may have changed.
   void forget() { *this = BusyLinkFloor(); }
@@ -56,8 +56,9 @@ class BusyLinkFloor {
   /// Returns the smallest window, in bytes, that keeps the downlink busy; zero if the UE does not upload.
   [[nodiscard]] double window() const { return window_; }
 
-  /// Calls visit(name, value) for each data member that changes after construction, so that the decision log can write
-  /// and read the state. Defined in control/decision_log/states.hpp.
+  /// Calls visit(name, value) for each data member that changes after construction. The decision log, which records
+  /// calls of controllers for a replay, stores and restores their state this way. Defined in
+  /// control/decision_log/states.hpp.
   template <typename Self, typename Visit>
   static void fields(Self& self, Visit& visit);
 
@@ -81,7 +82,7 @@ class BusyLinkFloor {
   bool has_loss_ = false;  ///< true if bytes were lost in the present round (about a round trip)
   bool uploads_ = false;
   double window_ = 0;             ///< see window()
-  double before_raise_ = 0;       ///< `window_` before it was last raised
+  double before_raise_ = 0;       ///< value of `window_` before its last raise, in bytes
   double rate_before_raise_ = 0;  ///< delivery rate of the round before `window_` was last raised, in bytes/s
 };
 

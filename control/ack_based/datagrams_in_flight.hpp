@@ -33,8 +33,8 @@ class DatagramsInFlight {
   [[nodiscard]] bool holds_at_least(double datagrams) const {
     return run_count_ > 1 || (run_count_ == 1 && oldest().datagrams >= datagrams);
   }
-  /// Returns the time at which the oldest datagrams were sent. Datagrams that were sent within a short time share one
-  /// time, which is that of the newest. Requires !empty().
+  /// Returns the time at which the oldest datagrams were sent. Datagrams that were sent within a short time (a run)
+  /// share one time. It is that of the first of them, or a later one if all 128 runs are used. Requires !empty().
   [[nodiscard]] Instant oldest_sent() const { return oldest().last; }
   /// Returns the number of datagrams in the oldest run (datagrams sent within a short time). Requires !empty().
   [[nodiscard]] std::uint32_t oldest_count() const { return oldest().datagrams; }
@@ -43,7 +43,9 @@ class DatagramsInFlight {
 
  private:
   struct Run {
-    Instant last{};  ///< time at which the newest datagram of the run (datagrams sent within a short time) was sent
+    /// Time at which the first datagram of the run (datagrams sent within a short time) was sent. If all 128 runs are
+    /// used, later datagrams join the newest run and replace its time by theirs.
+    Instant last{};
     std::uint32_t datagrams = 0;
     std::uint32_t bytes = 0;
     bool is_behind_drop = false;  ///< true if the proxy has dropped the datagram directly before the first of the run

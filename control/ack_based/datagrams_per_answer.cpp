@@ -17,8 +17,8 @@ constexpr double above_whole = 1.015;
 constexpr double below_few = 0.95;
 /// Smallest ratio (datagrams divided by answers) that agrees with a whole number n > 2, as a multiple of n.
 constexpr double below_many = 0.98;
-/// Number of counts (numbers of datagrams and of their answers) after which a mean is accepted if no whole number fits.
-/// The mean is the sum of all datagrams divided by the sum of all answers.
+/// Number of counts (numbers of datagrams and of their answers) after which a mean is accepted if no whole number fits
+/// the ratios. The mean is the sum of all datagrams divided by the sum of all answers.
 constexpr std::uint8_t min_summed_counts = 3;
 /// Largest quotient of the largest and the smallest ratio (datagrams divided by answers) with which their mean is used.
 /// Ratios that differ more give no result.
@@ -26,8 +26,8 @@ constexpr double max_spread = 1.12;
 /// Factor by which a mean number of datagrams per answer is raised, because a number that is too small leaves the link
 /// idle.
 constexpr double mean_bias = 1.02;
-/// Factor that multiplies the earlier sums of datagrams and of answers at each new count. It is below 1, so that their
-/// quotient follows a change.
+/// Factor that multiplies the earlier sums of datagrams and of answers at each new count. It is below 1, so that the
+/// quotient of the sums follows a receiver that changes how often it acknowledges.
 constexpr double sum_memory = 0.7;
 /// Largest mean deviation of the ratios (datagrams divided by answers) from their mean, as a share of the mean. If the
 /// deviation is larger, the mean is discarded.
@@ -35,8 +35,8 @@ constexpr double max_deviation = 0.07;
 /// Share by which a ratio (datagrams divided by answers) must exceed the learned whole number to count as larger. After
 /// two such ratios in sequence, the larger one replaces the whole number.
 constexpr double max_above_whole = 0.004;
-/// Number of counts, after two successive ratios above the learned whole number, for which larger ratios may replace
-/// that number. A ratio is datagrams divided by answers.
+/// Number of counts for which larger ratios may replace the learned whole number, after two successive ratios have
+/// exceeded it. A ratio is datagrams divided by answers. After these counts the whole number applies again.
 constexpr std::uint8_t max_corrected_counts = 20;
 /// Largest number of datagrams per answer that is accepted.
 constexpr double max_value = 16;
@@ -103,7 +103,7 @@ void DatagramsPerAnswer::seek(double datagrams, double answers, Duration answer_
 }
 
 /// Replaces the learned whole number by the larger of two successive ratios (datagrams divided by answers) if both
-/// exceed it. The receiver then does not answer each n-th datagram for that whole number n.
+/// exceed it. Two in sequence show that the receiver answers less often than that number states.
 void DatagramsPerAnswer::correct_whole(double ratio) {
   const double before = std::exchange(ratio_above_, ratio > (1 + max_above_whole) * whole_ ? ratio : 0);
   if (before > 0 && ratio_above_ > 0) corrected_counts_ = max_corrected_counts;

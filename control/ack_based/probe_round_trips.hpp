@@ -29,7 +29,8 @@ class ProbeRoundTrips {
   /// Discards the round trips, because the path has become shorter. base_delay() keeps its value until the next round
   /// trip of a probe is added.
   void restart() { count_ = next_ = 0; }
-  /// Returns the round trip without a queue, by the probes; zero while unknown.
+  /// Returns the round trip without a queue, estimated from the round trips of probes (datagrams sent while the radio
+  /// queue is empty); zero while unknown.
   [[nodiscard]] Duration base_delay() const { return base_delay_; }
 
  private:
