@@ -20,27 +20,29 @@ constexpr std::int64_t min_segments = 2;
 /// Limit of the base delay (round trip through an empty queue) measured in slow start. On a slow link a longer one is
 /// tested by a queue drain, because an outage may have lengthened it.
 constexpr Duration suspicious_base_delay = milliseconds(200);
-/// Transmission time of the first window above which a link counts as slow. Only on such a link the base delay measured
-/// in slow start is tested, because its packets may have waited behind each other.
+/// Transmission time of the first window above which a link counts as slow. On such a link the base delay (RTT without
+/// a queue) of slow start is tested, because its packets may have waited behind each other.
 constexpr Duration slow_first_window = milliseconds(100);
-/// Limit of one part of the tolerance by which a round trip through an empty queue may exceed the base delay: the
-/// transmission time of two segments.
+/// Upper limit of one part of the tolerance by which a round trip may exceed the base delay (round trip through an
+/// empty queue). That part is the transmission time of two segments.
 constexpr Duration max_rtt_tolerance = milliseconds(150);
-/// Limit of one part of the tolerance by which a round trip may exceed the base delay: the transmission time of the
-/// bytes acknowledged within 1 ms. It is short, because a window that is too small for a longer path also makes ACKs
-/// arrive together. A longer tolerance would hide that path.
+/// Upper limit of one part of the tolerance by which a round trip may exceed the base delay (round trip through an
+/// empty queue). That part is the transmission time of the bytes acknowledged within 1 ms. The limit is short, because
+/// ACKs also arrive together if the path has become longer and the window is too small for it. A longer tolerance would
+/// hide that path.
 constexpr Duration max_aggregation = milliseconds(10);
 /// Largest gain (factor of the window) on a steady link, whose rate hardly varies. It is smaller than on other links,
 /// because the queue need not cover a rise of the rate.
 constexpr double steady_gain = 1.1;
-/// Largest target queueing delay on a steady link, as a share of the round trip. BBR builds a queue of about this
-/// length when it probes for bandwidth.
+/// Largest target queueing delay on a steady link, as a share of two added times. They are the round trip through an
+/// empty queue and the control loop delay (time from a new window to the data that it allows). BBR builds a queue of
+/// about this length when it probes for bandwidth.
 constexpr double steady_share = 0.1;
-/// Factor of the model window, which is computed from the rate. At this window a refill of the path after a queue drain
-/// ends on a steady link. The factor is above 1, because the measured rate is still too low then. The ACKs cover data
-/// sent before the path was full.
+/// Multiple of the model window (which is computed from the rate) at which the refill of a drained path ends on a
+/// steady link. It is above 1, because the measured rate is still too low then: the ACKs cover data sent before the
+/// path was full.
 constexpr double steady_refill = 2;
-/// Share of a steady link's target queue that must exist before the smaller window for steady links is used. With a
+/// Share of a steady link's target queue that must exist, so that the smaller window for steady links is used. With a
 /// shorter queue the sender may limit the rate, so the link need not be steady.
 constexpr double standing_share = 0.5;
 /// Divisor of the window's growth near the end of a refill, when the window fills the path and a queue begins to form.
@@ -59,26 +61,27 @@ constexpr Duration longest_to_ignore = std::chrono::seconds(1);
 /// Factor of rate × ACK delay (time that an ACK waits for the uplink) in the formula of the window. The link continues
 /// to transmit in this time. The value was chosen on recorded links as a compromise between link use and delay.
 constexpr double ack_delay_gain = 1.35;
-/// Share by which the target queue is reduced while the window grows between late ACKs, because that growth keeps data
-/// in the queue instead.
+/// Share by which the target queue is reduced while the window grows between late ACKs. That growth keeps data in the
+/// queue, so the target need not.
 constexpr double reference_for_gap = 0.5;
 /// Share by which the target queue is reduced while the window grows in the pauses of a bursty link. That growth keeps
-/// data in the queue instead.
+/// data in the queue, so the target need not.
 constexpr double reference_for_bursts = 0.25;
-/// Factor of the bytes acknowledged within 1 ms, less those of one ACK, in the formula of the window. It applies if the
-/// UE has no usable timestamps. ACKs that arrive together then show that the uplink delays ACKs, but not for how long.
+/// Factor in the formula of the window. It multiplies the mean number of bytes acknowledged within 1 ms, minus those of
+/// one ACK or of two segments, whichever is more. It applies if the UE has no usable timestamps. ACKs that arrive
+/// together then show that the uplink delays ACKs, but not for how long.
 constexpr double aggregation_unexplained = 1.5;
 /// Mean number of segments per ACK above which the UE does not acknowledge each segment. Such a UE may delay the ACK of
 /// a single segment (RFC 9293 section 3.8.6.3).
 constexpr double prompt_ack_stretch = 1.25;
-/// In a drain of a shared queue, the delivery rate counts as at most this factor times the bytes in flight per round
-/// trip. Bursts of ACKs can raise the measured rate above this limit.
+/// Factor of the bytes in flight per round trip that limits the delivery rate while a queue shared with other UEs is
+/// drained. Bursts of ACKs can raise the measured rate above this limit.
 constexpr double drain_rate_margin = 1.25;
 /// Smallest number of segments in flight with which times without ACKs can show that UEs share a queue. With fewer
 /// segments the window itself causes such times.
 constexpr std::int64_t min_shared_segments = 6;
-/// Multiple of the transmission time of the newly acknowledged bytes. A time without ACKs must be longer to show that
-/// UEs share a queue.
+/// Multiple of the transmission time of the newly acknowledged bytes. Only a longer time without ACKs can show that UEs
+/// share a queue.
 constexpr std::int64_t counted_transmissions = 2;
 /// Largest time by which data may seem to have been delivered before data that was acknowledged earlier. Connections of
 /// one UE estimate one-way delays separately, so their estimates differ. A sample with a larger difference is not used
@@ -92,9 +95,9 @@ Duration time_for(Bytes queue, double rate) {
   return rate > 0 ? from_seconds(lesser(static_cast<double>(queue.count()) / rate, longest)) : Duration::zero();
 }
 
-/// True if the base delay `base` measured in slow start may be too long, because its packets waited for an outage or
-/// behind each other. `first_window` is the time in which the link transmits the first window. Later packets do not
-/// correct the base delay, because the window keeps a queue of the same length.
+/// True if the base delay `base` (RTT without a queue) measured in slow start may be too long. Its packets may have
+/// waited for an outage or behind each other. `first_window` is the time in which the link transmits the first window.
+/// Later packets do not correct the base delay, because the window keeps a queue of the same length.
 bool may_have_waited(Duration base, Duration first_window) {
   return first_window > slow_first_window && (base > suspicious_base_delay || base < first_window);
 }
@@ -287,8 +290,9 @@ bool DelayBasedController::is_link_limited(const AckSample& ack_sample) const {
   return waited > parameters_->reference && waited > reference_delay();
 }
 
-/// Updates the base delay from a sample's round trip. Requests a drain of the queue if round trips stay long although
-/// fewer bytes are in flight. `observed` is the time since the previous sample, without outages.
+/// Updates the base delay (RTT without a queue) from a sample's round trip. Requests a drain of the queue if round
+/// trips stay long although fewer bytes are in flight. `observed` is the time since the previous sample, without
+/// outages.
 void DelayBasedController::record_round_trip(const AckSample& ack_sample, Duration observed) {
   if (ack_sample.round_trip <= Duration::zero()) return;
   if (!min_rtt_.known()) [[unlikely]]
@@ -361,8 +365,8 @@ void DelayBasedController::advance_slow_start(const AckSample& ack_sample) {
   }
 }
 
-/// Ends slow start. If its packets may have waited in a queue, the base delay that it has measured counts as
-/// unvalidated. A drain, which empties the queue, must then confirm it.
+/// Ends slow start. If its packets may have waited in a queue, the base delay (RTT without a queue) that it has
+/// measured counts as unvalidated. A drain, which empties the queue, must then confirm it.
 void DelayBasedController::exit_slow_start() {
   slow_start_.end();
   if (!min_rtt_.was_raised()) {
@@ -402,7 +406,7 @@ MinRttEstimator::Probe DelayBasedController::probe_of(const AckSample& ack_sampl
   return {ack_sample.now, ack_sample.round_trip, ack_sample.in_flight, may_be_delayed, flows_ == 1};
 }
 
-/// Begins a drain (empties the queue to measure the base delay) when one is due, and ends it when the base delay is
+/// Begins a drain (emptying of the queue) when one is due, and ends it when the base delay (RTT without a queue) is
 /// measured. If every round trip of 20 s was longer than the target queue allows, replaces the base delay without a
 /// drain. If `is_queue_unknown` is true, drains are cancelled, because round trips then do not show the queue of
 /// controlled traffic.
@@ -441,8 +445,8 @@ void DelayBasedController::begin_drain(const AckSample& ack_sample) {
                        ack_sample.round_trip > Duration::zero() ? lesser(srtt, ack_sample.round_trip) : srtt);
 }
 
-/// Ends a drain, which has emptied the queue: begins the refill of the path, and updates the base delay from the
-/// measured round trips.
+/// Ends a drain, which has emptied the queue. Begins the refill of the path, and updates the base delay (RTT without a
+/// queue) from the measured round trips.
 void DelayBasedController::end_drain(Instant now) {
   slow_start_.refill(drain_window());
   // On a link that has become slower a probe takes longer on the air.
@@ -462,13 +466,14 @@ void DelayBasedController::end_drain(Instant now) {
   }
 }
 
-/// Refills the path after a drain has emptied it. The window grows by the delivered bytes up to the model window. It
-/// does not jump there, because all its data would be sent in one burst. `silence` is the time since the previous ACK,
-/// or zero if this ACK has begun the refill.
+/// Refills the path after a drain has emptied it, or after the path has become longer. The window grows by the
+/// delivered bytes up to the model window, which is computed from the rate. It does not jump there, because all its
+/// data would be sent in one burst. `silence` is the time since the previous ACK, or zero if this ACK has begun the
+/// refill.
 ///
-/// A paced refill (see paces_refill()) grows by the bytes that the link carries in the time `silence`, less the
-/// delivered bytes. Once the window fills the path, it grows more slowly, until the radio queue is about half as long
-/// as the target on steady links.
+/// On a path that has become longer, a paced refill grows by the bytes that the link carries in `silence`, less the
+/// delivered bytes. Once the window fills the path, it grows more slowly. The refill ends when the radio queue is about
+/// half as long as the target on steady links.
 void DelayBasedController::refill(const AckSample& ack_sample, Duration silence) {
   if (!slow_start_.refilling()) [[likely]]
     return;
@@ -502,9 +507,9 @@ void DelayBasedController::raise_min_rtt(Duration base) {
   min_rtt_.raise(base);
 }
 
-/// Returns the target queueing delay. It grows with the base delay and the control loop delay (time from a new window
-/// to the data that it allows). With longer delays changes of the rate are detected later, so the queue must contain
-/// more bytes.
+/// Returns the target queueing delay. It grows with two delays: the base delay (RTT without a queue) and the control
+/// loop delay (time from a new window to the data that it allows). If they are longer, changes of the rate are detected
+/// later, so the queue must contain more bytes.
 Duration DelayBasedController::reference_delay() const {
   return greater(parameters_->reference,
                  from_seconds(parameters_->reference_share * in_seconds(base_delay() + control_loop_delay_)));
@@ -524,15 +529,17 @@ void DelayBasedController::update_loss_bound(const AckSample& ack_sample) {
     exit_slow_start();
 }
 
-/// Returns the bytes that must be in flight in addition to rate × base delay while losses bound the window. They
-/// include what the link carries while ACKs wait for the uplink, for at most half of the base delay. Cross traffic may
-/// cause a longer wait.
+/// Returns the bytes that must be in flight in addition to rate × base delay (RTT without a queue) while losses bound
+/// the window. They include what the link carries while ACKs wait for the uplink, for at most half of the base delay.
+/// Cross traffic may cause a longer wait.
 double DelayBasedController::beyond_bdp_under_loss() const {
   return beyond_bdp(delivery_.rate().bytes_per_second() * in_seconds(base_delay()) / 2);
 }
 
-/// Returns the model window in bytes: the result of the formula in the class comment, raised to the first of the bounds
-/// listed there (StandingDelayDetector).
+/// Returns the model window in bytes: gain · rate · (base delay + factor · target queueing delay) + beyond_bdp(). The
+/// factor is below 1 while a short flow is active, and while the window grows between ACKs. On a steady link the result
+/// approaches steady_window(). It is at least StandingDelayDetector::min_window(). The base delay is the RTT without a
+/// queue.
 double DelayBasedController::model_window() const {
   const double saved = extrapolates() ? reference_for_gap : bursty_link_ ? reference_for_bursts : 0;
   const double factor = (1 - saved) * reference_factor_;
@@ -554,9 +561,9 @@ double DelayBasedController::model_window() const {
   return greater(window + beyond, standing_delay_.min_window());
 }
 
-/// Returns the window of a steady link in bytes, without additions: gain · rate · (base delay + factor · target
-/// queueing delay). `rate` is in bytes/s. `factor` (0 … 1) shortens the queue, for example while packets of a short
-/// flow wait in it. Gain and target are those of steady links.
+/// Returns the window of a steady link in bytes, without the bytes of beyond_bdp(): gain · rate · (base delay + factor
+/// · target queueing delay). `rate` is in bytes/s. `factor` (0 … 1) shortens the queue, for example while packets of a
+/// short flow wait in it. Gain and target are those of steady links. The base delay is the RTT without a queue.
 double DelayBasedController::steady_window(double rate, double factor) const {
   const double gain = lesser(steady_gain, parameters_->gain);
   const double share = lesser(steady_share, parameters_->reference_share);
@@ -588,7 +595,7 @@ double DelayBasedController::unacknowledged_of_each() const {
 
 /// Returns the bytes that must be in flight in addition to gain · rate · (base delay + target queueing delay). They are
 /// the sum of two segments, of data whose ACKs further connections delay, and of data whose ACKs come late or together.
-/// For late ACKs at most `ack_delay_bound` bytes are added.
+/// For late ACKs at most `ack_delay_bound` bytes are added. The base delay is the RTT without a queue.
 double DelayBasedController::beyond_bdp(double ack_delay_bound) const {
   const auto segments = static_cast<double>((parameters_->segment * min_segments).count());
   double waiting = 0;
@@ -605,8 +612,9 @@ double DelayBasedController::beyond_bdp(double ack_delay_bound) const {
   return segments + delayed + waiting;
 }
 
-/// Computes the window (bytes that may be in flight): the model window, then its bounds in the order of the class
-/// comment.
+/// Computes the window (bytes that may be in flight): the model window, which is computed from the rate, and then its
+/// bounds. They belong to slow start, uploads, losses, cross traffic, and drain and refill of the queue. Each bound may
+/// override those before it.
 void DelayBasedController::set_window() {
   const auto least = static_cast<double>((parameters_->segment * min_segments).count());
   double window = model_window();

@@ -30,8 +30,8 @@ namespace sluice::control {
 /// defaults were chosen.
 struct DelayBasedParameters {
   Duration reference = std::chrono::milliseconds(10);  ///< q0: target delay in the radio queue, > 0
-  /// Lower bound of the target delay, as a share of two times: the round trip through an empty queue, and the time from
-  /// a new window to the data that it allows. 0 … 4.
+  /// Lower bound of the target delay, as a share (0 … 4) of the sum of two times: the round trip through an empty
+  /// queue, and the time from a new window to the data that it allows.
   double reference_share = 0.35;
   /// Factor by which the window exceeds rate × (round trip through an empty queue + target delay), 1 … 4. It is above
   /// 1, so that a link that becomes faster is detected.
@@ -120,10 +120,10 @@ class DelayBasedController {
   /// Updates all estimates and the window from one ACK sample.
   void on_acknowledged(const AckSample& ack_sample);
   /// Returns the time for which ACKs after the newest one may be summed to one sample: 1 ms, or an eighth of the base
-  /// delay if that is shorter. No estimate depends on the order of ACKs within this time. Returns zero below 50 Mb/s,
-  /// where few ACKs arrive in this time. Returns zero too while each ACK matters: in a drain or refill, while losses
-  /// bound the window, and while the path may have become longer. The same applies in slow start if `window_limited` is
-  /// true, which means that the sender's window is full.
+  /// delay (RTT without a queue) if that is shorter. No estimate depends on the order of ACKs within this time. Returns
+  /// zero below 50 Mb/s, where few ACKs arrive in this time. Returns zero too while each ACK matters: in a drain or
+  /// refill, while losses bound the window, and while the path may have become longer. The same applies in slow start
+  /// if `window_limited` is true, which means that the sender's window is full.
   [[nodiscard]] Duration summing_time(bool window_limited) const {
     if (delivery_.rate().bytes_per_second() < summed_from.bytes_per_second() || draining() || loss_limited_ ||
         all_lost_)
@@ -144,9 +144,9 @@ class DelayBasedController {
   /// the larger of the link's rate and the recent rate of all traffic. The recent rate alone is too small if sources
   /// send little.
   [[nodiscard]] Duration min_time_in_queue(Bytes queue) const;
-  /// Returns the delay after which ACKs show a change of the radio queue; zero while unknown. It is the base delay plus
-  /// the longer of two times: the mean ACK delay (time that ACKs wait for the uplink), and the transmission time of the
-  /// bytes that are acknowledged within 1 ms.
+  /// Returns the delay after which ACKs show a change of the radio queue; zero while unknown. It is the base delay
+  /// (round trip through an empty queue) plus the longer of two times. One is the mean ACK delay (time that ACKs wait
+  /// for the uplink). The other is the transmission time of the bytes acknowledged within 1 ms, at most 10 ms.
   [[nodiscard]] Duration feedback_delay() const;
   /// Records that sending resumes while no bytes are in flight, after a pause or because all of them are considered
   /// lost.
@@ -183,30 +183,34 @@ class DelayBasedController {
   /// with a time constant of 0.5 s.
   [[nodiscard]] Duration max_ack_delay() const { return ack_delay_.max(); }
   /// Returns the largest possible ACK delay (wait for the uplink) of a segment with this round trip: the round trip
-  /// minus the base delay. Returns Duration::max() if either is unknown.
+  /// minus the base delay (RTT without a queue). Returns Duration::max() if either is unknown.
   [[nodiscard]] Duration ack_delay_bound(Duration round_trip) const {
     if (!min_rtt_.known() || round_trip <= Duration::zero()) return Duration::max();
     return greater(round_trip - base_delay(), Duration::zero());
   }
-  /// Returns the part of `in_flight` that waits in the radio queue: the bytes beyond rate times base delay.
+  /// Returns the part of `in_flight` that waits in the radio queue: the bytes beyond rate times base delay (RTT without
+  /// a queue).
   [[nodiscard]] Bytes queued(Bytes in_flight) const;
-  /// Returns the target queue in bytes: the part of the window beyond rate × base delay, which waits in the radio
-  /// queue.
+  /// Returns the target queue in bytes: the part of the window beyond rate × base delay (RTT without a queue), which
+  /// waits in the radio queue.
   [[nodiscard]] Bytes reference() const;
   /// Returns the bytes that must be in flight from the server to the proxy, so that the window never lacks data: rate ×
   /// `control_loop_delay`. That delay is the time from a change of the window until data that it allows arrives.
-  /// Returns half of these bytes in a queue drain, and zero in the drain that validates the base delay of slow start.
+  /// Returns half of these bytes in a drain, and zero in the drain that validates the base delay (RTT without a queue)
+  /// of slow start.
   [[nodiscard]] Bytes upstream_bytes(Duration control_loop_delay) const;
   /// True in slow start: the window doubles per round trip until a queue forms or the rate stops growing.
   [[nodiscard]] bool in_slow_start() const { return slow_start_.searching(); }
-  /// True in a drain: the window is so small that the radio queue empties and the base delay can be measured.
+  /// True in a drain: the window is so small that the radio queue empties and the base delay (RTT without a queue) can
+  /// be measured.
   [[nodiscard]] bool draining() const { return min_rtt_.draining(); }
   /// Returns the number of queue drains so far.
   [[nodiscard]] std::uint32_t drains() const { return min_rtt_.drains(); }
 
   [[nodiscard]] const DelayBasedParameters& parameters() const { return *parameters_; }
-  /// Calls visit(name, value) for each data member that changes after construction, so that the decision log can write
-  /// and read the state. Defined in control/decision_log/states.hpp.
+  /// Calls visit(name, value) for each data member that changes after construction. The decision log, which records
+  /// calls of controllers for a replay, stores and restores their state this way. Defined in
+  /// control/decision_log/states.hpp.
   template <typename Self, typename Visit>
   static void fields(Self& self, Visit& visit);
 
@@ -278,7 +282,7 @@ class DelayBasedController {
   Instant delivered_at_{};
   /// factor (0 … 1) of the target queue in the newest ACK sample; below 1 while a short flow is active
   double reference_factor_ = 1;
-  std::uint32_t flows_ = 1;  ///< connections that share the window
+  std::uint32_t flows_ = 1;  ///< number of the UE's connections, which share the window
   /// True if the window grows in the pauses of a bursty link, which are longer than 1.5 times the target delay.
   bool bursty_link_ = false;
   bool loss_limited_ = false;  ///< true if losses limit the window

@@ -63,8 +63,8 @@ bool DelayBasedController::extrapolates_in_gap() const {
 
 /// Returns the interval after an ACK in which the window grows. If the uplink delays ACKs, the interval begins at once.
 /// It ends when the delay of the next ACK would exceed the mean ACK delay by `unusual_late`. On a bursty link it begins
-/// after half the mean gap between ACKs, so that data is in flight before the next burst. It then lasts for a pause of
-/// the link.
+/// after half the mean gap between ACKs, so that data is in flight before the next burst. It then lasts as long as a
+/// mean pause of the link.
 DelayBasedController::AckGap DelayBasedController::ack_gap() const {
   if (extrapolates()) {
     const Duration until = ack_delay_.mean() + unusual_late - ack_delay_.newest();
@@ -74,7 +74,7 @@ DelayBasedController::AckGap DelayBasedController::ack_gap() const {
   return {from, from + delivery_.idle_gap()};
 }
 
-/// Returns the number of bytes by which the window has grown at `lasted` after the newest ACK.
+/// Returns the number of bytes by which the window has grown when the time `lasted` has passed since the newest ACK.
 Bytes DelayBasedController::extrapolated(Duration lasted) const {
   if (paces_refill()) {
     const Bytes missing = greater(delivery_.rate().in(base_delay()) - window_, Bytes{});

@@ -18,29 +18,32 @@ using std::chrono::milliseconds;
 /// Smallest ratio of the UE's recent mean rate to the link's rate with which a Node-B's report is compared with ACKs.
 /// With a lower mean rate there was an outage, after which reports and round trips do not match.
 constexpr double min_rate_share = 0.7;
-/// Shortest time in which all of a Node-B's reports must indicate a longer path before the base delay is raised. For
-/// about this time after a change, the mean rates may still describe the earlier link.
+/// Shortest time in which all of a Node-B's reports must indicate a longer path before the base delay (RTT without a
+/// queue) is raised. For about this time after a change, the mean rates may still describe the earlier link.
 constexpr Duration min_unexplained_for = milliseconds(400);
-/// Number of base delays for which all of a Node-B's reports must indicate a longer path before the base delay is
-/// raised. The longer of this time and `min_unexplained_for` applies.
+/// Number of base delays (RTTs without a queue) for which all reports of a Node-B must indicate a longer path before it
+/// is accepted. The longer of this time and `min_unexplained_for` applies.
 constexpr std::int64_t unexplained_round_trips = 8;
 /// Share of the path's capacity (rate × round trip). If at least this share is in flight, a longer path would not make
 /// the link idle. A time without ACKs then has another cause.
 constexpr double filled = 0.95;
-/// Multiple of the mean gap between ACKs up to which a time without ACKs is usual on this link.
+/// Multiple of the mean gap between ACKs. A time without ACKs up to this multiple counts as usual, so it does not
+/// indicate a longer path.
 constexpr std::int64_t usual_gaps = 3;
-/// Multiple of the time-weighted mean gap between ACKs up to which a time without ACKs is usual on this link.
+/// Multiple of the mean gap between ACKs in which each gap has its length as weight. A time without ACKs up to this
+/// multiple counts as usual, so it does not indicate a longer path.
 constexpr std::int64_t usual_idle_gaps = 2;
-/// Replaces `usual_gaps`, the multiple of the mean gap between ACKs up to which a gap is usual, if the link's rate does
-/// not vary. On a slow link few gaps of a longer path exceed three mean gaps.
+/// Replaces `usual_gaps`, the multiple of the mean gap between ACKs up to which a gap counts as usual, if the link's
+/// rate does not vary. It is smaller, because after a step to a longer path few gaps of a slow link exceed three mean
+/// gaps.
 constexpr std::int64_t usual_steady_gaps = 2;
 
 }  // namespace
 
-/// Accepts a longer base delay without a queue drain if the path has become longer in one step (PathStepDetector). The
-/// path is then refilled for the earlier rate, because the link's rate has not changed. `silence` is the time without
-/// ACKs before this sample. On a link whose rate varies silences are ignored, because they have other causes there.
-/// They are also ignored if at least `filled` of the path's capacity is in flight.
+/// Accepts a longer base delay (RTT without a queue) without a drain if the path has become longer in one step
+/// (PathStepDetector). The path is then refilled for the earlier rate, because the link's rate has not changed.
+/// `silence` is the time without ACKs before this sample. On a link whose rate varies silences are ignored, because
+/// they have other causes there. They are also ignored if at least `filled` of the path's capacity is in flight.
 void DelayBasedController::detect_longer_path(const AckSample& ack_sample, Duration silence) {
   if (in_slow_start() || bursty_link_ || cross_traffic_.has_competition() || !min_rtt_.known())
     return path_step_.forget();
@@ -70,10 +73,11 @@ void DelayBasedController::detect_longer_path(const AckSample& ack_sample, Durat
   slow_start_.refill(static_cast<double>((ack_sample.in_flight + ack_sample.delivered).count()));
 }
 
-/// Requests a drain if a round trip is clearly shorter than the base delay, because the path has then become shorter
-/// and has a queue. ACKs that arrive together while round trips become shorter also cause a request. Neither gives a
-/// sample of the rate. Nothing is done with several connections, because their paths behind the UE may differ in
-/// length. On a link whose rate varies nothing is done either, because other UEs in the same queue may have paused.
+/// Requests a drain if a round trip is clearly shorter than the base delay (round trip through an empty queue). The
+/// path has then become shorter, and has a queue. ACKs that arrive together while round trips become shorter also cause
+/// a request. In both cases the ACK is not used to measure the rate. Nothing is done with several connections, because
+/// their paths behind the UE may differ in length. On a link whose rate varies nothing is done either, because other
+/// UEs in the same queue may have paused.
 void DelayBasedController::detect_shorter_path(const AckSample& ack_sample) {
   if (flows_ > 1 || steady_link_.steadiness() <= 0 || in_slow_start() || draining() || !min_rtt_.known() ||
       ack_sample.round_trip <= Duration::zero())

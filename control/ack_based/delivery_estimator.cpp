@@ -11,16 +11,17 @@
 namespace sluice::control {
 namespace {
 
-/// Time after the first ACK of a clump within which further ACKs belong to the clump. ACKs of one uplink TTI arrive
-/// together, but a poll thread may read them in several bursts.
+/// Longest time after the first ACK of a clump in which further ACKs belong to the clump (group of ACKs that arrive
+/// together). ACKs of one uplink TTI arrive together, but a poll thread may read them in several bursts.
 constexpr Duration aggregation_span = std::chrono::milliseconds(1);
 
-/// Share of the weights of the exponential mean that samples must have before a mean rate exists. The first ACKs alone
-/// may arrive together and show any rate.
+/// Smallest sum of the samples' weights in the exponential mean with which a mean rate exists; with many samples the
+/// sum approaches 1. The first ACKs alone may arrive together and show any rate.
 constexpr double min_weight = 0.2;
 
-/// Largest gap between two deliveries that counts in the mean rate, as a multiple of the delivered bytes' transmission
-/// time at that rate. It is above 1, so that a mean rate that is too high falls.
+/// Multiple of the delivered bytes' transmission time at the mean rate. The gap before a delivery counts in the mean
+/// rate up to this time, or up to the mean's time constant if that is longer. With a factor of 1, a mean rate that is
+/// too high could not fall on a slow link.
 constexpr double longest_gap = 2;
 /// Largest time between two ACKs that enters the mean gaps. A longer time without ACKs is a stall of the link.
 constexpr Duration longest_idle_gap = std::chrono::milliseconds(80);
@@ -112,9 +113,9 @@ void DeliveryEstimator::update_byte_mean(double& mean, double value, double byte
   mean += (value - mean) * bytes / (bytes + mean_ * memory_s_);
 }
 
-/// Returns the part, in seconds, of a gap before a delivery of `bytes` that counts in the mean rate. The rest of a long
-/// gap may be an outage. At most `memory_s_` counts, or twice the transmission time of `bytes` if that is more, because
-/// a slow link needs longer for one packet.
+/// Returns the part, in seconds, of a gap before a delivery of `bytes` that counts in the mean rate. At most the time
+/// constant `memory_s_` counts, because the rest of a long gap may be an outage. If it is longer, twice the
+/// transmission time of `bytes` counts, because a slow link needs longer for one packet.
 double DeliveryEstimator::counted_gap(double gap, double bytes) const {
   if (gap <= memory_s_ || mean_ <= 0) [[likely]]
     return lesser(gap, memory_s_);

@@ -16,13 +16,13 @@ constexpr Duration control_loop_memory = std::chrono::seconds(10);
 /// Distance in µs of two marks (recorded positions with their times) up to which the data between them counts as sent
 /// at one time.
 constexpr std::int32_t mark_resolution = 2000;
-/// Fixed part of the time within which a sender must use a new window to count as limited by it. The other part is the
-/// control loop delay (time from a window to the data that needs it) and an eighth of it. The sender may be busy for a
-/// moment.
+/// Fixed part of the time within which a sender must use a new window to count as limited by it. It allows for a sender
+/// that is busy for a moment. The other part is 9/8 of the control loop delay (time from a window to the data that
+/// needs it).
 constexpr Duration response_slack = std::chrono::milliseconds(5);
 /// Divisor of the control loop delay (time from a window to the data that needs it). The quotient extends the time
-/// within which a sender must use a new window. If it were larger, a sender that is limited by its own smaller window
-/// would count as limited by this one too.
+/// within which a sender must use a new window. A larger quotient would count a sender as limited by that window,
+/// although the sender's own smaller window limits it.
 constexpr std::int64_t response_slack_part = 8;
 /// Time for which a sender must have used no new window within response_timeout(), so that the window no longer counts
 /// as its limit.

@@ -11,8 +11,8 @@ namespace sluice::control {
 template <typename Value, typename Better>
 class HalfWindowExtreme {
  public:
-  /// Adds a value. `half` > 0 is half of the longest time for which a value counts. It must be equal in all calls; it
-  /// is not stored, because this saves memory in each object.
+  /// Adds a value. `half` > 0 is half of the longest time for which a value counts. It must be equal in all calls. The
+  /// object does not store `half`, because this saves memory in each object.
   void add(Instant now, Value value, Duration half) {
     if (!known_) {
       set(now, value);
@@ -35,8 +35,9 @@ class HalfWindowExtreme {
   /// Returns the extreme value. Requires known().
   [[nodiscard]] Value value() const { return Better()(before_, newest_) ? before_ : newest_; }
 
-  /// Calls visit(name, value) for each data member that changes after construction, so that the decision log can write
-  /// and read the state. Defined in control/decision_log/states.hpp.
+  /// Calls visit(name, value) for each data member that changes after construction. The decision log, which records
+  /// calls of controllers for a replay, stores and restores their state this way. Defined in
+  /// control/decision_log/states.hpp.
   template <typename Self, typename Visit>
   static void fields(Self& self, Visit& visit);
 

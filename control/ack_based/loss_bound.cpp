@@ -12,27 +12,28 @@
 namespace sluice::control {
 namespace {
 
-/// Factor of the bytes in flight to which losses lower the bound: CUBIC's multiplicative decrease (RFC 9438 section
-/// 4.6).
+/// Share of the bytes in flight to which losses lower the bound: CUBIC's multiplicative decrease factor (RFC 9438
+/// section 4.6).
 constexpr double beta = 0.7;
 /// Constant C of CUBIC in segments/s³, which determines how fast the bound grows again (RFC 9438 section 5.1).
 constexpr double cubic_c = 0.4;
 /// Number of segments that may be lost beyond the tolerated loss before the bound on the bytes in flight is lowered.
 constexpr double excess_segments = 1;
-/// Factor of the share of bytes (0 … 1) that the path loses at random. The product is a number of segments that is
-/// added to `excess_segments`, because random losses come at uneven distances.
+/// Factor of the path's random loss (a share of all bytes, 0 … 1). The product is a number of segments that is added to
+/// `excess_segments`, because random losses come at uneven distances.
 constexpr double excess_per_random_loss = 500;
 /// Share of all bytes that may be lost on any path without an effect on the bound.
 constexpr double tolerated = 0.0005;
-/// Factor of the path's random loss, a share of all bytes. The product may be lost in addition to `tolerated`.
+/// Factor of the path's random loss (a share of all bytes, 0 … 1). The product is the share of bytes that may be lost
+/// in addition to `tolerated`.
 constexpr double tolerated_random_loss = 2.5;
 /// Largest share of all bytes that may be lost in addition to `tolerated`, however large the path's random loss is.
 constexpr double max_tolerated = 0.06;
-/// Factor of rate × base delay in the floor (lowest value) of the loss bound. It is above 1, so that the rate can still
-/// grow.
+/// Factor of rate × base delay (RTT without a queue) in the floor (lowest value) of the loss bound. It is above 1, so
+/// that the rate can still grow.
 constexpr double reserve = 1.05;
-/// Largest factor by which the base delay may grow per round trip where it determines the floor (lowest value of the
-/// bound). Cross traffic may make the measured base delay too long.
+/// Largest factor by which the base delay (RTT without a queue) in the floor (lowest value of the bound) may grow per
+/// round trip. Cross traffic may make the measured base delay too long.
 constexpr double base_delay_growth = 1.05;
 /// Multiple of the floor (lowest value of the bound). If losses continue with at most this in flight, a trial begins.
 /// The trial tests with 0.8 of the floor in flight whether losses continue without a queue.
@@ -82,8 +83,9 @@ bool LossBound::on_acknowledged(const Sample& sample) {
   return lowered;
 }
 
-/// Measures the path's rate and base delay over a whole round trip, so that bursts of ACKs do not change the rate. The
-/// base delay rises by at most 5 % per round trip, because cross traffic may keep the queue full.
+/// Measures the path's rate and base delay (RTT without a queue) over a whole round trip, because bursts of ACKs
+/// falsify a shorter measurement. The base delay rises by at most 5 % per round trip, because cross traffic may keep
+/// the queue full.
 void LossBound::measure_path(const Sample& sample) {
   earlier_rate_ = rate_;
   const double base_delay = in_seconds(sample.base_delay);
@@ -92,7 +94,7 @@ void LossBound::measure_path(const Sample& sample) {
 }
 
 /// Returns the floor (lowest value) of the loss bound: the bytes that fill the path without a queue. It is 1.05 · rate
-/// · base delay, plus `beyond_bdp`, the further bytes that keep the link busy.
+/// · base delay (RTT without a queue), plus `beyond_bdp`, the further bytes that keep the link busy.
 double LossBound::floor(double beyond_bdp) const {
   const double bdp = greater(rate_, earlier_rate_) * base_delay_;
   return reserve * bdp + beyond_bdp;
@@ -145,9 +147,10 @@ bool LossBound::end_round(const Sample& sample) {
   return true;
 }
 
-/// Evaluates a trial (rounds with 0.8 of the floor in flight, so that no queue exists) in which losses continued.
-/// Normally these losses count as random, and the bound returns from 0.8 of its floor to its floor. Returns true if
-/// more than `max_random_loss` was lost. The bound is then 0.8 of the bytes in flight, and may be below the floor.
+/// Evaluates a trial (rounds with 0.8 of the floor in flight, so that no queue exists) in which losses continued. If at
+/// most `max_random_loss` was lost, the losses count as random, and the bound returns from 0.8 of its floor to its
+/// floor. If more was lost, the bound is 0.8 of the bytes in flight, which may be below the floor. Returns true in that
+/// case.
 bool LossBound::end_trial(const Sample& sample) {
   const double share = measured_lost_ / (measured_bytes_ + min_trial * segment_);
   random_loss_ = lesser(greater(random_loss_, share), max_random_loss);

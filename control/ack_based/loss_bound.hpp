@@ -41,21 +41,21 @@ class LossBound {
     Bytes lost;             ///< bytes marked lost since the last sample, ≥ 0
     Bytes in_flight;        ///< bytes in flight after the ACK, ≥ 0
     Duration base_delay{};  ///< round trip through an empty queue; ≤ 0 while unknown
-    /// Bytes that must be in flight beyond rate × base delay, so that the link stays busy, ≥ 0. Only used if
-    /// may_lower(lost) is true.
+    /// Bytes that must be in flight beyond rate × base delay (RTT without a queue), so that the link stays busy, ≥ 0.
+    /// Only used if may_lower(lost) is true.
     double beyond_bdp = 0;
   };
 
   /// Makes a bound without losses. `segment` is the size of a full packet in bytes, > 0.
   explicit LossBound(double segment) : segment_(segment) {}
 
-  /// True if the next sample, with `lost` lost bytes, may lower the bound: if it or the present round has losses, or if
-  /// earlier rounds had more losses than are tolerated.
+  /// True if the next sample, with `lost` lost bytes, may lower the bound: if the sample or the present round has
+  /// losses, or if earlier rounds had more losses than are tolerated.
   [[nodiscard]] bool may_lower(Bytes lost) const { return lost_ + lost > Bytes{} || excess_ > 0; }
   /// Adds a sample to the present round (about a round trip). Returns true if losses have lowered the bound.
   bool on_acknowledged(const Sample& sample);
   /// Returns the bound on the bytes in flight at `now`; unbounded if no loss has set one. `beyond_bdp` is the number of
-  /// bytes that must be in flight beyond rate × base delay, so that the link stays busy.
+  /// bytes that must be in flight beyond rate × base delay (RTT without a queue), so that the link stays busy.
   [[nodiscard]] double bound_at(Instant now, double beyond_bdp) const;
   /// Discards all losses and the bound, because the path may have changed.
   void forget();
@@ -65,8 +65,9 @@ class LossBound {
   /// Returns the share of all bytes that the path loses at random, 0 … 1.
   [[nodiscard]] double random_loss() const { return random_loss_; }
 
-  /// Calls visit(name, value) for each data member that changes after construction, so that the decision log can write
-  /// and read the state. Defined in control/decision_log/states.hpp.
+  /// Calls visit(name, value) for each data member that changes after construction. The decision log, which records
+  /// calls of controllers for a replay, stores and restores their state this way. Defined in
+  /// control/decision_log/states.hpp.
   template <typename Self, typename Visit>
   static void fields(Self& self, Visit& visit);
 

@@ -17,38 +17,38 @@ using std::chrono::seconds;
 /// Interval of routine drains. A drain empties the radio queue to measure the path. Routine drains begin at multiples
 /// of this interval on the clock, so that UEs which share a queue drain it together.
 constexpr Duration slot = seconds(5);
-/// Time after a multiple of 5 s in which an ACK may begin the routine drain of the queue. It is two base delays if they
-/// are longer.
+/// Time after a multiple of 5 s in which an ACK may begin the routine drain of the queue. It is two base delays (RTTs
+/// without a queue) if they are longer.
 constexpr Duration slot_begin = milliseconds(300);
 /// Interval of additional drains. One follows each drain that has found a shorter base delay (round trip through an
 /// empty queue). The additional drains of all UEs begin at multiples of this interval.
 constexpr Duration short_slot = milliseconds(500);
-/// Time without a round trip near the base delay after which routine drains of the queue begin at every multiple of 5
-/// s. The base delay may then be wrong.
+/// Time without a round trip near the base delay (RTT without a queue) after which routine drains begin at every
+/// multiple of 5 s. The base delay may then be wrong.
 constexpr Duration routine_drain_after = seconds(5);
 /// Time after a step to a longer path in which routine drains of the queue begin at every multiple of 5 s. The path
 /// often becomes shorter again soon.
 constexpr Duration unsettled_for = seconds(60);
 /// Largest interval of routine queue drains, in units of 5 s. The interval doubles with each drain that confirms the
-/// base delay.
+/// base delay (RTT without a queue).
 constexpr std::uint8_t max_slots = 8;
-/// Largest time between two queue drains of which the second may confirm the longer base delay that the first has
-/// measured.
+/// Largest time between two queue drains of which the second may confirm the longer base delay (RTT without a queue)
+/// that the first has measured.
 constexpr Duration max_drain_distance = 2 * slot + seconds(1);
-/// Time after which the base delay is replaced without a queue drain. All round trips in this time must be longer than
-/// the target queue allows.
+/// Time after which the base delay (RTT without a queue) is replaced without a drain. All round trips in this time must
+/// be longer than the target queue allows.
 constexpr Duration reset_after = seconds(20);
 /// Limit of the pause after a drain that suspect() has requested, until suspect() may request the next one. The pause
-/// doubles with each such drain that confirms the base delay.
+/// doubles with each such drain that confirms the base delay (RTT without a queue).
 constexpr Duration max_suspicion_wait = seconds(8);
-/// Longest time, in addition to two base delays, in which a drain must empty the queue. A drain that takes longer has
-/// met an outage and is cancelled. The drain after slow start is never cancelled, because slow start may have left a
-/// long queue on a slow link.
+/// Longest time, in addition to two base delays (RTTs without a queue), in which a drain must empty the queue. A drain
+/// that takes longer has met an outage and is cancelled. The drain after slow start is never cancelled, because slow
+/// start may have left a long queue on a slow link.
 constexpr Duration longest_drain = seconds(1);
 /// Number of measured round trips after which a drain (which empties the queue to measure the path) ends. It also ends
 /// half a round trip after the first of them.
 constexpr std::uint8_t enough_probes = 4;
-/// Longest time, in addition to two base delays, for which a queue drain waits for another ACK that the UE has not
+/// Longest time, beyond two base delays (RTTs without a queue), for which a drain waits for an ACK that the UE has not
 /// delayed. After this time one measured round trip suffices.
 constexpr Duration longest_probing = milliseconds(200);
 /// Longest time for which a UE delays an ACK: 40 ms in Linux, plus one tick of its timer.
@@ -66,7 +66,8 @@ Instant next_short_slot(Instant at) {
 }
 
 /// True if the drain that began at `began` was a routine one: it began shortly after a multiple of 5 s. Other UEs that
-/// share the queue may then have drained it at the same time. `base` is the base delay when the drain began.
+/// share the queue may then have drained it at the same time. `base` is the base delay (RTT without a queue) when the
+/// drain began.
 bool is_common(Instant began, Duration base) {
   return began.time_since_epoch() % slot <= greater(slot_begin, 2 * base);
 }
@@ -140,8 +141,8 @@ void MinRttEstimator::request_drain(Instant now) {
 }
 
 /// True if a routine drain of the queue is due. All UEs begin routine drains at the same multiples of 5 s. Each
-/// `slots_per_drain_`-th multiple has a drain in any case, because even a confirmed base delay may contain the queue of
-/// other UEs.
+/// `slots_per_drain_`-th multiple has a drain in any case, because a confirmed base delay (RTT without a queue) may
+/// still contain other UEs' queue.
 bool MinRttEstimator::is_routine(Instant now) const {
   if (slot_of(drain_began_) == slot_of(now) || !is_common(now, value_)) return false;
   const bool stepped = changed_at_ != Instant{} && now - changed_at_ <= unsettled_for;

@@ -31,54 +31,57 @@ class MinRttEstimator {
   /// True if the round trip exceeds the base delay (round trip through an empty queue) by at most an eighth plus 1 ms.
   [[nodiscard]] bool is_near(Duration round_trip) const;
 
-  /// Sets the base delay to `round_trip`, > 0, if that is shorter or no base delay is known.
+  /// Sets the base delay (RTT without a queue) to `round_trip`, > 0, if that is shorter or no base delay is known.
   void record(Duration round_trip);
-  /// Records that a round trip was as short as the target queue allows, or that the base delay was confirmed. Restarts
-  /// the two times after which a queue drain is due, and after which the base delay is replaced.
+  /// Records that a round trip was as short as the target queue allows, or that the base delay (RTT without a queue) is
+  /// right. Restarts two times: that after which a queue drain is due, and that after which the base delay is replaced.
   void mark_fresh() { stale_for_ = above_target_for_ = Duration::zero(); }
-  /// Confirms the base delay, because it has just been measured, or because the queue in a Node-B's report explains the
-  /// long round trips. The next routine drain of the queue begins at a later multiple of 5 s.
+  /// Confirms the base delay (RTT without a queue). Called because it has just been measured, or because the queue in a
+  /// Node-B's report explains the long round trips. The next routine drain of the queue begins at a later multiple of 5
+  /// s.
   void confirm(Instant now) {
     if (!draining()) drain_began_ = now;
     mark_fresh();
   }
-  /// Adds a round trip. If it exceeds the limit of is_near() by more than `margin`, the time without a round trip near
-  /// the base delay grows by `observed`. Otherwise that time restarts. `observed` is the time since the last ACK,
-  /// without outages. `most` is the longest round trip that the target queue allows.
+  /// Adds a round trip. If it exceeds near_limit() by more than `margin`, the time `stale_for_` grows by `observed`;
+  /// otherwise that time restarts. It is the time without a round trip near the base delay (RTT without a queue).
+  /// `observed` is the time since the last ACK, without outages. `most` is the longest round trip that the target queue
+  /// allows.
   void add_sample(Duration round_trip, Duration observed, Duration margin, Duration most);
   /// Returns for how long all round trips have been longer than the target queue allows.
   [[nodiscard]] Duration above_target_for() const { return above_target_for_; }
-  /// Accepts `value` as a longer base delay, and ends a queue drain. The owner then restarts slow start or refills the
-  /// path, and calls clamp() at the end of that.
+  /// Accepts `value` as a longer base delay (RTT without a queue), and ends a queue drain. The owner then restarts slow
+  /// start or refills the path, and calls clamp() at the end of that.
   void raise(Duration value);
-  /// True after raise() has accepted a longer base delay, until clamp() is called.
+  /// True after raise() has accepted a longer base delay (RTT without a queue), until clamp() is called.
   [[nodiscard]] bool was_raised() const { return before_raise_ > Duration::zero(); }
-  /// Subtracts `excess` from the base delay that raise() has set, but not below the base delay before raise(). `excess`
-  /// is the transmission time of packets that waited behind each other in slow start.
+  /// Subtracts `excess` from the base delay (RTT without a queue) that raise() has set, but not below the base delay
+  /// before raise(). `excess` is the transmission time of packets that waited behind each other in slow start.
   void clamp(Duration excess);
   /// Records that the path has become longer in one step. For a minute, a routine drain of the queue then begins at
   /// every multiple of 5 s. Such a path often becomes shorter again soon, and only an empty queue shows that.
   void mark_changed(Instant now) { changed_at_ = now; }
-  /// Discards the base delay and the results of all queue drains, because the path may have changed.
+  /// Discards the base delay (RTT without a queue) and the results of all queue drains, because the path may have
+  /// changed.
   void forget();
 
-  /// Sets whether the base delay measured in slow start is valid. It is invalid if packets of slow start may have
-  /// waited for an outage or behind each other.
+  /// Sets whether the base delay (RTT without a queue) measured in slow start is valid. It is invalid if packets of
+  /// slow start may have waited for an outage or behind each other.
   void mark_validated(bool validated) { unvalidated_ = !validated; }
-  /// True until a queue drain has validated the base delay measured in slow start.
+  /// True until a queue drain has validated the base delay (RTT without a queue) measured in slow start.
   [[nodiscard]] bool is_unvalidated() const { return unvalidated_; }
-  /// True if a drain, which empties the queue, has confirmed the present base delay.
+  /// True if a drain, which empties the queue, has confirmed the present base delay (RTT without a queue).
   [[nodiscard]] bool is_confirmed() const { return slots_per_drain_ > 1; }
   /// Returns the shortest round trip of the last 20 s or more if all of these were longer than the target queue allows;
-  /// else nothing. The owner then raises the base delay to the returned value.
+  /// else nothing. The owner then raises the base delay (RTT without a queue) to the returned value.
   [[nodiscard]] std::optional<Duration> forced_reset_value() const;
   /// True if a drain, which empties the queue to measure the path, is due at `now`. A routine drain is due at certain
-  /// multiples of 5 s. After a drain that found a shorter base delay, another one is soon due. After suspect(), or
-  /// while the base delay of slow start is not validated, a drain is due at once.
+  /// multiples of 5 s. After a drain that found a shorter base delay (RTT without a queue), another one is soon due.
+  /// After suspect(), or while the base delay of slow start is not validated, a drain is due at once.
   [[nodiscard]] bool is_stale(Instant now) const;
 
-  /// Requests a queue drain at once, because the path's base delay may have become `round_trip`. Has no effect for 1 to
-  /// 8 s after a drain that was requested before.
+  /// Requests a queue drain at once, because the path's base delay (RTT without a queue) may have become `round_trip`.
+  /// Has no effect for 1 to 8 s after a drain that was requested before.
   void suspect(Instant now, Duration round_trip);
   /// Requests a queue drain at once, because the path may have become shorter. Unlike suspect() it keeps the longer
   /// delay that an earlier drain has measured.
@@ -107,35 +110,40 @@ class MinRttEstimator {
     bool is_alone = true;
   };
   /// Processes an ACK during a queue drain. The queue counts as empty once at most `in_flight` bytes are in flight.
-  /// Returns true when the round trips of enough segments sent after that are measured; call finish_probe() next. A
+  /// Returns true when the round trips of up to four segments sent after that are measured; call finish_probe() next. A
   /// round trip is long if it exceeds the limit of is_near() by more than `margin`.
   bool on_drained(const Probe& probe, double in_flight, Duration margin);
-  /// Result of a drain, which empties the queue to measure the base delay.
+  /// Result of a drain, which empties the queue to measure the base delay (RTT without a queue).
   enum class DrainResult : std::uint8_t {
-    confirmed,  ///< the measured base delay is about equal to the previous one, or shorter; value() is the new one
-    /// All measured round trips were longer than the base delay, for an unknown reason: the path is longer, the link
-    /// stalls, or other UEs have a queue.
+    /// The measured base delay (RTT without a queue) is about equal to the previous one, or shorter; value() is the new
+    /// one.
+    confirmed,
+    /// All measured round trips were longer than the base delay (RTT without a queue) for an unknown reason. The path
+    /// may be longer, the link may stall, or other UEs may have a queue.
     unclear,
-    /// all round trips of a requested queue drain were longer than the base delay, and agree with the delay given to
-    /// suspect()
+    /// all round trips of a requested drain were longer than the base delay (RTT without a queue), and agree with the
+    /// delay given to suspect()
     as_suspected,
-    longer,  ///< a longer path is confirmed by a second queue drain; candidate() is its base delay
+    /// A longer path is confirmed by a second queue drain; candidate() is its base delay (RTT without a queue).
+    longer,
   };
   /// Evaluates the round trips that a queue drain has measured. A round trip is long if it exceeds the limit of
   /// is_near() by more than `margin`.
   DrainResult finish_probe(Instant now, Duration margin);
-  /// Returns the longer base delay that a queue drain has measured or suspect() was called with; zero if a drain has
-  /// confirmed value() since.
+  /// Returns the longer base delay (RTT without a queue) that a queue drain has measured or suspect() was called with;
+  /// zero if a drain has confirmed value() since.
   [[nodiscard]] Duration candidate() const { return candidate_; }
   /// True during both phases of a drain, in which the queue is emptied and then the path is measured.
   [[nodiscard]] bool draining() const { return phase_ != Phase::none; }
-  /// True in the second phase of a drain: the queue is empty, and packets sent since then measure the base delay.
+  /// True in the second phase of a drain: the queue is empty, and packets sent since then measure the base delay (RTT
+  /// without a queue).
   [[nodiscard]] bool probing() const { return phase_ == Phase::probe_rtt; }
   /// Returns the number of drains, which empty the queue, begun so far.
   [[nodiscard]] std::uint32_t drains() const { return drains_; }
 
-  /// Calls visit(name, value) for each data member that changes after construction, so that the decision log can write
-  /// and read the state. Defined in control/decision_log/states.hpp.
+  /// Calls visit(name, value) for each data member that changes after construction. The decision log, which records
+  /// calls of controllers for a replay, stores and restores their state this way. Defined in
+  /// control/decision_log/states.hpp.
   template <typename Self, typename Visit>
   static void fields(Self& self, Visit& visit);
 
@@ -145,31 +153,33 @@ class MinRttEstimator {
   enum class Phase : std::uint8_t { none, drain, probe_rtt };
 
   /// Pause before suspect() may request another queue drain, after the first requested drain that confirmed the base
-  /// delay. The pause doubles with each further one.
+  /// delay (RTT without a queue). The pause doubles with each further one.
   static constexpr Duration first_suspicion_wait = std::chrono::seconds(1);
 
-  /// Returns the longest round trip that counts as near the base delay: the base delay plus an eighth of it plus 1 ms.
+  /// Returns the longest round trip that counts as near the base delay (RTT without a queue): the base delay plus an
+  /// eighth of it plus 1 ms.
   [[nodiscard]] Duration near_limit() const;
   [[nodiscard]] bool is_confirmed_longer(Instant now) const;
 
   // Each ACK reads the members up to `next_suspicion_`.
   Duration value_{};
-  /// time, without outages, since a round trip was last near the base delay; after 5 s the queue is drained
+  /// time, without outages, since a round trip was last near the base delay (RTT without a queue); after 5 s the queue
+  /// is drained
   Duration stale_for_{};
-  /// Time, without outages, since a round trip was last as short as the target queue allows. Only round trips of
-  /// window-limited data count as long.
+  /// Time, without outages, for which all round trips have been longer than the target queue allows. A round trip of
+  /// data that the window did not limit restarts it, as does a confirmed or raised base delay (RTT without a queue).
   Duration above_target_for_{};
-  Duration before_raise_{};  ///< base delay before raise(); zero after clamp()
-  /// time at which the last queue drain began, or the base delay was last confirmed without one
+  Duration before_raise_{};  ///< base delay (RTT without a queue) before raise(); zero after clamp()
+  /// time at which the last queue drain began, or the base delay (RTT without a queue) was last confirmed without one
   Instant drain_began_{};
   /// time at which an additional queue drain is due: one that was requested, or that repeats one which found a shorter
-  /// base delay
+  /// base delay (RTT without a queue)
   Instant extra_drain_at_ = never;
   std::uint32_t drains_ = 0;
   std::uint8_t probes_ = 0;  ///< number of round trips measured in this queue drain, without those of delayed ACKs
   std::uint8_t slots_per_drain_ = 1;  ///< interval of routine queue drains in units of 5 s, a power of two
   Phase phase_ = Phase::none;
-  /// true if the base delay measured in slow start may be too long, so a queue drain is due
+  /// true if the base delay (RTT without a queue) measured in slow start may be too long, so a queue drain is due
   bool unvalidated_ = false;
   /// True if a drain has measured `candidate_`: a routine one, or a requested one whose result agrees with the
   /// suspected delay. False if it is only suspected.
@@ -184,8 +194,9 @@ class MinRttEstimator {
   Instant empty_at_{};    ///< time in phase probe_rtt from which on sent packets find the queue empty
   /// time from which on a shared queue contains no bytes that other UEs sent before they began to drain it
   Instant others_drained_at_{};
-  Duration base_at_drain_{};  ///< base delay when the present drain began
-  /// pause after a requested drain that confirmed the base delay, until suspect() may request the next one
+  Duration base_at_drain_{};  ///< base delay (RTT without a queue) when the present drain began
+  /// pause after a requested drain that confirmed the base delay (RTT without a queue), until suspect() may request the
+  /// next one
   Duration suspicion_wait_ = first_suspicion_wait;
   Duration probed_{};       ///< shortest round trip measured in this drain; zero: none yet
   Instant probed_at_{};     ///< time at which the first round trip was measured that counts in `probes_`

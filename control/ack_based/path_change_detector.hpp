@@ -8,8 +8,9 @@
 namespace sluice::control {
 
 /// Detects a longer path from a Node-B's reports. A report shows how long a packet waits in the queue. A round trip
-/// that exceeds this wait plus the base delay is partly unexplained. If three or more successive reports leave a part
-/// unexplained, the path has become longer by the smallest of these parts. Reads no clock. Not thread-safe.
+/// that exceeds this wait plus the base delay (RTT without a queue) is partly unexplained. If three or more successive
+/// reports leave a part unexplained, the path has become longer by the smallest of these parts. Reads no clock. Not
+/// thread-safe.
 class PathChangeDetector {
  public:
   /// Restarts detection. Called when a Node-B report explains the measured delay by its queue, or when it cannot be
@@ -20,8 +21,9 @@ class PathChangeDetector {
   /// and restarts detection.
   std::optional<Duration> on_report(Instant now, Duration unexplained, Duration long_enough);
 
-  /// Calls visit(name, value) for each data member that changes after construction, so that the decision log can write
-  /// and read the state. Defined in control/decision_log/states.hpp.
+  /// Calls visit(name, value) for each data member that changes after construction. The decision log, which records
+  /// calls of controllers for a replay, stores and restores their state this way. Defined in
+  /// control/decision_log/states.hpp.
   template <typename Self, typename Visit>
   static void fields(Self& self, Visit& visit);
 

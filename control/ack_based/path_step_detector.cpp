@@ -16,10 +16,10 @@ using std::chrono::milliseconds;
 /// Shortest time without ACKs that counts as a silence. It is also the smallest lengthening of the path that is
 /// detected. A smaller one does little harm, because the target queue covers most of it.
 constexpr Duration shortest = milliseconds(5);
-/// Divisor of an expected time. The result is one part of the tolerance with which a measured time is compared to it.
-/// The other part is the longest usual time between two ACKs.
+/// Divisor of an expected time. A measured time agrees with the expected one if they differ by at most the quotient
+/// plus the longest usual time between two ACKs.
 constexpr std::int64_t tolerance = 8;
-/// Resolution of measured round trips. Because of it a segment may seem to have been sent too early by this time.
+/// Resolution of measured round trips. A segment's computed sending time may be too early by this amount.
 constexpr Duration clock_tick = milliseconds(1);
 /// Minimum rate at which ACKs must arrive between the two silences of a step to a longer path, as a share of the rate
 /// before. A silence is a time without ACKs.

@@ -21,7 +21,8 @@ class SlowStart {
   [[nodiscard]] bool searching() const { return phase_ == Phase::searching; }
   /// True during a refill: the window grows again after a drain has emptied the path.
   [[nodiscard]] bool refilling() const { return phase_ == Phase::refilling; }
-  /// Returns the window of the latest slow start or refill of the path, in bytes. Meaningful in these phases only.
+  /// Returns the window, in bytes, of the latest slow start or refill of the path. The value has no meaning outside
+  /// slow start and refill.
   [[nodiscard]] double window() const { return window_; }
 
   /// Restarts slow start from `window` bytes and discards earlier state.
@@ -44,8 +45,9 @@ class SlowStart {
   /// of a round. A sample that the window does not limit (`uses_window` is false) restarts the test.
   [[nodiscard]] bool is_full_pipe(Instant now, Rate delivered, Duration round, bool uses_window);
 
-  /// Calls visit(name, value) for each data member that changes after construction, so that the decision log can write
-  /// and read the state. Defined in control/decision_log/states.hpp.
+  /// Calls visit(name, value) for each data member that changes after construction. The decision log, which records
+  /// calls of controllers for a replay, stores and restores their state this way. Defined in
+  /// control/decision_log/states.hpp.
   template <typename Self, typename Visit>
   static void fields(Self& self, Visit& visit);
 

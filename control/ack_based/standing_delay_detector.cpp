@@ -10,14 +10,14 @@
 namespace sluice::control {
 namespace {
 
-/// Smallest ratio of round trips, after and before the data in flight was halved, that shows a delay other than this
-/// sender's queue. That queue shrinks with the data in flight.
+/// Smallest ratio of round trips, after and before the data in flight was halved, that shows a delay which this
+/// sender's queue does not cause. That queue would shrink with the data in flight.
 constexpr double standing_rtt_ratio = 0.9;
 /// Shortest time for which round trips must be longer than the target queue allows. A shorter time may be one burst of
 /// a bursty link.
 constexpr Duration min_long = std::chrono::milliseconds(400);
-/// Number of round trips for which round trips must be longer than the target queue allows, if this is longer than
-/// `min_long`.
+/// Number of round trips in the shortest time for which round trips must be longer than the target queue allows. It
+/// applies if that time is longer than `min_long`.
 constexpr std::int64_t long_round_trips = 4;
 /// Part of each delivered byte by which min_window(), the number of bytes to keep in flight, grows. About min_window()
 /// bytes are delivered per round trip, so it grows by about this part of itself.

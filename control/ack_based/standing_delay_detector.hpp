@@ -26,8 +26,8 @@ class StandingDelayDetector {
   /// shortest earlier one. Round trips must also have been long for 0.4 s and for four round trips. Detection restarts
   /// after a comparison.
   std::optional<Duration> on_long(const Sample& sample);
-  /// Restarts detection, because a round trip was as short as the target queue allows, or was not caused by this
-  /// sender's queue.
+  /// Restarts detection. Called because a round trip was as short as the target queue allows, or because this sender's
+  /// queue did not cause it.
   void restart() { max_in_flight_ = Bytes{}; }
 
   /// Sets min_window() to the bytes in flight that keep the earlier rate over the longer path. Called when a drain,
@@ -47,8 +47,9 @@ class StandingDelayDetector {
     needed_ = min_window_ = 0;
   }
 
-  /// Calls visit(name, value) for each data member that changes after construction, so that the decision log can write
-  /// and read the state. Defined in control/decision_log/states.hpp.
+  /// Calls visit(name, value) for each data member that changes after construction. The decision log, which records
+  /// calls of controllers for a replay, stores and restores their state this way. Defined in
+  /// control/decision_log/states.hpp.
   template <typename Self, typename Visit>
   static void fields(Self& self, Visit& visit);
 

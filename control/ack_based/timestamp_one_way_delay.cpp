@@ -33,7 +33,8 @@ constexpr Duration max_delay_change_confirmed = std::chrono::seconds(1);
 constexpr Duration clock_step = std::chrono::seconds(2);
 /// Longest delay of a segment that an outage may explain.
 constexpr Duration max_outage_delay = std::chrono::seconds(10);
-/// Time after the first segment that an outage has delayed within which the other delayed segments arrive.
+/// Time for which an outage may explain late segments, counted from the first late one. If segments are still as late
+/// afterwards, their delay is no longer attributed to an outage.
 constexpr Duration outage_burst_time = std::chrono::seconds(1);
 
 /// Returns the time from the timestamp `from` to the timestamp `to`; negative if `to` is the earlier one.
@@ -91,9 +92,9 @@ Duration TimestampOneWayDelay::excess_delay(Instant now, std::uint32_t ticks, Du
   return delay - min_delay_;
 }
 
-/// True if an outage may have delayed the segment by `late`, its delay beyond the minimum. A delay of 1 s to 10 s can
-/// also show that the peer's clock was set. If it lasts for a second, the clock was set. Until then no delay is
-/// returned, because an outage may also affect the link to the peer.
+/// True if an outage may have delayed the segment by `late`, its delay beyond the minimum. A delay of 1 s to 10 s may
+/// be due to an outage, or to a peer's clock that was set. If segments stay as late for a second, the clock was set.
+/// Until then no delay is returned, because an outage may also affect the link to the peer.
 bool TimestampOneWayDelay::may_be_outage(Instant now, Duration late) {
   if (late <= max_delay_change_confirmed || late > max_outage_delay || !in_milliseconds_) {
     outage_since_ = Instant{};
