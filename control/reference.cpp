@@ -19,7 +19,8 @@ constexpr std::array unit_names{
     UnitName{"MB", Reference::Unit::bytes, 1e6},      UnitName{"s", Reference::Unit::time, 1},
     UnitName{"ms", Reference::Unit::time, 1e-3},      UnitName{"us", Reference::Unit::time, 1e-6},
 };
-/// Largest value of a reference in any unit; keeps every conversion to an integer defined.
+/// Largest value of a reference (target queue length) in any unit. It keeps every conversion to an integer within the
+/// range of the integer.
 constexpr double largest = 1e12;
 
 std::string shortest(double value) {

@@ -33,7 +33,8 @@ class Reference {
   [[nodiscard]] constexpr Unit unit() const { return unit_; }
   /// Returns the number of frames, bytes or seconds, depending on the unit.
   [[nodiscard]] constexpr double value() const { return value_; }
-  /// Returns the length in bytes. `frame` is the size of a radio frame; `mean` is the service rate that converts time.
+  /// Returns the target queue length in bytes. A target in frames is multiplied by `frame`, the configured bytes per
+  /// frame; a target in time is multiplied by `mean`, a mean service rate.
   [[nodiscard]] constexpr double in_bytes(Bytes frame, Rate mean) const {
     switch (unit_) {
       case Unit::frames:

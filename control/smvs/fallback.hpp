@@ -11,7 +11,8 @@ namespace sluice::control {
 
 /// Names the input that determines how much the proxy sends towards a UE.
 enum class ControlSource : std::uint8_t {
-  /// Ordinary congestion control limits sending: no report yet, reports late, or the radio link released.
+  /// Congestion control of TCP limits sending, because no report has been received yet, reports are late, or the radio
+  /// link is released.
   congestion_control,
   /// the report-based controller limits sending: it computes the number of bytes to send until the next report
   feedback

@@ -26,8 +26,8 @@ InFlight::InFlight(Duration round_trip, Duration lifetime)
       lifetime_(std::max(lifetime > Duration::zero() ? lifetime : usual_lifetime(round_trip_), round_trip_)),
       slice_(slice_of(lifetime_)) {}
 
-/// Returns the age after which bytes that were sent no longer count as in flight, for a `round_trip` between proxy and
-/// Node-B. This age is the lifetime plus two slices of the history, because the bytes of a slice are removed together.
+/// Returns the default lifetime (two round trips and 20 ms) plus two slices (short intervals) of the history of sent
+/// bytes. Bytes sent longer ago no longer count as in flight. `round_trip` is that between proxy and Node-B.
 Duration InFlight::horizon(Duration round_trip) {
   const Duration lifetime = usual_lifetime(std::max(round_trip, Duration::zero()));
   return lifetime + 2 * slice_of(lifetime);
@@ -54,10 +54,10 @@ void InFlight::on_sent(Instant now, Bytes amount) {
   ring_[newest_].total = total_;
 }
 
-/// Returns the position in the history of sent bytes of one slice, a short interval of time: the newest one whose
-/// number is at most `number`. Position 0 is the newest slice. If there is no such slice, returns the position of the
-/// oldest one. A binary search touches one cache line per step. Two common cases need no search: nothing was sent since
-/// that slice, or every slice contains bytes.
+/// Finds in the history of sent bytes the newest slice (short interval of time) whose number is at most `number`.
+/// Returns its position, counted from the newest slice, which has position 0. If there is no such slice, returns the
+/// position of the oldest one. A binary search touches one cache line per step. Two common cases need no search:
+/// nothing was sent since that slice, or every slice contains bytes.
 std::size_t InFlight::age_at(Duration::rep number) const {
   if (back(0).number <= number) return 0;
   const Duration::rep behind = back(0).number - number;

@@ -6,9 +6,9 @@
 namespace sluice::control {
 namespace {
 
-/// Share of the radio link's highest recent rate. A target q0 of the proxy's buffer that is given as a time is
-/// converted to bytes with at least this rate. On recorded links a share of 1 hardly improves link use, and doubles the
-/// queue.
+/// Factor of the radio link's highest recent rate. A target q0 of the proxy's buffer that is given as a time is
+/// converted to bytes with at least this product. On recorded links a factor of 1 hardly improves link use, and doubles
+/// the queue.
 constexpr double best_share = 0.5;
 
 }  // namespace

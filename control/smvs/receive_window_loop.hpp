@@ -85,8 +85,9 @@ class ReceiveWindowLoop {
   [[nodiscard]] const ReceiveWindowState& state() const { return state_; }
 
   [[nodiscard]] const ReceiveWindowParameters& parameters() const { return parameters_; }
-  /// Calls visit(name, value) for each data member that changes after construction, so that the decision log can write
-  /// and read the state. Defined in control/decision_log/states.hpp.
+  /// Calls visit(name, value) for each data member that changes after construction. The decision log, which records
+  /// calls of controllers for a replay, stores and restores their state this way. Defined in
+  /// control/decision_log/states.hpp.
   template <typename Self, typename Visit>
   static void fields(Self& self, Visit& visit);
 

@@ -23,8 +23,8 @@ struct SecondLoopParameters : ReceiveWindowParameters {
 
 /// Returns the parameters with which SMVS, the sliding-mode controller, controls the proxy's buffer instead of the
 /// radio queue (Ren & Lin, TMC 2011, section 4.2). What the proxy sends towards the radio replaces the service b(k).
-/// The round trip to the server replaces 2τp, that to the Node-B. The bytes in flight are those advertised and not
-/// arrived, because an advertised right edge is never retracted.
+/// The round trip to the server replaces 2τp, which is the round trip to the Node-B. The bytes in flight are measured
+/// as those advertised and not received, because an advertised right edge is never retracted.
 [[nodiscard]] SmvsParameters sliding_mode(const SecondLoopParameters& parameters);
 
 /// Input of the sliding-mode controller of the receive window at the end of a step. Amounts are payload bytes of one

@@ -26,9 +26,9 @@ constexpr double fastest = 1e14;  ///< largest service rate that is accepted, in
 /// ignored. An even older observation comes from a clock that was reset.
 constexpr Duration largest_step_back = std::chrono::seconds(1);
 
-/// Returns the predicted queue in bytes, at least zero: the bytes in the queue and in flight to it, minus the bytes
-/// that the link is expected to transmit before the next allowance arrives. The linear model of the SMVS paper can give
-/// negative queues. Such a queue would let the first burst after a pause exceed the target by the data of one round
+/// Returns the predicted queue in bytes: the bytes in the queue and in flight to it, minus those that the link is
+/// expected to transmit before the next allowance arrives. The result is at least zero, unlike in the linear model of
+/// the SMVS paper. With a negative queue the first burst after a pause would exceed the target by the data of one round
 /// trip to the Node-B.
 double predicted_queue(double queue_and_in_flight, double drained_meanwhile) {
   return std::max(0.0, queue_and_in_flight - drained_meanwhile);
@@ -104,7 +104,8 @@ double Smvs::first_allowance(const SmvsObservation& observation) const {
   return static_cast<double>((parameters_.initial_allowance - observation.queue).count()) - in_flight(observation);
 }
 
-/// Returns the bytes on the way to the radio queue. They arrive there before the bytes that this step permits to send.
+/// Returns the bytes on the way to the radio queue, which arrive there before the bytes that this step permits to send.
+/// They are measured, or computed from earlier allowances (Prediction).
 double Smvs::in_flight(const SmvsObservation& observation) const {
   if (parameters_.prediction == Prediction::measured) return static_cast<double>(observation.in_flight.count());
   const Duration horizon = parameters_.step * static_cast<std::int64_t>(2 * delay_steps_);

@@ -146,8 +146,9 @@ class Smvs {
   /// restart, handover). The mean rate b̄ is kept.
   void restart();
 
-  /// Calls visit(name, value) for each data member that changes after construction, so that the decision log can write
-  /// and read the state. Defined in control/decision_log/states.hpp.
+  /// Calls visit(name, value) for each data member that changes after construction. The decision log, which records
+  /// calls of controllers for a replay, stores and restores their state this way. Defined in
+  /// control/decision_log/states.hpp.
   template <typename Self, typename Visit>
   static void fields(Self& self, Visit& visit);
 
