@@ -21,8 +21,8 @@ struct AckRegulatorParameters {
 
 /// Phase of the congestion control of the source (the sender of the data), as the Ack Regulator estimates it.
 enum class SourcePhase : std::uint8_t {
-  /// The source sends two bytes for every acknowledged one, so buffer space is reserved for both. Once ACKs for more
-  /// than a whole buffer are withheld, space is reserved for one only.
+  /// The source sends two bytes for every acknowledged one, so buffer space is reserved for both. Once the withheld
+  /// ACKs acknowledge more bytes than the buffer holds, space is reserved for one only.
   slow_start,
   /// The source sends one byte for every acknowledged one. In addition its window grows by one segment per round trip,
   /// for which no buffer space is reserved.
@@ -72,8 +72,9 @@ class AckRegulator {
 
   [[nodiscard]] SourcePhase phase() const { return phase_; }
 
-  /// Calls visit(name, value) for each data member that changes after construction, so that the decision log can write
-  /// and read the state. Defined in control/decision_log/states.hpp.
+  /// Calls visit(name, value) for each data member that changes after construction. The decision log, which records
+  /// calls of controllers for a replay, stores and restores their state this way. Defined in
+  /// control/decision_log/states.hpp.
   template <typename Self, typename Visit>
   static void fields(Self& self, Visit& visit);
 

@@ -23,7 +23,8 @@ struct AckRelease {
 /// section IV-C).
 class EmptyQueueRelease {
  public:
-  /// Returns how many of the withheld ACKs to release now. `queue_empty` is true if the data queue is empty.
+  /// Returns the number of withheld ACKs to release now, oldest first. `queue_empty` is true if the data queue is
+  /// empty.
   [[nodiscard]] std::size_t next(bool queue_empty) {
     if (!queue_empty) {
       next_ = first;
@@ -34,8 +35,9 @@ class EmptyQueueRelease {
     return now;
   }
 
-  /// Calls visit(name, value) for each data member that changes after construction, so that the decision log can write
-  /// and read the state. Defined in control/decision_log/states.hpp.
+  /// Calls visit(name, value) for each data member that changes after construction. The decision log, which records
+  /// calls of controllers for a replay, stores and restores their state this way. Defined in
+  /// control/decision_log/states.hpp.
   template <typename Self, typename Visit>
   static void fields(Self& self, Visit& visit);
 

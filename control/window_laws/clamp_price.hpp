@@ -11,9 +11,9 @@
 
 namespace sluice::control {
 
-/// Parameters of the agent that computes the congestion price of CLAMP at a queue (Andrew, Hanly & Mukhtar, TMC 2008).
-/// With k flows the queue converges to (k·τ + a)/b. τ is the number of bytes that each flow adds to the queue, a is
-/// `target`, and b is `slope`. The paper places the agent in the access router.
+/// Parameters of ClampPriceAgent, which computes the congestion price of the CLAMP algorithm at a queue (Andrew, Hanly
+/// & Mukhtar, TMC 2008). With k flows the queue converges to (k·τ + a)/b. τ is the number of bytes that each flow adds
+/// to the queue, a is `target`, and b is `slope`.
 struct ClampPriceParameters {
   Reference target = Reference::bytes(Bytes(5500));  ///< a: queue length above which the price is positive
   double slope = 1;  ///< b: factor of the mean queue in the price, 0 < b < π/2; above that CLAMP is unstable
@@ -37,7 +37,8 @@ struct ClampPriceParameters {
 /// previous arrival.
 class ClampPriceAgent {
  public:
-  /// Makes an agent with parameters that pass validate() without errors; throws std::invalid_argument otherwise.
+  /// Starts the computation of a queue's price. Parameters must pass validate() without errors; throws
+  /// std::invalid_argument otherwise.
   explicit ClampPriceAgent(const ClampPriceParameters& parameters = {});
 
   /// Records a packet that entered the queue, which then holds `queue` bytes: q̄ ← w·q̄ + (1 − w)·`queue`. The weight w

@@ -12,8 +12,8 @@
 
 namespace sluice::control {
 
-/// Parameters of the agent that computes the window of one flow from the price of CLAMP. Defaults are the paper's,
-/// except where its text leaves them open.
+/// Parameters of ClampWindow, which computes the window of one flow from the price of the CLAMP algorithm. Defaults are
+/// those of the CLAMP paper, except where its text leaves them open.
 struct ClampWindowParameters {
   /// τ in the CLAMP paper: bytes that each flow adds to the queue, > 0. Equal for all flows.
   Bytes gain{500};
@@ -31,7 +31,7 @@ struct ClampWindowParameters {
 /// Checks the ranges of the parameters. Returns the broken rules.
 [[nodiscard, gnu::cold, gnu::noinline]] std::vector<Violation> validate(const ClampWindowParameters& parameters);
 
-/// State of CLAMP's window agent of one flow, for logs and metrics.
+/// State of ClampWindow, which computes the window of one flow by the CLAMP algorithm, for logs and metrics.
 struct ClampWindowState {
   Rate rate;              ///< μ̂: measured rate of the flow
   Duration round_trip{};  ///< d̂: estimated round trip of the flow
@@ -56,9 +56,9 @@ struct ClampWindowState {
 /// flow that sends little would get a large window, and could fill the queue later.
 class ClampWindow {
  public:
-  /// Makes an agent in slow start. `first_round_trip` is the time from the SYN-ACK to the first data; below 1 ms it
-  /// counts as 1 ms.
-  /// Parameters must pass validate() without errors; throws std::invalid_argument otherwise.
+  /// Starts the computation of a flow's window in slow start. `first_round_trip` is the first estimate of the flow's
+  /// round trip, such as that of the handshake. Below 1 ms, or if it is unknown (zero), it counts as 1 ms. Parameters
+  /// must pass validate() without errors; throws std::invalid_argument otherwise.
   ClampWindow(const ClampWindowParameters& parameters, Duration first_round_trip);
 
   /// Records a data packet of `size` bytes. `price` is p, the newest price received from the Node-B. `offered` is the
@@ -74,8 +74,9 @@ class ClampWindow {
   [[nodiscard]] Bytes gain() const { return parameters_.gain; }
   [[nodiscard]] const ClampWindowState& state() const { return state_; }
 
-  /// Calls visit(name, value) for each data member that changes after construction, so that the decision log can write
-  /// and read the state. Defined in control/decision_log/states.hpp.
+  /// Calls visit(name, value) for each data member that changes after construction. The decision log, which records
+  /// calls of controllers for a replay, stores and restores their state this way. Defined in
+  /// control/decision_log/states.hpp.
   template <typename Self, typename Visit>
   static void fields(Self& self, Visit& visit);
 

@@ -70,8 +70,9 @@ class FlowController {
 
   /// Returns the flow's largest segment, FlowControllerStart::segment.
   [[nodiscard]] Bytes segment() const { return segment_; }
-  /// Calls visit(name, value) for each data member that changes after construction, so that the decision log can write
-  /// and read the state. Defined in control/decision_log/states.hpp.
+  /// Calls visit(name, value) for each data member that changes after construction. The decision log, which records
+  /// calls of controllers for a replay, stores and restores their state this way. Defined in
+  /// control/decision_log/states.hpp.
   template <typename Self, typename Visit>
   static void fields(Self& self, Visit& visit);
 

@@ -7,7 +7,7 @@ namespace sluice::control {
 
 struct FlowControllerParameters;  // parameters of every controller (flow_controller_types.hpp)
 
-/// Facts about a flow when its controller is created.
+/// Properties of a flow when its controller is created.
 struct FlowControllerStart {
   Duration round_trip{};  ///< round trip of the handshake; zero while unknown
   Bytes segment{1448};    ///< size of the flow's largest segment, ≥ 1
@@ -42,14 +42,16 @@ struct FlowControllerHooks {
   [[nodiscard]] AckRelease on_ack(const AckView&, const QueueView&, const FlowView&) { return AckRelease::all(); }
   /// Called when an ACK of position `ack` has been sent to the server with `window` in it.
   void on_released(Bytes /*ack*/, Bytes /*window*/) {}
-  /// Returns the flow's window in bytes after position `ack`; Bytes::max() for a controller that only delays ACKs.
+  /// Returns the flow's window: the bytes that the sender may send beyond position `ack`. Bytes::max() for a controller
+  /// that only delays ACKs.
   [[nodiscard]] Bytes window(Bytes /*ack*/, const QueueView&, const FlowView&) const { return Bytes::max(); }
-  /// Called when this controller replaces another one. `window` is this flow's share of the bytes that the path holds
-  /// without a queue.
+  /// Called when this controller replaces another one. `window` is this flow's share of the bytes in flight that keep
+  /// the link busy without a queue.
   void seed(Bytes /*window*/, const QueueView&) {}
   [[nodiscard]] static FlowCounting counting(const FlowControllerParameters&) { return {}; }
-  /// Calls visit(name, value) for each data member that changes after construction, so that the decision log can write
-  /// and read the state. A controller with such members declares its own function; this one visits nothing.
+  /// Calls visit(name, value) for each data member that changes after construction. The decision log, which records
+  /// calls of controllers for a replay, stores and restores their state this way. A controller with such members
+  /// declares its own function; this one visits nothing.
   template <typename Self, typename Visit>
   static void fields(Self& /*self*/, Visit& /*visit*/) {}
 };

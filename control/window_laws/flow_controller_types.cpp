@@ -29,11 +29,12 @@ ClampWindowParameters clamp_of(const FlowControllerParameters& parameters, const
 /// Number of segments assumed as size of the radio buffer B until the Node-B's first report.
 constexpr int first_segments = 10;
 
-/// Longest time for which CLAMP keeps its first window, while the queue of the controller that it has replaced empties.
+/// Longest time for which CLAMP keeps its first window after it has replaced another controller. In this time the queue
+/// that the other controller has built empties.
 constexpr Duration longest_wait_for_drain = std::chrono::seconds(1);
 
-/// Upper limit of the queueing delay, in seconds, from which CLAMP's price is computed. On a stalled link it keeps the
-/// conversion to a duration within range.
+/// Upper limit, in seconds, of the queueing delay that is taken as CLAMP's price. It is needed because the delay
+/// computed on a stalled link may exceed the range of a duration.
 constexpr double longest_wait_s = 3600;
 
 }  // namespace
@@ -45,8 +46,8 @@ ClampController::ClampController(const FlowControllerParameters& parameters, con
       frame_(parameters.price.frame),
       window_(clamp_of(parameters, start), start.round_trip) {}
 
-/// Returns the part a/b of the queue to which CLAMP converges, where a is the target and b the slope of the price. The
-/// other part is the bytes τ that each flow adds.
+/// Returns a/b, the queue in bytes to which CLAMP converges, without the bytes τ that each flow adds. Here a is the
+/// target of the price, and b its slope.
 Bytes ClampController::target(const QueueView& queue) const {
   const double most = static_cast<double>(feedback::max_plausible.count());
   return Bytes(std::min(target_.in_bytes(frame_, queue.mean_rate) / slope_, most));
@@ -59,8 +60,9 @@ void ClampController::seed(Bytes window, const QueueView& queue) {
   draining_until_ = never;
 }
 
-/// Returns the congestion price for CLAMP's window agent. It is the reported price, or a smaller one computed from the
-/// present queue after CLAMP has replaced another controller.
+/// Returns the congestion price from which CLAMP computes the flow's window. It is the reported price. After CLAMP has
+/// replaced another controller, it is a smaller price computed from the present queue, until the reported price is as
+/// low.
 Duration ClampController::price(Instant now, const QueueView& queue) {
   if (start_ == Start::over) return queue.price;
   if (draining_until_ == never) draining_until_ = now + longest_wait_for_drain;

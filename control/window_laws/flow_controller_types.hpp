@@ -42,8 +42,9 @@ class ClampController : public FlowControllerHooks {
   [[nodiscard]] Bytes window(Bytes ack, const QueueView& queue, const FlowView& flow) const;
   void seed(Bytes window, const QueueView& queue);
 
-  /// Calls visit(name, value) for each data member that changes after construction, so that the decision log can write
-  /// and read the state. Defined in control/decision_log/states.hpp.
+  /// Calls visit(name, value) for each data member that changes after construction. The decision log, which records
+  /// calls of controllers for a replay, stores and restores their state this way. Defined in
+  /// control/decision_log/states.hpp.
   template <typename Self, typename Visit>
   static void fields(Self& self, Visit& visit);
 
@@ -72,8 +73,9 @@ class WindowRegulatorController : public FlowControllerHooks {
   void on_released(Bytes ack, Bytes window) { regulator_.on_released(ack, window); }
   [[nodiscard]] Bytes window(Bytes ack, const QueueView&, const FlowView&) const { return regulator_.window(ack); }
 
-  /// Calls visit(name, value) for each data member that changes after construction, so that the decision log can write
-  /// and read the state. Defined in control/decision_log/states.hpp.
+  /// Calls visit(name, value) for each data member that changes after construction. The decision log, which records
+  /// calls of controllers for a replay, stores and restores their state this way. Defined in
+  /// control/decision_log/states.hpp.
   template <typename Self, typename Visit>
   static void fields(Self& self, Visit& visit);
 
@@ -92,8 +94,9 @@ class AckRegulatorController : public FlowControllerHooks {
   void on_released(Bytes ack, Bytes /*window*/) { regulator_.on_released(ack); }
   void seed(Bytes /*window*/, const QueueView&) { regulator_.source_runs(); }
 
-  /// Calls visit(name, value) for each data member that changes after construction, so that the decision log can write
-  /// and read the state. Defined in control/decision_log/states.hpp.
+  /// Calls visit(name, value) for each data member that changes after construction. The decision log, which records
+  /// calls of controllers for a replay, stores and restores their state this way. Defined in
+  /// control/decision_log/states.hpp.
   template <typename Self, typename Visit>
   static void fields(Self& self, Visit& visit);
 

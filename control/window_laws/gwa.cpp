@@ -14,11 +14,11 @@ namespace {
 
 constexpr double slowest_decay = 0.999;
 constexpr Duration shortest_interval = std::chrono::milliseconds(1);
-/// Mean number of flows below which the mean counts as zero. The mean is that of eq. 9 of the GWA paper (Gerla et al.,
-/// ETT 2002).
+/// Mean number of flows (eq. 9 of the GWA paper, Gerla et al., ETT 2002) below which it is set to zero. It would
+/// otherwise approach zero without end.
 constexpr double nothing = 1e-6;
-/// Part of an even share of the link. A flow that uses less counts as the part that it uses, and any other flow as one.
-/// A starting flow exceeds this part within a few round trips.
+/// Factor of an even share of the link. A flow that uses less than this product counts as the part of an even share
+/// that it uses, and any other flow as one. A starting flow exceeds the product within a few round trips.
 constexpr double little = 0.125;
 
 double share(const GwaParameters& parameters, const GwaObservation& seen, double flows) {

@@ -36,7 +36,7 @@ class QueueMarks {
 
   std::array<Mark, capacity> marks_{};  ///< marks in ascending order; all data up to the first one has left the queue
   std::uint32_t used_ = 1;
-  std::uint32_t spacing_ = min_spacing;  ///< smallest distance of two marks, as a number of bytes of all flows
+  std::uint32_t spacing_ = min_spacing;  ///< smallest distance of two marks, in bytes of all flows that share the queue
 };
 static_assert(sizeof(QueueMarks) <= 144);
 

@@ -11,9 +11,9 @@ namespace sluice::control {
 
 /// Selects one of the three forms of the Window Regulator (WRS, WRD and WRB of Chan and Ramjee, INFOCOM 2004).
 enum class WindowRegulation : std::uint8_t {
-  fixed,  ///< WRS (static): the window is always the size of the radio buffer
-  /// WRD (dynamic): the window is the size of the radio buffer plus the bytes on the air, which have left the radio
-  /// queue and are not acknowledged.
+  fixed,  ///< WRS (static): the window is always the flow's share B of the radio buffer
+  /// WRD (dynamic): the window is the flow's share B of the radio buffer plus the bytes on the air. These have left the
+  /// radio queue and are not acknowledged.
   dynamic,
   /// WRB: the same window as WRD (`dynamic`), but an ACK is withheld while its window would be smaller than that of the
   /// last ACK. So the window does not shrink.
@@ -74,8 +74,9 @@ class WindowRegulator {
   /// Returns Ba, the bytes that withheld ACKs acknowledge.
   [[nodiscard]] Bytes held() const { return acked_ - released_; }
 
-  /// Calls visit(name, value) for each data member that changes after construction, so that the decision log can write
-  /// and read the state. Defined in control/decision_log/states.hpp.
+  /// Calls visit(name, value) for each data member that changes after construction. The decision log, which records
+  /// calls of controllers for a replay, stores and restores their state this way. Defined in
+  /// control/decision_log/states.hpp.
   template <typename Self, typename Visit>
   static void fields(Self& self, Visit& visit);
 
