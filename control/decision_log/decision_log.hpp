@@ -77,10 +77,10 @@ auto call_and_write(LineWriter& line, Law& law, const Arguments&... arguments) {
   }
 }
 
-/// Records every call of a controller as a line of JSON with its arguments and its outcome. The whole state of a
+/// Records every call of a controller as a line of JSON, with its arguments and its outcome. The whole state of a
 /// controller is recorded before its first recorded call, and again after lines were lost. Class Replay can then
-/// continue from that state with equal results. Records the controllers of one UE, or of one connection of that UE.
-/// Allocates nothing. Not thread-safe, except lost().
+/// continue from that state, and gets equal results. One object records the controllers of one UE, or of one connection
+/// of that UE. Allocates nothing. Not thread-safe, except lost().
 class DecisionLog {
  public:
   /// Largest number of controllers that are recorded at once; calls of further controllers are not recorded.
@@ -127,7 +127,7 @@ class DecisionLog {
   struct RecordedEntry {
     const void* law = nullptr;  ///< address of the recorded controller
     std::uint32_t number = 0;   ///< number of the controller in the decision log
-    std::string_view word;      ///< name of the controller's kind in the decision log
+    std::string_view word;      ///< name of the controller's type in the decision log
     enum class State : std::uint8_t {
       unrecorded,  ///< the controller's state must be recorded before the next call
       recorded,    ///< the controller's state and every call since are recorded

@@ -30,7 +30,7 @@ struct FieldPlace {
   std::string_view name;
 
   [[nodiscard]] std::string path() const;
-  /// Throws ReplayError, whose text states the position in the log and what was expected there.
+  /// Throws ReplayError. Its text names the field and the object that contains it, and states what was expected there.
   [[noreturn]] void refuse(std::string_view expected) const;
 };
 
@@ -52,8 +52,8 @@ struct FieldPlace {
 
 /// Limit of times in a decision log, in nanoseconds. Neither the sum nor the difference of two such times overflows.
 inline constexpr std::int64_t furthest = std::int64_t{1} << 61U;
-/// Limit of byte amounts and of rates in bytes per second. No link or queue reaches it. Such a rate times the longest
-/// duration that read_duration() accepts does not overflow.
+/// Limit of byte amounts and of rates in bytes per second. No link or queue reaches it. A rate of this size times the
+/// longest duration that read_duration() accepts does not overflow.
 inline constexpr double largest = 1e12;
 
 template <typename T>

@@ -54,8 +54,8 @@ void check(const DelayBasedParameters& parameters) {
 template <typename Origin>
 void check(const Origin& /*origin*/) {}
 
-/// Constructs a controller from its parameters `made_of`, with the state that a line of the decision log contains.
-/// `owner` then keeps the parameters alive, because the controller may only refer to them.
+/// Constructs a controller from its parameters `made_of`, and sets the state that a line of the decision log contains.
+/// Stores in `owner` the parameters, which must outlive the controller because it may only refer to them.
 template <typename Law>
 Law law_of(const Json& made_of, const Json& state, std::shared_ptr<const void>& owner) {
   const auto origin = std::make_shared<typename RecordedController<Law>::Origin>();

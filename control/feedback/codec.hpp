@@ -81,7 +81,7 @@ inline constexpr std::size_t omission_size = 14;
 /// tag.
 [[nodiscard]] std::size_t fitting(std::span<const BearerReport> reports, std::size_t max_datagram);
 [[nodiscard]] std::size_t fitting(std::span<const BearerStatus> statuses, std::size_t max_datagram);
-/// Returns the number of datagrams in which Session::send_reports() sends these reports. `room` is the number of bytes
+/// Returns the number of datagrams that Session::send_reports() needs for these reports. `room` is the number of bytes
 /// for records in one datagram, without header and tag. `omits_unchanged` is true if unchanged UEs are omitted.
 [[nodiscard]] std::uint64_t datagrams_of(std::span<const BearerReport> reports, std::size_t room, bool omits_unchanged);
 /// Returns the report with the values that its receiver decodes: rates in whole bit/s, and zero instead of negative

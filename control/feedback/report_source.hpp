@@ -43,7 +43,7 @@ struct SourceCounter {
   std::string detail{};   ///< description of the newest event counted, appended to the warning
 };
 
-/// Settings of a report source. A source uses at least the local address, the keys and the clock, and ignores settings
+/// Settings of a report source. Every source uses the local address, the keys and the clock; it ignores other settings
 /// that do not apply to it.
 struct ReportSourceConfig {
   SessionConfig session;

@@ -47,8 +47,8 @@ UdpEndpoint::UdpEndpoint(asio::io_context& context, UdpEndpointConfig config, Se
   for (udp::endpoint& peer : config_.peers) peer = reachable_from(config_.local, peer);
 }
 
-/// Processes a datagram. If it is accepted, its source address `from` becomes a learned destination, provided that a
-/// LearnFrom of its key contains the address.
+/// Processes a datagram. If it is accepted, its source address `from` becomes a learned destination, provided that the
+/// configuration permits this address for the datagram's key (LearnFrom).
 void UdpEndpoint::receive(std::span<const std::uint8_t> datagram, const udp::endpoint& from) {
   Header header;
   const ReceivedAt at = config_.clock();
@@ -74,8 +74,8 @@ void UdpEndpoint::record_place(std::uint64_t sender, const udp::endpoint& from) 
   places_[sender] = from;
 }
 
-/// Adds `from`, the address of an authenticated sender, to the learned destinations if a LearnFrom of the sender's
-/// `key` contains it. If the address is known, extends its validity.
+/// Adds `from`, the address of an authenticated sender, to the learned destinations if the configuration permits it for
+/// the sender's `key` (LearnFrom). If the address is known, extends its validity.
 void UdpEndpoint::learn(std::uint32_t key, const udp::endpoint& from, Instant now) {
   if (config_.learn.empty() || std::find(config_.peers.begin(), config_.peers.end(), from) != config_.peers.end())
     return;

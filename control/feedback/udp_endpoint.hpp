@@ -37,8 +37,8 @@ struct UdpEndpointConfig {
 
 /// Counters of socket events and learned destinations; invalid datagrams are counted by the session.
 struct UdpCounters : SocketCounters {
-  /// Number of accepted datagrams whose source address may not become a destination, because no LearnFrom of the
-  /// datagram's key contains the address.
+  /// Number of accepted datagrams whose source address may not become a destination, because the configuration does not
+  /// permit this address for the datagram's key (LearnFrom).
   std::uint64_t not_answered = 0;
   /// Number of accepted datagrams whose source address did not become a destination, because `most_learned` addresses
   /// are learned already.
@@ -48,10 +48,10 @@ struct UdpCounters : SocketCounters {
 /// One side of the feedback protocol on a UDP socket, IPv4 or IPv6. No network error stops it. Runs on the thread of
 /// the given io_context; every method is called there.
 ///
-/// The source address of an accepted datagram becomes a learned destination if a LearnFrom of the datagram's key
-/// contains it. It remains one until `learned_for` after its last datagram. Each message is sent once to each
-/// destination, even if several senders use that address. This limits the traffic and the destinations that a holder of
-/// a key can cause.
+/// The source address of an accepted datagram becomes a learned destination if the configuration permits it for the
+/// datagram's key (LearnFrom). It remains one until `learned_for` after its last datagram. Each message is sent once to
+/// each destination, even if several senders use that address. This limits the traffic and the destinations that a
+/// holder of a key can cause.
 class UdpEndpoint final : private DatagramSink {
  public:
   /// Largest number of senders whose address is recorded; messages to other senders go to all destinations.
