@@ -26,8 +26,8 @@ constexpr Duration max_hold = milliseconds(300);
 /// datagrams per answer is unknown, or more answers than expected came in the hold. In both cases more data than
 /// counted may have to leave the radio queue.
 constexpr Duration max_long_hold = seconds(2);
-/// Number of holds (pauses of the flow) as which a hold counts in addition if it reaches its longest duration without a
-/// result. AnswerClock then gives up after fewer holds, because such a hold delays the flow most.
+/// Number that is added to the count of holds (pauses of the flow) without a result if a hold reaches its longest
+/// duration. AnswerClock then gives up after fewer holds, because such long holds delay the flow most.
 constexpr std::uint8_t weight_of_long_hold = 3;
 /// Time between two holds (pauses of the flow) while the number of datagrams per answer is being learned.
 constexpr Duration learning_interval = milliseconds(300);

@@ -32,15 +32,15 @@ constexpr double plausible = 0.75;
 /// Share by which window(), the smallest window during an upload, falls in each round (about a round trip) that shows
 /// the link busy. It falls because the downlink may have a queue that is not visible.
 constexpr double trim = 1.0 / 32;
-/// Smallest factor that multiplies window(), the lower bound of the window during an upload, when data has waited too
-/// long in the downlink's queue. It applies to one round (about a round trip).
+/// Smallest factor by which one round (about a round trip) multiplies window(), the lower bound of the window during an
+/// upload. The factor is below 1 if data has waited too long in the downlink's queue.
 constexpr double max_fall_of_window = 0.5;
 /// Factor by which window(), the smallest window during an upload, exceeds the link's rate times the round trip after a
 /// raise. It is above 1, so that a link that has become faster is detected.
 constexpr double reserve = 1.1;
-/// Smallest factor by which window(), the lower bound of the window during an upload, is raised at once.
+/// Smallest factor by which window(), the lower bound of the window during an upload, is raised in one step.
 constexpr double min_raise = 1.25;
-/// Largest factor by which window(), the lower bound of the window during an upload, is raised at once.
+/// Largest factor by which window(), the lower bound of the window during an upload, is raised in one step.
 constexpr double max_raise = 2;
 /// Number of rounds (about a round trip each) after a raise of the window until the delivery rate shows the effect of
 /// the raise. The data of the first round was sent before the raise.

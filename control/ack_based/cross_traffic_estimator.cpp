@@ -11,8 +11,8 @@ namespace {
 /// Share of cross traffic (which the proxy does not control) in all bytes to the UE above which cross traffic counts as
 /// filling the queue. The window is then at least a fair share of all bytes in flight.
 constexpr double competition_threshold = 0.2;
-/// Time constant of the mean rates of controlled and of cross traffic. If cross traffic fills a queue, the traffic's
-/// rate oscillates with about this period, so means over a shorter time would oscillate too.
+/// Time constant of the mean rates of controlled and of cross traffic. A queue that cross traffic fills becomes longer
+/// and shorter with about this period, so means over a shorter time would oscillate too.
 constexpr Duration rate_memory = std::chrono::milliseconds(500);
 /// Factor of the fair share of the controlled connections. It is below 1, so that the queue shrinks if the supposed
 /// cross traffic does not exist.

@@ -51,12 +51,12 @@ constexpr std::int64_t queue_round_trips = 4;
 /// Longest queue with which a link counts as steady, as a multiple of the target queue of a varying link. A longer
 /// queue contains data of other senders.
 constexpr double longest_standing = 1.25;
-/// Number of round trips for which the rate is ignored after slow start, a queue drain or a refill. A round trip here
-/// includes the control loop delay (time from a new window to the data that it allows). The sender has limited the rate
-/// in these phases, so the rate does not show whether the link is steady.
+/// Number of round trips after slow start, a queue drain or a refill in which the detection of steady links ignores the
+/// rate. The sender has limited the rate in these phases. A round trip here includes the control loop delay (time from
+/// a new window to the data that it allows).
 constexpr std::int64_t loops_to_ignore = 3;
-/// Longest time for which the rate is ignored after slow start, a queue drain or a refill. The sender has limited the
-/// rate in these phases.
+/// Longest time after slow start, a queue drain or a refill in which the detection of steady links ignores the rate.
+/// The sender has limited the rate in these phases.
 constexpr Duration longest_to_ignore = std::chrono::seconds(1);
 /// Factor of rate × ACK delay (time that an ACK waits for the uplink) in the formula of the window. The link continues
 /// to transmit in this time. The value was chosen on recorded links as a compromise between link use and delay.
@@ -74,8 +74,8 @@ constexpr double aggregation_unexplained = 1.5;
 /// Mean number of segments per ACK above which the UE does not acknowledge each segment. Such a UE may delay the ACK of
 /// a single segment (RFC 9293 section 3.8.6.3).
 constexpr double prompt_ack_stretch = 1.25;
-/// Factor of the bytes in flight per round trip that limits the delivery rate while a queue shared with other UEs is
-/// drained. Bursts of ACKs can raise the measured rate above this limit.
+/// Limit of the delivery rate while a queue shared with other UEs is drained, as a multiple of the bytes in flight per
+/// round trip. Bursts of ACKs can raise the measured rate above this limit.
 constexpr double drain_rate_margin = 1.25;
 /// Smallest number of segments in flight with which times without ACKs can show that UEs share a queue. With fewer
 /// segments the window itself causes such times.
@@ -594,8 +594,8 @@ double DelayBasedController::unacknowledged_of_each() const {
 }
 
 /// Returns the bytes that must be in flight in addition to gain · rate · (base delay + target queueing delay). They are
-/// the sum of two segments, of data whose ACKs further connections delay, and of data whose ACKs come late or together.
-/// For late ACKs at most `ack_delay_bound` bytes are added. The base delay is the RTT without a queue.
+/// two segments, data that the UE may leave unacknowledged on further connections, and data whose ACKs come late or
+/// together. For late ACKs at most `ack_delay_bound` bytes are added. The base delay is the RTT without a queue.
 double DelayBasedController::beyond_bdp(double ack_delay_bound) const {
   const auto segments = static_cast<double>((parameters_->segment * min_segments).count());
   double waiting = 0;

@@ -51,21 +51,22 @@ struct DelayBasedParameters {
 /// Returns the rules that the parameters break; empty if there are none.
 [[nodiscard, gnu::cold, gnu::noinline]] std::vector<Violation> validate(const DelayBasedParameters& parameters);
 
-/// Limits the bytes in flight to one UE so that its radio queue causes the target delay `reference`. The input is the
-/// UE's ACKs; reports of a Node-B are optional. The configuration `law: acks` selects this controller. Once the rate
-/// and the base delay are measured, the window is the model window:
+/// Limits the bytes in flight to one UE so that its radio queue causes a target delay. The input is the UE's ACKs;
+/// reports of a Node-B are optional. The configuration `law: acks` selects this controller. Once the rate and the base
+/// delay are measured, the window is the model window:
 ///
-///     gain · rate · (base delay + factor · reference) + two segments + (n − 1) · d + a
+///     gain · rate · (base delay + factor · target) + two segments + (n − 1) · d + a
 ///
 /// - rate: mean delivery rate over `memory` (DeliveryEstimator). In a queue that the UE shares with other UEs it is the
 ///   mean over a round trip (SharedQueueDetector).
 /// - base delay: round trip through an empty radio queue (MinRttEstimator). Bytes in flight beyond rate · base delay
 ///   wait in the radio queue.
-/// - reference: the target queueing delay. It is the larger of `reference` and `reference_share` · (base delay +
-///   control loop delay). The control loop delay is the time from a new window to the data that it allows; it is zero
-///   on split connections. On a steady link (SteadyLinkDetector) `reference_share` is at most 0.1 and gain at most 1.1.
+/// - target: the target queueing delay. It is the larger of `reference` and `reference_share` · (base
+///   delay + control loop delay). The control loop delay is the time from a new window to the data that it allows; it
+///   is zero on split connections. On a steady link (SteadyLinkDetector) `reference_share` is at most 0.1, and gain at
+///   most 1.1.
 /// - factor: AckSample::reference_factor, which is below 1 while a short flow is active. It is halved if the window
-///   grows between late ACKs (see below). It is multiplied by 0.75 if the window grows in the pauses of a bursty link.
+///   grows between late ACKs. It is multiplied by 0.75 if the window grows in the pauses of a bursty link.
 /// - n: number of connections. d: bytes of one connection that the UE may leave unacknowledged. On split connections d
 ///   is one segment. On end-to-end (unsplit) connections it is the ACK stretch less one segment if that is more,
 ///   because none can use another one's window.
@@ -92,17 +93,7 @@ struct DelayBasedParameters {
 ///    path (PathStepDetector) the refill window grows at the link's rate instead.
 /// 6. The window is never less than two segments, and exactly that if all bytes in flight are considered lost.
 ///
-/// Between ACKs window(now) can exceed window() in the refill of a longer path, and in the three cases below. The first
-/// two need split connections, because the sender of an end-to-end connection gets a new window only with an ACK. They
-/// do not apply in slow start, in a drain, or while losses bound the window.
-///
-/// - The uplink delays ACKs by 2 ms or more on average, while the link continues to transmit. The window grows by 0.9
-///   of the rate until the next ACK would exceed the mean ACK delay by 15 ms. A longer gap may be a stall of the link.
-/// - The link sends in bursts, and pauses for longer than 1.5 times the target delay. The window begins to grow after
-///   half the mean gap, and grows for the length of a pause, so that each burst finds data. Without timestamps the gaps
-///   of a late uplink look like pauses. Growth is right then too, because the link has transmitted in them.
-/// - All bytes in flight should have been acknowledged long ago. The last ones may be lost, and no ACK would show that
-///   before a retransmission timeout. One more segment may therefore be sent, as in RFC 8985 section 7.
+/// Between ACKs the window may grow; see window(Instant).
 ///
 /// The queue is drained from time to time so that the base delay can be measured again. All UEs are drained at the same
 /// instants, because they may share a queue. After a drain that confirmed the base delay, the next one leaves more
@@ -162,8 +153,19 @@ class DelayBasedController {
 
   /// Returns the number of bytes that may be in flight after the newest ACK; at least two segments.
   [[nodiscard]] Bytes window() const { return window_; }
-  /// Returns the number of bytes that may be in flight at `now`, which is not before the newest ACK. The result
-  /// includes the growth between ACKs, and one probe segment if an ACK is overdue.
+  /// Returns the number of bytes that may be in flight at `now`, which is not before the newest ACK. Between ACKs the
+  /// window grows in the refill of a longer path, and in the three cases below. The first two need split connections,
+  /// because the sender of an end-to-end connection gets a new window only with an ACK. They do not apply in slow
+  /// start, in a drain (emptying of the queue), or while losses bound the window.
+  ///
+  /// - The uplink delays ACKs by 2 ms or more on average, while the link continues to transmit. The window grows by 0.9
+  ///   of the rate until the next ACK would exceed the mean ACK delay by 15 ms. A longer gap may be a stall of the
+  ///   link.
+  /// - The link sends in bursts, and pauses for longer than 1.5 times the target delay. The window begins to grow after
+  ///   half the mean gap, and grows for the length of a pause, so that each burst finds data. Without timestamps the
+  ///   gaps of a late uplink look like pauses. Growth is right then too, because the link has transmitted in them.
+  /// - All bytes in flight should have been acknowledged long ago. The last ones may be lost, and no ACK would show
+  ///   that before a retransmission timeout. One more segment may therefore be sent, as in RFC 8985 section 7.
   [[nodiscard]] Bytes window(Instant now) const;
   /// Returns the instant after `now` at which window(now) allows one segment beyond `in_flight`, if no ACK arrives
   /// before; `never` if only an ACK can allow the segment.

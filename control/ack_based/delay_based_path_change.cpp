@@ -34,8 +34,8 @@ constexpr std::int64_t usual_gaps = 3;
 /// multiple counts as usual, so it does not indicate a longer path.
 constexpr std::int64_t usual_idle_gaps = 2;
 /// Replaces `usual_gaps`, the multiple of the mean gap between ACKs up to which a gap counts as usual, if the link's
-/// rate does not vary. It is smaller, because after a step to a longer path few gaps of a slow link exceed three mean
-/// gaps.
+/// rate does not vary. It is smaller, because on a slow link few gaps exceed three mean gaps even after a step to a
+/// longer path.
 constexpr std::int64_t usual_steady_gaps = 2;
 
 }  // namespace

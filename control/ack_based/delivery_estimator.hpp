@@ -72,13 +72,13 @@ class DeliveryEstimator {
   void record_aggregation(Instant now, double bytes, bool same_aggregation);
   /// Updates both mean gaps with the time from one clump (ACKs that arrive within 1 ms) to the next.
   void record_gap(Duration gap);
-  /// Updates `mean`, to which each byte contributes its own value, with `bytes` bytes of the value `value`. Older bytes
-  /// lose weight over the time constant of the mean rate.
+  /// Adds `bytes` bytes to `mean`, the exponential mean of a value that each byte has; these bytes have the value
+  /// `value`. Older bytes lose weight over the time constant of the mean rate.
   void update_byte_mean(double& mean, double value, double bytes) const;
   [[nodiscard]] double counted_gap(double gap, double bytes) const;
   void measure(Instant now, double bytes);
   /// Returns the mean delivery rate in bytes/s, without the lower bound that application-limited samples set. Zero
-  /// while too little was observed.
+  /// while the weights of the samples sum to less than 0.2 (`weight_`).
   [[nodiscard]] double plain_mean() const;
 
   double memory_s_;  ///< time constant of the mean rate, s

@@ -24,8 +24,8 @@ constexpr Duration response_slack = std::chrono::milliseconds(5);
 /// within which a sender must use a new window. A larger quotient would count a sender as limited by that window,
 /// although the sender's own smaller window limits it.
 constexpr std::int64_t response_slack_part = 8;
-/// Time for which a sender must have used no new window within response_timeout(), so that the window no longer counts
-/// as its limit.
+/// Time for which a sender must have used every new window later than response_timeout(), so that the window no longer
+/// counts as its limit.
 constexpr Duration limited_for = std::chrono::milliseconds(500);
 
 std::uint32_t low_bits(Bytes position) {

@@ -55,8 +55,8 @@ class EndToEndFlowEstimator {
   [[nodiscard]] Duration control_loop_delay() const {
     return control_loop_delay_.known() ? control_loop_delay_.value() : Duration::zero();
   }
-  /// True if the window limits the sender, because the sender uses new windows within response_timeout(). False once it
-  /// has been later for half a second, or after on_silence().
+  /// True if the window limits the sender, because the sender uses new windows within response_timeout(). False once
+  /// the sender has used them later than that for half a second, or after on_silence().
   [[nodiscard]] bool window_limited() const { return window_limited_; }
   /// Records that the sender has stopped sending, for lack of data or because it cannot send. The window then no longer
   /// limits it.

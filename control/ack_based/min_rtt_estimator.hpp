@@ -34,7 +34,7 @@ class MinRttEstimator {
   /// Sets the base delay (RTT without a queue) to `round_trip`, > 0, if that is shorter or no base delay is known.
   void record(Duration round_trip);
   /// Records that a round trip was as short as the target queue allows, or that the base delay (RTT without a queue) is
-  /// right. Restarts two times: that after which a queue drain is due, and that after which the base delay is replaced.
+  /// right. Restarts two periods: after one a queue drain is due, and after the other the base delay is replaced.
   void mark_fresh() { stale_for_ = above_target_for_ = Duration::zero(); }
   /// Confirms the base delay (RTT without a queue). Called because it has just been measured, or because the queue in a
   /// Node-B's report explains the long round trips. The next routine drain of the queue begins at a later multiple of 5
@@ -110,8 +110,9 @@ class MinRttEstimator {
     bool is_alone = true;
   };
   /// Processes an ACK during a queue drain. The queue counts as empty once at most `in_flight` bytes are in flight.
-  /// Returns true when the round trips of up to four segments sent after that are measured; call finish_probe() next. A
-  /// round trip is long if it exceeds the limit of is_near() by more than `margin`.
+  /// Returns true when up to four round trips of segments sent after that are measured; call finish_probe() next. A
+  /// round trip is long if it exceeds near_limit() by more than `margin`. A long one does not count if the UE may have
+  /// delayed the ACK.
   bool on_drained(const Probe& probe, double in_flight, Duration margin);
   /// Result of a drain, which empties the queue to measure the base delay (RTT without a queue).
   enum class DrainResult : std::uint8_t {
@@ -127,8 +128,8 @@ class MinRttEstimator {
     /// A longer path is confirmed by a second queue drain; candidate() is its base delay (RTT without a queue).
     longer,
   };
-  /// Evaluates the round trips that a queue drain has measured. A round trip is long if it exceeds the limit of
-  /// is_near() by more than `margin`.
+  /// Evaluates the round trips that a queue drain has measured. The base delay (RTT without a queue) is confirmed if
+  /// the shortest of them exceeds near_limit() by at most `margin`. Otherwise the path may be longer.
   DrainResult finish_probe(Instant now, Duration margin);
   /// Returns the longer base delay (RTT without a queue) that a queue drain has measured or suspect() was called with;
   /// zero if a drain has confirmed value() since.

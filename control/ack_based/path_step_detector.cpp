@@ -24,8 +24,8 @@ constexpr Duration clock_tick = milliseconds(1);
 /// Minimum rate at which ACKs must arrive between the two silences of a step to a longer path, as a share of the rate
 /// before. A silence is a time without ACKs.
 constexpr double min_rate_share = 0.6;
-/// Longest silence that may end with an ACK that counts as delayed by the UE. If the window allows one segment per
-/// round trip, every ACK is delayed, and some of them must count.
+/// Longest silence (time without ACKs) whose last ACK is ignored because the UE may have delayed it. If the window
+/// allows one segment per round trip, the UE delays every ACK, and some of them must be used.
 constexpr Duration longest_with_delayed_ack = milliseconds(300);
 
 }  // namespace

@@ -35,8 +35,9 @@ class ReportCheck {
   /// Ends a period of two seconds, and updates whether the Node-B reports are trusted. `transmitted` is the Node-B's
   /// cumulative count of transmitted bytes.
   void end_period(std::uint64_t transmitted);
-  /// True if the Node-B reports of the present period of two seconds contradict the ACKs. Returns nothing if the UE has
-  /// acknowledged too few bytes for a comparison. `transmitted` is the Node-B's cumulative count of transmitted bytes.
+  /// True if the Node-B reports of the present period of two seconds contradict the ACKs, by their queues or by the
+  /// count `transmitted`. Returns nothing if the queues do not, and the UE has acknowledged too few bytes to check the
+  /// count. `transmitted` is the Node-B's cumulative count of transmitted bytes.
   [[nodiscard]] std::optional<bool> contradicts(std::uint64_t transmitted) const;
 
   Instant period_began_{};
@@ -44,9 +45,10 @@ class ReportCheck {
   std::uint64_t transmitted_before_ = 0;
   std::uint64_t acknowledged_ = 0;  ///< bytes acknowledged in the present period of two seconds
   Duration max_rtt_{};              ///< longest RTT since the last Node-B report
-  /// Node-B reports of the present period of two seconds that could be compared with an RTT.
+  /// Number of Node-B reports of the present period of two seconds that could be compared with an RTT.
   std::uint32_t reports_ = 0;
-  std::uint32_t implausible_ = 0;  ///< Node-B reports of the present period of two seconds that contradict the ACKs
+  /// Number of Node-B reports of the present period of two seconds that contradict the ACKs.
+  std::uint32_t implausible_ = 0;
   std::uint8_t contradicted_ = 0;  ///< number of successive periods of two seconds that contradict the ACKs
   /// number of successive periods of two seconds that agree with the ACKs, while the reports are distrusted
   std::uint8_t agreeing_ = 0;

@@ -8,10 +8,10 @@
 
 namespace sluice::control {
 
-/// Window of the ACK-based controller during slow start, and while the path is refilled after a drain has emptied it.
-/// The window grows by the delivered bytes, so it doubles per round trip. is_full_pipe() reports that the rate has
-/// stopped growing. The owner then ends slow start, and also if packets wait longer than the target delay. Reads no
-/// clock. Not thread-safe.
+/// Window of the ACK-based controller during slow start, and during a refill of the path. A refill follows a drain,
+/// which has emptied the path, or a step to a longer path. The window grows by the delivered bytes, so it doubles per
+/// round trip. is_full_pipe() reports that the rate has stopped growing. The owner then ends slow start, and also if
+/// packets wait longer than the target delay. Reads no clock. Not thread-safe.
 class SlowStart {
  public:
   /// Begins slow start with `window` > 0 bytes.
@@ -19,7 +19,8 @@ class SlowStart {
 
   /// True in slow start.
   [[nodiscard]] bool searching() const { return phase_ == Phase::searching; }
-  /// True during a refill: the window grows again after a drain has emptied the path.
+  /// True during a refill: the window grows again after a drain has emptied the path, or after the path has become
+  /// longer.
   [[nodiscard]] bool refilling() const { return phase_ == Phase::refilling; }
   /// Returns the window, in bytes, of the latest slow start or refill of the path. The value has no meaning outside
   /// slow start and refill.
@@ -27,13 +28,13 @@ class SlowStart {
 
   /// Restarts slow start from `window` bytes and discards earlier state.
   void search(double window);
-  /// Starts a refill of an emptied path from a window of `window` bytes.
+  /// Starts a refill of an emptied or longer path from a window of `window` bytes.
   void refill(double window);
-  /// Ends a refill of an emptied path. Has no effect in slow start.
+  /// Ends a refill of an emptied or longer path. Has no effect in slow start.
   void stop_refilling() {
     if (refilling()) phase_ = Phase::over;
   }
-  /// Ends slow start, or the refill of an emptied path.
+  /// Ends slow start, or the refill of an emptied or longer path.
   void end() { phase_ = Phase::over; }
 
   /// Raises the window to at least `in_flight` bytes.

@@ -15,7 +15,7 @@ namespace {
 /// Largest deviation of the rate from its mean, as a share of the mean, at which a link counts as completely steady.
 constexpr double steady = 0.04;
 /// Deviation of the rate from its mean, as a share of the mean, from which on a link does not count as steady at all.
-/// The recorded links of Verizon and AT&T deviate by this or more in 99 % of their time.
+/// The recorded links of Verizon and AT&T deviate by this or more in 99 % of the recorded time.
 constexpr double varying = 0.1;
 /// Time constant in s of the mean rate with which rates are compared.
 constexpr double mean_memory = 0.5;

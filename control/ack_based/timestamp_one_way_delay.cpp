@@ -28,8 +28,8 @@ constexpr Duration max_delay_change = std::chrono::milliseconds(350);
 /// Largest plausible change of a segment's delay between two checks of a peer's clock whose rate is confirmed. It is
 /// longer than for an unconfirmed clock, because an upload may have filled a modem's buffer.
 constexpr Duration max_delay_change_confirmed = std::chrono::seconds(1);
-/// Change of a segment's delay from which on the peer's clock counts as set to another time. No segment waits that long
-/// for an uplink.
+/// Change of a segment's delay from which on the peer's clock counts as set to another time, unless an outage explains
+/// the change. No segment waits that long for an uplink.
 constexpr Duration clock_step = std::chrono::seconds(2);
 /// Longest delay of a segment that an outage may explain.
 constexpr Duration max_outage_delay = std::chrono::seconds(10);
