@@ -11,7 +11,7 @@ namespace sluice::control {
 
 /// Parameters of the Ack Regulator, which withholds ACKs of one flow until the radio buffer has free space.
 struct AckRegulatorParameters {
-  Bytes buffer{20'000};  ///< size of this flow's queue, > 0; the paper uses 20 packets of 1 kB
+  Bytes buffer{20'000};  ///< B: this flow's part of the radio buffer in bytes, > 0; the paper uses 20 packets of 1 kB
   Bytes segment{1448};   ///< size of the flow's largest segment, > 0
 };
 

@@ -15,10 +15,11 @@ namespace sluice::control {
 /// & Mukhtar, TMC 2008). With k flows the queue converges to (k·τ + a)/b. τ is the number of bytes that each flow adds
 /// to the queue, a is `target`, and b is `slope`.
 struct ClampPriceParameters {
-  Reference target = Reference::bytes(Bytes(5500));  ///< a: queue length above which the price is positive
+  /// A: queue length that b times the mean queue must exceed, so that the price is positive.
+  Reference target = Reference::bytes(Bytes(5500));
   double slope = 1;  ///< b: factor of the mean queue in the price, 0 < b < π/2; above that CLAMP is unstable
-  /// Decay of the queue's mean in 1/s, > 0. When an arrival comes I seconds after the previous one, the old mean gets
-  /// the weight e^{−forgetting·I}.
+  /// Decay of the mean queue length in 1/s, > 0. When a packet arrives I seconds after the previous one, the old mean
+  /// gets the weight e^{−forgetting·I}.
   double forgetting = 2;
   Bytes frame{40};  ///< size of a radio frame, for a target in frames, > 0
 
@@ -30,8 +31,8 @@ struct ClampPriceParameters {
 /// 2008). Returns the broken rules.
 [[nodiscard, gnu::cold, gnu::noinline]] std::vector<Violation> validate(const ClampPriceParameters& parameters);
 
-/// Agent of CLAMP that computes the price of one radio queue at the Node-B (Andrew, Hanly & Mukhtar, TMC 2008, section
-/// 4.1). The paper places this agent in the access router. Reads no clock. Not thread-safe.
+/// Computes the congestion price of one radio queue at the Node-B by the CLAMP algorithm (Andrew, Hanly & Mukhtar, TMC
+/// 2008, section 4.1). In the paper an agent in the access router does this. Reads no clock. Not thread-safe.
 ///
 /// Interpretation of the paper: the available copy has lost the minus sign of e^{−2·I}; I is the time since the
 /// previous arrival.
@@ -46,7 +47,7 @@ class ClampPriceAgent {
   void on_arrival(Instant now, Bytes queue);
   /// Returns a report with the mean queue q̄ and the price p = max((b·q̄ − a)/μc, 0), eq. 13 of the CLAMP paper; b is
   /// the slope and a the target of the parameters. `output` is μc, the measured rate at which data leaves the queue. If
-  /// it is 0, a queue above the target has the largest price.
+  /// it is 0 and b·q̄ exceeds a, the price is the largest one.
   [[nodiscard]] feedback::ClampPrice price(Rate output) const;
 
  private:

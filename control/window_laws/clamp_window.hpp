@@ -41,8 +41,9 @@ struct ClampWindowState {
   bool slow_start = true;
 };
 
-/// Window agent of CLAMP for one flow (Andrew, Hanly & Mukhtar, TMC 2008, sections 4.2 and 4.3). The paper places it in
-/// the receiver, but it works at any point that the flow's data passes. Reads no clock. Not thread-safe.
+/// Computes the window of one flow by the CLAMP algorithm (Andrew, Hanly & Mukhtar, TMC 2008, sections 4.2 and 4.3). In
+/// the paper an agent in the receiver does this, but it works at any point that the flow's data passes. Reads no clock.
+/// Not thread-safe.
 ///
 /// In this comment, w is the window, Δw its change by one packet, d̂ the round trip, and μ̂ the flow's rate, measured
 /// over ν packets.

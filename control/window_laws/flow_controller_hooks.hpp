@@ -13,7 +13,8 @@ struct FlowControllerStart {
   Bytes segment{1448};    ///< size of the flow's largest segment, ≥ 1
 };
 
-/// Rule by which a controller counts the flows that share a queue; its values are parameters of GwaFlowCount.
+/// Rule by which a controller counts the flows that share a queue. Its members are parameters of GwaFlowCount, which
+/// computes a mean of that number.
 struct FlowCounting {
   double decay = 0;
   Duration interval = std::chrono::seconds(1);

@@ -27,14 +27,14 @@ struct FlowControllerParameters {
 #undef X
 };
 
-/// CLAMP's window agent as the controller of one flow. It treats acknowledged bytes as arrived data, because the UE has
+/// CLAMP (ClampWindow) as the controller of one flow. It treats acknowledged bytes as arrived data, because the UE has
 /// just received them.
 ///
-/// When CLAMP replaces another controller, its first window is the bytes on the path plus the flow's share of CLAMP's
-/// target queue. The Node-B's price depends on a mean queue, which still contains the previous controller's queue for
-/// seconds. With that price the window would close, and reopen only by τ (ClampWindowParameters::gain) per round trip.
-/// So the window stays fixed until the old queue has emptied, for at most one second. After that, CLAMP uses a price
-/// computed from the current queue, until the reported price is as low.
+/// When CLAMP replaces another controller, its first window is the sum of three amounts: the bytes on the path, the
+/// flow's share of CLAMP's target queue, and τ (ClampWindowParameters::gain). The Node-B's price depends on a mean
+/// queue, which still contains the previous controller's queue for seconds. With that price the window would close, and
+/// reopen only by τ per round trip. So the window stays fixed until the old queue has emptied, for at most one second.
+/// After that, CLAMP uses a price computed from the current queue, until the reported price is as low.
 class ClampController : public FlowControllerHooks {
  public:
   ClampController(const FlowControllerParameters& parameters, const FlowControllerStart& start);
@@ -54,7 +54,9 @@ class ClampController : public FlowControllerHooks {
   [[nodiscard]] Duration price(Instant now, const QueueView& queue);
 
   Bytes segment_;
-  Reference target_;  ///< a in the formula of the price: length of the queue above which the price is positive
+  /// A in the formula of CLAMP's price: queue length that b times the mean queue must exceed, so that the price is
+  /// positive.
+  Reference target_;
   double slope_;
   Bytes frame_;
   Instant draining_until_ = never;
