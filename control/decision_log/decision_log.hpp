@@ -107,7 +107,8 @@ class DecisionLog {
   void set_time(Instant now) { now_ = now; }
 
   /// Calls the controller, and records the call if the controller is selected for recording. `identify` is a function
-  /// that returns a ControllerIdentity<RecordedController<Law>::Origin>; it is called only when needed.
+  /// that returns a ControllerIdentity<RecordedController<Law>::Origin>. It is called only if the controller has no
+  /// entry yet, or if its state must be recorded.
   template <typename Call, typename Law, typename Identify, typename... Arguments>
   [[gnu::cold, gnu::noinline]] auto record(Law& law, const Identify& identify, const Arguments&... arguments) {
     RecordedEntry* entry = find_entry(&law);
@@ -137,7 +138,7 @@ class DecisionLog {
 
   /// Returns the entry of the controller at the address `law`, or null if that controller is not recorded.
   [[nodiscard]] RecordedEntry* find_entry(const void* law);
-  /// Adds an entry for the controller at `law`, whose kind has the name `word` in the log. Returns null if all entries
+  /// Adds an entry for the controller at `law`, whose type has the name `word` in the log. Returns null if all entries
   /// are used.
   [[nodiscard]] RecordedEntry* add_entry(const void* law, std::string_view word);
   /// True if the controllers of this UE or connection are selected for recording.

@@ -12,7 +12,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// Limit of byte amounts in a decision log. It is large, because stream positions grow during the whole connection.
+/// Limit of whole numbers of bytes in a decision log. It is large, because stream positions grow during the whole
+/// connection.
 constexpr std::int64_t max_bytes = std::int64_t{1} << 50U;
 constexpr Duration longest = std::chrono::seconds(1'000'000);
 

@@ -52,8 +52,8 @@ struct FieldPlace {
 
 /// Limit of times in a decision log, in nanoseconds. Neither the sum nor the difference of two such times overflows.
 inline constexpr std::int64_t furthest = std::int64_t{1} << 61U;
-/// Limit of byte amounts and of rates in bytes per second. No link or queue reaches it. A rate of this size times the
-/// longest duration that read_duration() accepts does not overflow.
+/// Limit of floating-point numbers, such as amounts of bytes, and of rates in bytes per second. No link or queue
+/// reaches it. A rate of this size times the longest duration that read_duration() accepts does not overflow.
 inline constexpr double largest = 1e12;
 
 template <typename T>

@@ -40,7 +40,7 @@ class Fallback {
  public:
   explicit Fallback(FallbackParameters parameters = {}) : parameters_(parameters) {}
 
-  /// Records an authenticated report received at `now`. `period` is the time until the next report, as this one
+  /// Records an authenticated report received at `now`. `period` is the time until the next report, as the report
   /// announces it. `rate` is the mean service rate in the report, for seed_window(). If `state` is `released`, the UE
   /// has no radio link, and control by reports ends at once. Returns what limits sending now: reports or congestion
   /// control.

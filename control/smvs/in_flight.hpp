@@ -24,8 +24,8 @@ class InFlight {
   /// after `lifetime` count as lost; zero means two round trips and 20 ms.
   explicit InFlight(Duration round_trip, Duration lifetime = Duration::zero());
 
-  /// Returns the default lifetime (two round trips and 20 ms) plus two slices of the history. Bytes sent longer ago no
-  /// longer change the estimate. `round_trip` is that between proxy and Node-B.
+  /// Returns the default lifetime (two round trips and 20 ms) plus two slices (short intervals) of the history of sent
+  /// bytes. Bytes sent longer ago no longer change the estimate. `round_trip` is that between proxy and Node-B.
   [[nodiscard]] static Duration horizon(Duration round_trip);
   /// Sets the number of bytes sent so far to `total`. All of them must have been sent longer than horizon() ago,
   /// because the history of recently sent bytes does not contain them. Requires a new object.
