@@ -11,21 +11,21 @@ namespace sluice::control {
 namespace {
 
 /// Half of the longest time for which a minimum of the control loop delay counts: it counts for 10 to 20 s. That delay
-/// is the time from forwarding a window to the first data that needs this window.
+/// is the time from forwarding a receive window to the first data that needs this window.
 constexpr Duration control_loop_memory = std::chrono::seconds(10);
 /// Distance in µs of two marks (recorded positions with their times) up to which the data between them counts as sent
 /// at one time.
 constexpr std::int32_t mark_resolution = 2000;
-/// Fixed part of the time within which a sender must use a new window to count as limited by it. It allows for a sender
-/// that is busy for a moment. The other part is 9/8 of the control loop delay (time from a window to the data that
-/// needs it).
+/// Fixed part of the time within which a sender must use a new receive window to count as limited by it. It allows for
+/// a sender that is busy for a moment. The other part is 9/8 of the control loop delay (time from a window to the data
+/// that needs it).
 constexpr Duration response_slack = std::chrono::milliseconds(5);
-/// Divisor of the control loop delay (time from a window to the data that needs it). The quotient extends the time
-/// within which a sender must use a new window. A larger quotient would count a sender as limited by that window,
-/// although the sender's own smaller window limits it.
+/// Divisor of the control loop delay (time from a receive window to the data that needs it). The quotient extends the
+/// time within which a sender must use a new window. A larger quotient would count a sender as limited by the receive
+/// window, although the sender's own smaller window limits it.
 constexpr std::int64_t response_slack_part = 8;
-/// Time for which a sender must have used every new window later than response_timeout(), so that the window no longer
-/// counts as its limit.
+/// Time for which a sender must have used every new receive window later than response_timeout(), so that the window no
+/// longer counts as its limit.
 constexpr Duration limited_for = std::chrono::milliseconds(500);
 
 std::uint32_t low_bits(Bytes position) {
@@ -144,9 +144,9 @@ void EndToEndFlowEstimator::on_window(Instant now, Bytes edge, Bytes segment) {
   edge_ = edge;
 }
 
-/// Updates whether the window limits the sender. `response_time` is the time from forwarding a window to the first data
-/// that needed it. If it is at most response_timeout(), the window limits the sender. If it was longer for half a
-/// second without exception, the window does not.
+/// Updates whether the receive window limits the sender. `response_time` is the time from forwarding a window to the
+/// first data that needed it. If it is at most response_timeout(), the window limits the sender. If it was longer for
+/// half a second without exception, the window does not.
 void EndToEndFlowEstimator::update_window_limited(Instant now, Duration response_time) {
   if (response_time <= response_timeout()) {
     window_limited_ = true;
