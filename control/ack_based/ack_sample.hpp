@@ -25,7 +25,7 @@ struct AckSample {
   /// Time that the ACK waited for the uplink: its one-way delay beyond the smallest observed one
   /// (TimestampOneWayDelay). Negative if unknown.
   Duration ack_delay{-1};
-  /// Bytes of traffic that the window does not limit, such as UDP, sent to the UE since the last sample.
+  /// Bytes of traffic that the controller does not limit, such as UDP, sent to the UE since the last sample.
   Bytes cross_traffic{};
   Bytes uploaded{};  ///< IP bytes of data that the UE has sent on split connections since the last sample
   /// time from a change of the controller's window until data that the new window allows arrives at the proxy, ≥ 0;

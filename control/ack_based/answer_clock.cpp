@@ -11,8 +11,8 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-/// Shortest time with a full window and without any answer (short datagram from the UE) after which a hold (pause of
-/// the flow) begins. The count of bytes in flight is then assumed to be wrong, and the hold corrects it.
+/// Shortest time for which the flow's window must be full without any answer (short datagram from the UE) until a hold
+/// (pause) begins. The count of bytes in flight is then assumed to be wrong, and the hold corrects it.
 constexpr Duration min_stall = milliseconds(250);
 /// Base delay (round trip without a queue) that is assumed until one is measured. It is also one part of the time for
 /// which the answer to a probe (datagrams sent after a pause of the flow) is awaited. That part doubles with each
@@ -328,7 +328,8 @@ Duration AnswerClock::silence() const {
   return silence_.time(!counts() || in_flight_.holds_at_least(per_answer_.value()));
 }
 
-/// Returns how long the window may be full without an answer until a hold (pause of the flow) begins.
+/// Returns how long the window that limits the flow may be full without an answer until a hold (pause of the flow)
+/// begins.
 Duration AnswerClock::stall_time() const {
   return std::max(min_stall * (1 << lost_probes_), silence() + base_delay());
 }

@@ -49,7 +49,7 @@ class AnswerClock {
   /// Records that the proxy has dropped a datagram of the flow. The UE answers the next datagram at once, because it
   /// detects that one is missing.
   void on_dropped() { is_behind_drop_ = true; }
-  /// What one answer (a short datagram from the UE) acknowledges.
+  /// Data that one answer (a short datagram from the UE) acknowledges.
   struct Delivery {
     Bytes delivered;        ///< bytes that the answer acknowledges
     Duration round_trip{};  ///< time since the newest acknowledged datagram was sent; zero if the answer acknowledges
@@ -66,15 +66,16 @@ class AnswerClock {
   /// Returns the time at which on_time() must be called; `never` if only an answer can change the state.
   [[nodiscard]] Instant deadline() const;
 
-  /// True if the number of datagrams per answer is known, so that in_flight() is valid and a window may limit the flow.
+  /// True if the number of datagrams per answer is known, so that in_flight() is valid. A controller's window may then
+  /// limit the flow.
   [[nodiscard]] bool counts() const { return phase_ != Phase::given_up && per_answer_.is_known(); }
   /// True if nothing of the flow may be sent now. This is so in a hold, until the radio queue is empty. It is so again
   /// after the last datagram of the probe (datagrams sent after the hold), until the first answer to the probe.
   [[nodiscard]] bool holds() const {
     return phase_ == Phase::holding || (phase_ == Phase::probing && probe_.left == 0);
   }
-  /// Returns how many datagrams of a probe (datagrams sent after a hold) may still be sent although the window is full;
-  /// zero outside a probe.
+  /// Returns how many datagrams of a probe (datagrams sent after a hold) may still be sent although the flow's window
+  /// is full; zero outside a probe.
   [[nodiscard]] std::uint32_t probes() const { return phase_ == Phase::probing ? probe_.left : 0; }
   /// True if the UE's answers do not fit a fixed number of datagrams per answer. Nothing is estimated any more then.
   [[nodiscard]] bool has_given_up() const { return phase_ == Phase::given_up; }
@@ -162,7 +163,7 @@ class AnswerClock {
   Counted counted_;
   Instant next_hold_{};
   Instant counting_since_{};  ///< end of the last hold (pause of the flow) and of its probe
-  Instant checked_at_{};      ///< time at which on_time() last checked whether the window is full
+  Instant checked_at_{};      ///< time at which on_time() last checked whether the flow's window is full
   Instant last_sent_{};
   /// Part of a datagram (0 … 1) that answers have acknowledged and that in_flight_ still contains, because only whole
   /// datagrams are removed.

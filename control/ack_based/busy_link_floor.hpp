@@ -36,7 +36,7 @@ class BusyLinkFloor {
     Bytes in_flight;          ///< bytes in flight after the ACK, ≥ 0
     Bytes lost;               ///< bytes marked lost since the last sample, ≥ 0
     Bytes uploaded;           ///< IP bytes of data that the UE has sent since the last sample, ≥ 0
-    bool is_limited = false;  ///< true if the window limits the sender
+    bool is_limited = false;  ///< true if the controller's window limits the sender
     /// Time that the newest data has waited in the downlink's queue: the round trip minus the delay of the ACK and
     /// minus the base delay (round trip through an empty queue). Negative if unknown.
     Duration wait{};
@@ -74,10 +74,12 @@ class BusyLinkFloor {
   Instant round_began_{};     ///< start of the present round (about a round trip); zero: no round yet
   Bytes round_left_;          ///< bytes in flight at the start of the present round that are not delivered yet
   Bytes delivered_;           ///< bytes delivered in the present round (about a round trip)
-  Bytes limited_;             ///< bytes of `delivered_` that were delivered while the window limited the sender
+  /// Bytes of `delivered_` that were delivered while the controller's window limited the sender.
+  Bytes limited_;
   /// Shortest known wait in the downlink's queue in the present round (about a round trip); negative if none is known.
   Duration least_wait_{-1};
-  /// Rounds until the last raise of the window is evaluated; zero: it was evaluated, or there was none.
+  /// Rounds (about a round trip each) until the last raise of the window is evaluated. Zero if it was evaluated, or if
+  /// there was none.
   std::uint8_t until_judged_ = 0;
   bool has_loss_ = false;  ///< true if bytes were lost in the present round (about a round trip)
   bool uploads_ = false;

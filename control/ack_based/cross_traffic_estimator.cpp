@@ -9,7 +9,7 @@ namespace sluice::control {
 namespace {
 
 /// Share of cross traffic (which the proxy does not control) in all bytes to the UE above which cross traffic counts as
-/// filling the queue. The window is then at least a fair share of all bytes in flight.
+/// filling the queue. The controller's window is then at least a fair share of all bytes in flight.
 constexpr double competition_threshold = 0.2;
 /// Time constant of the mean rates of controlled and of cross traffic. A queue that cross traffic fills becomes longer
 /// and shorter with about this period, so means over a shorter time would oscillate too.

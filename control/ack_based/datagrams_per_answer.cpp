@@ -41,7 +41,7 @@ constexpr std::uint8_t max_corrected_counts = 20;
 /// Largest number of datagrams per answer that is accepted.
 constexpr double max_value = 16;
 /// Mean time between two answers below which more than two datagrams per answer are accepted. At longer times the
-/// receiver's ACK timer may cause the answers; 25 ms is its usual value (RFC 9000 section 18.2).
+/// receiver's ACK timer may cause the answers; 25 ms is the default of this timer (RFC 9000 section 18.2).
 constexpr Duration min_timer = std::chrono::milliseconds(20);
 
 /// True if `ratio` (datagrams divided by answers) agrees with the whole number `whole`. Unexpected answers may make the

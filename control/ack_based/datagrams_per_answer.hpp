@@ -37,8 +37,8 @@ class DatagramsPerAnswer {
   /// True if the receiver answers each n-th datagram for a whole number n. value() is n, or a little more while recent
   /// ratios exceed n. False if value() is a mean of ratios.
   [[nodiscard]] bool is_whole() const { return is_whole_; }
-  /// True if recent ratios (datagrams divided by answers) exceed the learned whole number. AnswerClock then pauses the
-  /// flow again soon, because a further count confirms or refutes this.
+  /// True if recent ratios (datagrams divided by answers) exceed the learned whole number. AnswerClock then begins its
+  /// next hold (pause of the flow) after 1 s, because a further count confirms or refutes this.
   [[nodiscard]] bool exceeds_whole() const { return is_whole_ && (ratio_above_ > 0 || corrected_counts_ > 0); }
 
  private:

@@ -342,7 +342,8 @@ Duration DelayBasedController::feedback_delay() const {
   return base_delay() + greater(aggregation, ack_delay_.mean());
 }
 
-/// True if a Node-B's reports arrive often enough to detect a longer path without a drain of the queue.
+/// True if a Node-B's report was received within the last 100 ms. With reports that are this frequent, a longer path is
+/// detected without a drain of the queue.
 bool DelayBasedController::is_reported(Instant now) const {
   return reported_at_ != Instant{} && now - reported_at_ <= max_observed_gap;
 }
@@ -431,7 +432,7 @@ void DelayBasedController::update_base_delay(const AckSample& ack_sample, bool i
 }
 
 /// Begins a drain, which empties the queue. Other UEs that share the queue drain it too. Their earlier bytes leave it
-/// within one round trip, which is assumed to be the shorter of the mean and the newest one.
+/// within one round trip, which is assumed to be the shorter of the mean and the newest round trip.
 ///
 /// Sets the limit of the rate in drain_window() for a queue shared with other UEs, because bursts of ACKs raise the
 /// mean rate. The limit is 1.25 times the bytes in flight per round trip.

@@ -32,7 +32,7 @@ class DeliveryEstimator {
   /// Discards all samples.
   void restart();
 
-  /// True if the samples suffice for a mean rate, or seed() has set one.
+  /// True if a mean rate is known, from samples or from seed().
   [[nodiscard]] bool has_sample() const { return mean_ > 0; }
   /// Returns the mean delivery rate, an exponential mean with the time constant `memory`; zero while unknown.
   [[nodiscard]] Rate rate() const { return Rate::bytes_per_second(mean_); }

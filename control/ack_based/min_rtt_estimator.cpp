@@ -141,8 +141,8 @@ void MinRttEstimator::request_drain(Instant now) {
 }
 
 /// True if a routine drain of the queue is due. All UEs begin routine drains at the same multiples of 5 s. Each
-/// `slots_per_drain_`-th multiple has a drain in any case, because a confirmed base delay (RTT without a queue) may
-/// still contain other UEs' queue.
+/// `slots_per_drain_`-th multiple has a drain even if the base delay (RTT without a queue) is confirmed. Such a base
+/// delay may still contain a queue of other UEs.
 bool MinRttEstimator::is_routine(Instant now) const {
   if (slot_of(drain_began_) == slot_of(now) || !is_common(now, value_)) return false;
   const bool stepped = changed_at_ != Instant{} && now - changed_at_ <= unsettled_for;

@@ -75,9 +75,10 @@ class MinRttEstimator {
   /// Returns the shortest round trip of the last 20 s or more if all of these were longer than the target queue allows;
   /// else nothing. The owner then raises the base delay (RTT without a queue) to the returned value.
   [[nodiscard]] std::optional<Duration> forced_reset_value() const;
-  /// True if a drain, which empties the queue to measure the path, is due at `now`. A routine drain is due at certain
-  /// multiples of 5 s. After a drain that found a shorter base delay (RTT without a queue), another one is soon due.
-  /// After suspect(), or while the base delay of slow start is not validated, a drain is due at once.
+  /// True if a drain, which empties the queue to measure the path, is due at `now`. A routine drain is due at some
+  /// multiples of 5 s. After a drain that found a shorter base delay (RTT without a queue), another one is due at a
+  /// later multiple of 0.5 s. After suspect(), or while the base delay of slow start is not validated, a drain is due
+  /// at once.
   [[nodiscard]] bool is_stale(Instant now) const;
 
   /// Requests a queue drain at once, because the path's base delay (RTT without a queue) may have become `round_trip`.

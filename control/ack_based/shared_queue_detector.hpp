@@ -21,8 +21,7 @@ class SharedQueueDetector {
   struct Sample {
     Instant now;
     Duration silence{};  ///< time since the previous ACK
-    /// longest time without ACKs that counts in the delivery rate in any case; only a longer one can show a shared
-    /// queue
+    /// longest time without ACKs that always counts in the delivery rate; only a longer one can show a shared queue
     Duration counted{};
     Duration round_trip{};  ///< RTT of the newest segment that was sent only once (Karn's algorithm); zero: unknown
     Duration srtt{};        ///< smoothed round trip before this ACK

@@ -43,7 +43,7 @@ class SlowStart {
   void on_delivered(Bytes delivered) { window_ += static_cast<double>(delivered.count()); }
   /// True if the path is full: in three successive rounds the delivery rate stayed below 1.25 times the rate of an
   /// earlier round. This is BBR's test for a full pipe. `delivered` is the mean delivery rate, and `round` the length
-  /// of a round. A sample that the window does not limit (`uses_window` is false) restarts the test.
+  /// of a round. A sample that the controller's window does not limit (`uses_window` is false) restarts the test.
   [[nodiscard]] bool is_full_pipe(Instant now, Rate delivered, Duration round, bool uses_window);
 
   /// Calls visit(name, value) for each data member that changes after construction. The decision log, which records

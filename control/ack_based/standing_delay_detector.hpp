@@ -23,8 +23,8 @@ class StandingDelayDetector {
   };
   /// Returns the round trip if it shows that the delay stayed long although the data in flight was halved, else
   /// nothing. The acknowledged segment was then sent after the halving, and its round trip is at least 0.9 of the
-  /// shortest earlier one. Round trips must also have been long for 0.4 s and for four round trips. Detection restarts
-  /// after a comparison.
+  /// shortest earlier one. Round trips must also have been longer than the target queue allows for 0.4 s, and for four
+  /// round trips. Detection restarts after a comparison.
   std::optional<Duration> on_long(const Sample& sample);
   /// Restarts detection. Called because a round trip was as short as the target queue allows, or because this sender's
   /// queue did not cause it.
