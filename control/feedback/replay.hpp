@@ -55,8 +55,8 @@ struct ReceivedAt {
 /// than any discarded sender had. Recorded datagrams of the discarded senders have no such epoch.
 class ReplayGuard {
  public:
-  /// Largest time by which an epoch may normally be ahead of the local clock. Clocks of machines differ, and a
-  /// machine's clock may wrongly be set to local time instead of UTC.
+  /// Largest time by which the epoch of a legitimate sender may be ahead of the local clock. Clocks of machines differ,
+  /// and a machine's clock may wrongly be set to local time instead of UTC.
   static constexpr Duration lead = std::chrono::hours(24);
   /// A sender is active if a datagram was received from it within this time.
   static constexpr Duration active_for = std::chrono::seconds(2);

@@ -7,9 +7,9 @@
 
 namespace sluice::control::feedback {
 
-/// Determines at the receiver from which sequence number on no datagram of a sender is missing. While later REPORTs
-/// omit a UE, the UE's last report stays valid only if all later datagrams were received. The owner must pass each
-/// accepted datagram once. Not thread-safe.
+/// Finds at the receiver the smallest sequence number of a sender from which on all datagrams were received. While
+/// later REPORTs omit a UE, the UE's last report stays valid only if all later datagrams were received. The owner must
+/// pass each accepted datagram once. Not thread-safe.
 class SequenceGapTracker {
  public:
   /// Records an accepted datagram with the sender's `epoch` and the datagram's number in that epoch. Datagrams may be

@@ -94,7 +94,8 @@ class Session {
   /// the first call the limit is at most default_max_datagram, because only some peers accept longer datagrams.
   void set_limit(std::size_t octets) { limit_ = std::min(octets, config_.max_datagram); }
   [[nodiscard]] std::size_t limit() const { return limit_; }
-  /// Returns the maximum datagram length that all current peers accept, limited by the configuration.
+  /// Returns the maximum length of datagrams that all current peers accept, at most the configured one. A peer is
+  /// current if a datagram was received from it in the last two seconds.
   [[nodiscard]] std::size_t limit_of_peers(Instant now) const {
     return peer_features(now).large ? config_.max_datagram : std::min(config_.max_datagram, default_max_datagram);
   }

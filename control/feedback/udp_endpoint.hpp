@@ -16,8 +16,8 @@
 
 namespace sluice::control::feedback {
 
-/// Permits that source addresses of datagrams which authenticate with one key become destinations of messages. Only the
-/// given addresses are permitted.
+/// Permission to send messages to the source addresses of datagrams that authenticate with one key. Only the listed
+/// addresses are permitted.
 struct LearnFrom {
   std::uint32_t key = 0;            ///< id of the key that the sender uses
   std::vector<IpPrefix> addresses;  ///< addresses to which messages may be sent; empty permits none
@@ -26,7 +26,8 @@ struct LearnFrom {
 struct UdpEndpointConfig {
   boost::asio::ip::udp::endpoint local;               ///< address and port to bind; port 0 = any
   std::vector<boost::asio::ip::udp::endpoint> peers;  ///< configured destinations, to which every message is sent
-  std::vector<LearnFrom> learn;  ///< senders (by key and address) from whose datagrams further destinations are learned
+  /// Permissions, by key and address, under which source addresses of datagrams become destinations.
+  std::vector<LearnFrom> learn;
   std::size_t most_learned = 64;  ///< largest number of learned destinations at one time
 
   /// datagrams received per wake-up before other handlers of the io_context run, ≥ 1
@@ -62,7 +63,7 @@ class UdpEndpoint final : private DatagramSink {
   /// Binds the socket. Throws boost::system::system_error if that fails. All arguments must outlive the endpoint.
   UdpEndpoint(boost::asio::io_context& context, UdpEndpointConfig config, Session& session, RecordHandler& handler);
 
-  /// Starts receiving. stop() ends it; queued handlers then do nothing.
+  /// Starts receiving. stop() ends it; handlers that are still queued in the io_context then do nothing.
   void start() { socket_.start(); }
   void stop() { socket_.stop(); }
 

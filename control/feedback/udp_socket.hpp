@@ -41,7 +41,7 @@ class UdpSocket {
   UdpSocket(const UdpSocket&) = delete;
   UdpSocket& operator=(const UdpSocket&) = delete;
 
-  /// Starts receiving. stop() ends it; queued handlers then do nothing.
+  /// Starts receiving. stop() ends it; handlers that are still queued in the io_context then do nothing.
   void start();
   void stop();
   void send_to(std::span<const std::uint8_t> datagram, const boost::asio::ip::udp::endpoint& peer);
@@ -65,7 +65,7 @@ class UdpSocket {
   SocketCounters counters_;
   bool running_ = false;
 
-  /// object to which queued handlers hold weak references; once it is destroyed they do nothing
+  /// object to which handlers queued in the io_context hold weak references; once it is destroyed they do nothing
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 

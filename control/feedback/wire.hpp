@@ -24,7 +24,7 @@ template <std::unsigned_integral Number>
   }
 }
 
-/// Writes big-endian numbers into a buffer, which must be large enough.
+/// Writes big-endian numbers into a buffer, which must have space for them.
 class WireWriter {
  public:
   explicit WireWriter(std::span<std::uint8_t> buffer) : buffer_(buffer) {}

@@ -15,7 +15,7 @@
 
 namespace sluice::control {
 
-/// Parameters of all per-flow window controllers, as a policy states them.
+/// Parameters of all per-flow window controllers, as a policy of the configuration states them.
 struct FlowControllerParameters {
   /// B: buffer of a UE's radio queue, in bytes. If zero, the reported size is used, or 64 KiB if reports contain none.
   Bytes buffer;
