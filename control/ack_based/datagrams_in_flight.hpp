@@ -55,7 +55,7 @@ class DatagramsInFlight {
   [[nodiscard]] const Run& oldest() const { return runs_[oldest_run_]; }
   [[nodiscard]] Run& newest() { return runs_[(oldest_run_ + run_count_ - 1) % max_runs]; }
 
-  Bytes bytes_;  ///< sum of the bytes of all runs
+  Bytes bytes_;  ///< bytes of all datagrams in flight
   std::uint32_t oldest_run_ = 0;
   std::uint32_t run_count_ = 0;
   std::array<Run, max_runs> runs_{};

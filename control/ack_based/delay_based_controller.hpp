@@ -61,10 +61,9 @@ struct DelayBasedParameters {
 ///   mean over a round trip (SharedQueueDetector).
 /// - base delay: round trip through an empty radio queue (MinRttEstimator). Bytes in flight beyond rate · base delay
 ///   wait in the radio queue.
-/// - target: the target queueing delay. It is the larger of `reference` and `reference_share` · (base
-///   delay + control loop delay). The control loop delay is the time from a new window to the data that it allows; it
-///   is zero on split connections. On a steady link (SteadyLinkDetector) `reference_share` is at most 0.1, and gain at
-///   most 1.1.
+/// - target: the target queueing delay. It is the larger of `reference` and `reference_share` · (base delay + control
+///   loop delay). The control loop delay is the time from a new window to the data that it allows; it is zero on split
+///   connections. On a steady link (SteadyLinkDetector) `reference_share` is at most 0.1, and gain at most 1.1.
 /// - factor: AckSample::reference_factor, which is below 1 while a short flow is active. It is halved if the window
 ///   grows between late ACKs. It is multiplied by 0.75 if the window grows in the pauses of a bursty link.
 /// - n: number of connections. d: bytes of one connection that the UE may leave unacknowledged. On split connections d

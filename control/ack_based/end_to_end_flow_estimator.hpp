@@ -69,7 +69,7 @@ class EndToEndFlowEstimator {
   static constexpr std::size_t capacity = 32;
   /// Mark: the data of the flow had passed the proxy up to position `end` at time `at`.
   struct Mark {
-    std::uint32_t end = 0;  ///< low 32 bits of the position
+    std::uint32_t end = 0;  ///< low 32 bits of the position in the stream
     std::uint32_t at = 0;   ///< low 32 bits of the time in µs
   };
 
@@ -86,7 +86,7 @@ class EndToEndFlowEstimator {
 
   Bytes sent_;
   Bytes acked_;
-  Bytes out_of_order_;  ///< bytes received out of order
+  Bytes out_of_order_;  ///< bytes that the receiver got out of order, beyond a missing segment
   /// End of the data in flight at the last retransmission; earlier data gives no RTT (Karn's algorithm).
   Bytes retransmitted_;
   Bytes edge_{-1};  ///< furthest right edge of a receive window that was forwarded to the sender; negative: none yet

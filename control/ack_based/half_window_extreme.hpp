@@ -23,7 +23,7 @@ class HalfWindowExtreme {
       newest_ = value;
     }
   }
-  /// Sets the extreme to `value` and discards earlier ones.
+  /// Sets the extreme to `value`, and discards all earlier values.
   void set(Instant now, Value value) {
     before_ = newest_ = value;
     since_ = now;
@@ -32,7 +32,7 @@ class HalfWindowExtreme {
   void clear() { known_ = false; }
 
   [[nodiscard]] bool known() const { return known_; }
-  /// Returns the extreme value. Requires known().
+  /// Returns the smallest recent value, or the largest if Better is std::greater. Requires known().
   [[nodiscard]] Value value() const { return Better()(before_, newest_) ? before_ : newest_; }
 
   /// Calls visit(name, value) for each data member that changes after construction. The decision log, which records

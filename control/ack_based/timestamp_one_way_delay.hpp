@@ -54,7 +54,8 @@ class TimestampOneWayDelay {
   Duration min_delay_{};
   std::uint32_t origin_ticks_ = 0;
   std::uint32_t checked_ticks_ = 0;  ///< the peer's TSval when the rate of its clock was last checked
-  std::uint8_t rejections_ = 0;      ///< number of calls of reject()
+  /// Number of impossible delays (calls of reject()); from 2 on the peer's clock is not used.
+  std::uint8_t rejections_ = 0;
   /// number of successive intervals of five seconds whose minimum delay exceeded the one before by more than 10 ms
   std::uint8_t rises_ = 0;
   bool in_milliseconds_ = false;  ///< true if a tick is 1 ms according to the last rate check

@@ -85,12 +85,12 @@ class AckRegulator {
   AckRegulatorParameters parameters_;
   EmptyQueueRelease rescue_;
   SourcePhase phase_ = SourcePhase::slow_start;
-  Bytes arrived_;   ///< highest position of the data received from the server
-  Bytes released_;  ///< highest position acknowledged to the server
-  Bytes acked_;     ///< highest position that the UE has acknowledged
+  Bytes arrived_;   ///< highest stream position of data received from the server
+  Bytes released_;  ///< highest stream position acknowledged to the server
+  Bytes acked_;     ///< highest stream position that the UE has acknowledged
   Bytes queue_;
   Bytes window_;           ///< W: estimated window of the source in bytes
-  Bytes round_end_;        ///< position whose acknowledgement to the server ends the current round trip
+  Bytes round_end_;        ///< stream position whose acknowledgement to the server ends the current round trip
   Bytes window_at_round_;  ///< W when the current round trip began
   /// Highest position that had arrived at the last drop; once it is acknowledged, the recovery ends.
   Bytes recovery_end_;

@@ -11,7 +11,7 @@ namespace sluice::control {
 /// is the newest. The owner of the controller stores the ACKs in order of arrival, and informs the controller of each
 /// ACK that it sends.
 struct AckRelease {
-  Bytes up_to = Bytes::max();  ///< position up to which every withheld ACK is released
+  Bytes up_to = Bytes::max();  ///< withheld ACKs up to this stream position are released
   std::size_t at_least = 0;    ///< minimum number of the oldest withheld ACKs to release, even if `up_to` excludes them
 
   [[nodiscard]] static constexpr AckRelease all() { return {}; }

@@ -55,7 +55,7 @@ class AdvertisedWindow {
   std::uint8_t scale_;
   bool any_ = false;         ///< true if a duplicate ACK may repeat the last window field
   bool advertised_ = false;  ///< true once a right edge has been advertised
-  Bytes ack_;                ///< position that the last ACK acknowledged
+  Bytes ack_;                ///< stream position that the last ACK acknowledged
   std::uint16_t offered_ = 0;
   std::uint16_t field_ = 0;
   Bytes edge_;  ///< furthest right edge that was advertised to the sender

@@ -98,7 +98,7 @@ class ClampWindow {
   /// number of consecutive packets in a group; the ring stores groups and not single packets, so its size is constant
   std::uint16_t per_group_;
   std::uint16_t in_newest_ = 0;
-  double sum_ = 0;  ///< bytes of all groups in the ring
+  double sum_ = 0;  ///< bytes of all packets whose groups are in the ring
   Instant last_{};
   double rate_ = 0;          ///< μ̂: measured rate in bytes/s
   double round_trip_s_ = 0;  ///< d̂: estimated round trip in seconds

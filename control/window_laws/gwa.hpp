@@ -84,7 +84,7 @@ class GwaFlowCount {
   Duration interval_;
   ActiveFlows flows_;
   double average_ = 0;
-  Instant next_{};  ///< end of the current interval
+  Instant next_{};  ///< end of the current interval Δ, when the mean number of flows is updated
   bool any_ = false;
 };
 

@@ -39,7 +39,7 @@ struct FlowView {
 /// Values of an ACK received from the UE.
 struct AckView {
   Instant now{};
-  Bytes ack;             ///< position that the ACK acknowledges
+  Bytes ack;             ///< stream position that the ACK acknowledges
   Bytes newly;           ///< bytes that this ACK acknowledges for the first time
   Bytes offered;         ///< receive window in bytes that the UE advertises in the ACK
   bool limited = true;   ///< false if the controller's window is known not to have limited the sender

@@ -85,9 +85,9 @@ class WindowRegulator {
 
   WindowRegulatorParameters parameters_;
   EmptyQueueRelease rescue_;
-  Bytes dequeued_;  ///< highest position that left the queue
-  Bytes acked_;     ///< highest position the UE has acknowledged
-  Bytes released_;  ///< highest position acknowledged to the server
+  Bytes dequeued_;  ///< highest stream position that left the queue
+  Bytes acked_;     ///< highest stream position that the UE has acknowledged
+  Bytes released_;  ///< highest stream position acknowledged to the server
   Bytes edge_;      ///< furthest right edge sent to the server
   bool advertised_ = false;
 };
