@@ -26,7 +26,8 @@ class AnswerAgreement {
   /// Sets the number of datagrams since the last expected answer to zero. Called when the number of datagrams per
   /// answer has just become known, because earlier datagrams were counted with an assumed number.
   void restart_datagrams() { unanswered_ = 0; }
-  /// Restarts the comparison and sets ratio() to 1. Called when the number of datagrams per answer is learned again.
+  /// Restarts the comparison of expected and received answers (short datagrams from the UE), and sets ratio() to 1.
+  /// Called when the number of datagrams per answer is learned again.
   void restart() { *this = {}; }
   /// Ends the present measuring period if it has lasted for at least 2 s and contains at least 256 answers (short
   /// datagrams from the UE). Returns true if ratio() was updated. The first call that ends a period updates nothing,

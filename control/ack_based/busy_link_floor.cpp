@@ -25,9 +25,9 @@ constexpr double busy = 0.95;
 /// Longest round (about a round trip), in s, whose measured waits in the downlink's queue are accepted at any delivery
 /// rate. A longer round may contain longer ACK delays, which TimestampOneWayDelay can take for a clock that was set.
 constexpr double clock_range = 1;
-/// Smallest delivery rate, as a share of the link's rate, of a round longer than `clock_range` whose measured waits in
-/// the downlink's queue are accepted. If all data waits in that queue, the link is busy. A lower rate therefore shows
-/// that the ACKs have waited, and not the data.
+/// Share of the link's rate that a round longer than `clock_range` must reach, so that its measured waits in the
+/// downlink's queue are accepted. If all data waits in that queue, the link is busy. At a lower rate the ACKs have
+/// waited, and not the data.
 constexpr double plausible = 0.75;
 /// Share by which window(), the smallest window during an upload, falls in each round (about a round trip) that shows
 /// the link busy. It falls because the downlink may have a queue that is not visible.

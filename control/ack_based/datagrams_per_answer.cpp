@@ -35,8 +35,9 @@ constexpr double max_deviation = 0.07;
 /// Share by which a ratio (datagrams divided by answers) must exceed the learned whole number to count as larger. After
 /// two such ratios in sequence, the larger one replaces the whole number.
 constexpr double max_above_whole = 0.004;
-/// Number of counts for which larger ratios may replace the learned whole number, after two successive ratios have
-/// exceeded it. A ratio is datagrams divided by answers. After these counts the whole number applies again.
+/// Number of further counts for which larger ratios may replace the learned whole number, after two successive ratios
+/// have exceeded it. A count has the numbers of datagrams and of their answers; their quotient is the ratio. After
+/// these counts the whole number applies again.
 constexpr std::uint8_t max_corrected_counts = 20;
 /// Largest number of datagrams per answer that is accepted.
 constexpr double max_value = 16;
@@ -111,7 +112,8 @@ void DatagramsPerAnswer::correct_whole(double ratio) {
   value_ = std::max(corrected_counts_ > 0 ? std::max(ratio_above_, before) : 0, whole_);
 }
 
-/// Adds a count to the mean number of datagrams per answer, or discards the mean if the counts vary too much.
+/// Adds a count (numbers of datagrams and of their answers) to the mean number of datagrams per answer. Discards the
+/// mean if the counts vary too much.
 void DatagramsPerAnswer::correct_mean(double datagrams, double answers) {
   const double change = datagrams / answers / value_ - 1;
   deviation_ += (std::abs(change) - deviation_) / 4;

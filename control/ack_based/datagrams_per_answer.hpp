@@ -25,11 +25,11 @@ class DatagramsPerAnswer {
   /// Adds a count: `datagrams` were sent, and `answers` came to exactly these datagrams. `answer_gap` is the mean time
   /// between two answers.
   void add(double datagrams, double answers, Duration answer_gap);
-  /// Discards all counts and the result, because the receiver has changed. value() keeps the last number as an
-  /// estimate.
+  /// Discards all counts (numbers of datagrams and of their answers) and the result, because the receiver has changed
+  /// how it acknowledges. value() keeps the last number as an estimate.
   void restart();
 
-  /// True if value() was learned from counts, and is not only an estimate.
+  /// True if value() was learned from counts (numbers of datagrams and of their answers), and is not only an estimate.
   [[nodiscard]] bool is_known() const { return is_known_; }
   /// Returns the number of datagrams per answer (short datagram from the UE). While unknown, returns the last estimate,
   /// at first 2.
@@ -54,7 +54,8 @@ class DatagramsPerAnswer {
   std::uint8_t ratio_next_ = 0;   ///< element of ratios_ that the next ratio replaces
   /// number of counts in summed_datagrams_ and summed_answers_ before a result is known
   std::uint8_t summed_counts_ = 0;
-  std::uint8_t corrected_counts_ = 0;  ///< number of further counts for which larger ratios may replace `whole_`
+  /// Number of further counts (of datagrams and their answers) for which larger ratios may replace `whole_`.
+  std::uint8_t corrected_counts_ = 0;
   double value_ = 2;
   double whole_ = 0;  ///< whole number with which the ratios (datagrams divided by answers) agreed
   /// Last ratio (datagrams divided by answers) if it was clearly above whole_, the known whole number; else zero. Two

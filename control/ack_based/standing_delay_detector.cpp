@@ -19,8 +19,8 @@ constexpr Duration min_long = std::chrono::milliseconds(400);
 /// Number of round trips in the shortest time for which round trips must be longer than the target queue allows. It
 /// applies if that time is longer than `min_long`.
 constexpr std::int64_t long_round_trips = 4;
-/// Part of each delivered byte by which min_window(), the number of bytes to keep in flight, grows. About min_window()
-/// bytes are delivered per round trip, so it grows by about this part of itself.
+/// Part of each delivered byte that is added to min_window(), the number of bytes to keep in flight. About min_window()
+/// bytes are delivered in a round trip, so it grows by about a quarter per round trip.
 constexpr double growth = 0.25;
 
 }  // namespace

@@ -14,8 +14,8 @@ enum class SecondLoopController : std::uint8_t {
 };
 
 /// Parameters of the controller of the window that the proxy advertises to the server. The members of the base class
-/// apply to both kinds of controller. `sliding` applies only to the sliding-mode controller. Its target q0, frame size,
-/// smallest target and first allowance are replaced by the values of the base class.
+/// apply to both kinds of controller. `sliding` applies only to the sliding-mode controller. In it, target q0, frame
+/// size, smallest target and first allowance are replaced by the values of the base class.
 struct SecondLoopParameters : ReceiveWindowParameters {
   SecondLoopController law = SecondLoopController::balance;
   SmvsParameters sliding;
