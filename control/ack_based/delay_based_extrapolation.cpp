@@ -115,8 +115,8 @@ Instant DelayBasedController::grows_at(Instant now, Bytes in_flight) const {
   return greater(last_ack_ + ack_gap().from + (delivery_.rate() * gap_gain).time_for(lacks), now + min_wait);
 }
 
-/// Returns when a probe segment may be sent, which tests whether all bytes in flight are lost; `never` if one is in
-/// flight. A probe is in flight if `in_flight` exceeds the window.
+/// Returns when one segment may be sent as a probe whether all bytes in flight are lost. Returns `never` if a probe is
+/// in flight (`in_flight` exceeds the window), or if no timeout is known.
 Instant DelayBasedController::probe_at(Instant now, Bytes in_flight) const {
   const Duration after = probe_timeout();
   if (after == Duration::max() || in_flight > greater(window_ + extrapolated(Duration::max()), in_flight_))

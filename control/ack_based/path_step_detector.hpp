@@ -72,8 +72,8 @@ class PathStepDetector {
   /// ACKs).
   Duration empty_{};
   // Each ACK reads the members from here on.
-  /// Sum of the times without ACKs that ended with an ACK that the UE may have delayed. They are part of the present
-  /// silence.
+  /// Sum of the times without ACKs that ended with an ACK which the UE may have delayed. They are part of the present
+  /// silence (time without ACKs).
   Duration delayed_{};
   Duration newest_{};  ///< round trip of the previous ACK; zero: unknown
   Duration longer_{};  ///< round trip after the first silence (time without ACKs); zero: no first silence
