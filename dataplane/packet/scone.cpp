@@ -25,7 +25,8 @@ constexpr std::uint8_t upper_bits_of_version = 0x7f;
 /// and 0xef7dc0fd.
 constexpr std::uint32_t version = 0x6f7dc0fd;
 constexpr std::uint32_t version_mask = 0x7fffffff;
-/// Offset of the connection IDs in a long header (RFC 8999 section 5.1): a length and the bytes of each one.
+/// Offset in bytes of the two connection IDs in a long header (RFC 8999 section 5.1). Each ID is preceded by its
+/// length.
 constexpr std::size_t connection_ids_at = 5;
 /// Longest connection ID of QUIC version 1 (RFC 9000 section 17.2) and version 2.
 constexpr std::uint8_t max_connection_id = 20;
@@ -33,7 +34,8 @@ constexpr std::uint8_t max_connection_id = 20;
 /// section 5.4.2).
 constexpr std::size_t min_rest = 20;
 
-/// Returns the connection IDs of a long header, each preceded by its length. Returns nothing if they exceed the packet.
+/// Returns the connection IDs of a long header, each preceded by its length. Returns an empty span if they exceed the
+/// packet, or if one is longer than 20 bytes.
 std::span<const std::uint8_t> connection_ids(std::span<const std::uint8_t> packet) {
   std::size_t end = connection_ids_at;
   for (int i = 0; i < 2; ++i) {
@@ -44,8 +46,8 @@ std::span<const std::uint8_t> connection_ids(std::span<const std::uint8_t> packe
                               : std::span<const std::uint8_t>();
 }
 
-/// True if `packet` begins with a QUIC packet that has these connection IDs. A short header has only that of the
-/// destination, without its length.
+/// True if `packet` begins with a QUIC packet that has the connection IDs `ids`, each preceded by its length. If that
+/// packet has a short header, only the destination's ID is compared, because a short header has no other.
 bool belongs_to(std::span<const std::uint8_t> packet, std::span<const std::uint8_t> ids) {
   if (packet.empty()) return false;
   if ((packet[0] & long_header) != 0) {

@@ -16,7 +16,7 @@ inline constexpr std::uint8_t no_scone_advice = 127;
 /// is the largest result.
 [[nodiscard]] std::uint8_t scone_signal_of(Rate rate);
 
-/// Beginning of the payload of a UDP datagram: with or without a SCONE packet.
+/// States whether the payload of a UDP datagram begins with a SCONE packet.
 enum class SconeFormat : std::uint8_t {
   none,       ///< the payload begins with no SCONE packet
   unmatched,  ///< the payload begins like a SCONE packet, but no QUIC packet of the same connection follows
@@ -29,9 +29,9 @@ enum class SconeFormat : std::uint8_t {
 /// Returns the rate signal of a SCONE packet, 0 to 127. Requires scone_format(payload) == SconeFormat::packet.
 [[nodiscard]] std::uint8_t scone_signal(std::span<const std::uint8_t> payload);
 
-/// Overwrites the rate signal of a SCONE packet with a smaller one. `udp` is the UDP datagram with its header, whose
-/// checksum is updated; a checksum of zero stays (IPv4 without a checksum). Requires that the payload has
-/// SconeFormat::packet and that `signal` is below 128.
+/// Sets the rate signal of a SCONE packet. `udp` is the UDP datagram with its header, whose checksum is updated; a
+/// checksum of zero stays (IPv4 without a checksum). Requires that the payload has SconeFormat::packet and that
+/// `signal` is below 128.
 void set_scone_signal(std::span<std::uint8_t> udp, std::uint8_t signal);
 
 }  // namespace sluice::packet

@@ -126,9 +126,9 @@ std::uint8_t AccurateEcn::gap_to(std::uint8_t ace) const {
                                     : std::uint8_t{0};
 }
 
-/// True if the segment is older than the newest one that pass() has processed. `step` is the ACE field of this segment
-/// minus that of the newest one, modulo 8. It decides if neither acknowledgement number nor timestamp shows the order.
-/// More than 4 then means that the segment is older, because its count is probably the smaller one.
+/// True if the segment is older than the newest one that pass() has processed. Compares acknowledgement numbers, then
+/// timestamps. If both are equal, `step` decides: the ACE field of this segment minus that of the newest one, modulo 8.
+/// A step above 4 then means older, because the count only rises, and rarely by more than 4 between two segments.
 bool AccurateEcn::is_stale(const Segment& segment, unsigned step) const {
   constexpr unsigned half = wrap / 2;
   if (!any_passed_) return false;
@@ -177,7 +177,7 @@ void Sender::mark_accurately(AccurateEcn& state, Segment& segment) const {
   segment.ecn = uses_cwnd ? congestion_.codepoint() : ecn_capable;
 }
 
-/// Sends the first acknowledgement of the SYN-ACK separately, because only this ACK reports the ECN field with which
+/// Sends the first acknowledgement of the SYN-ACK as a pure ACK, because only this ACK reports the ECN field with which
 /// the SYN-ACK arrived. After join(), when a proxy stops splitting the connection, also sends the CE-marked ACKs that
 /// raise the peer's count of CE packets.
 void Sender::emit_accurate_answer(Instant now, Output& output) {
@@ -189,9 +189,10 @@ void Sender::emit_accurate_answer(Instant now, Output& output) {
   if (!ack_is_due()) state->answered();
 }
 
-/// Sends pure ACKs that are marked CE, until the peer's count of CE packets has the value passed to join(). A segment
-/// below SND.UNA follows, which the peer must answer; the answer contains its new count. Segments of the peer that
-/// arrive within an RTO may be older than the marks, so they do not show that a mark was lost.
+/// Sends pure ACKs that are marked CE, until the peer's count of CE packets has the value passed to join(). A
+/// keep-alive (a segment below SND.UNA) follows, because the peer must answer it, and the answer contains its new
+/// count. Segments of the peer that arrive within an RTO may be older than the marks, so they do not show that a mark
+/// was lost.
 void Sender::emit_marked_acks(AccurateEcn& state, Instant now, Output& output) {
   while (state.owes_mark()) {
     Segment segment = header(acceptable_seq());
@@ -219,10 +220,10 @@ void Receiver::count_mark(const Segment& segment) {
   if (state->unreported() >= limit || (changed && !bits_.acks_deferred)) bits_.ack_now = true;
 }
 
-/// Processes the number of marked packets that an ACK reports. Returns true if the caller must reduce the window as for
-/// an ECN echo. If the congestion control responds to the number of marks, passes the number to it and returns false.
-/// An ACK that acknowledges nothing new is only processed if its timestamp is newer, because its number may be
-/// outdated.
+/// Processes the number of CE-marked packets that an ACK reports. Returns true if the caller must reduce cwnd as for
+/// the ECE flag of RFC 3168. If the congestion control responds to the number of marks, passes the number to it and
+/// returns false. An ACK that acknowledges nothing new is only processed if its timestamp is newer than the last one
+/// processed. Otherwise the ACK may be outdated.
 bool Sender::handle_ace(AccurateEcn& state, const Segment& segment, const AckEvent& event) {
   if (!state.is_newest(segment, event.delivered != 0)) return false;
   const std::uint32_t packets = (event.delivered + mtu_.mss - 1) / mtu_.mss;

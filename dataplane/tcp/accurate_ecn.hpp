@@ -44,8 +44,8 @@ class AccurateEcn {
 
   /// Records the ECN field in the IP header of the peer's SYN, or of its SYN-ACK if `answers` is true.
   void on_syn(std::uint16_t ecn, bool answers);
-  /// Counts an acceptable segment that arrived with this ECN field. Returns true if the segment carries data and its
-  /// mark differs from that of the data before it (a change-triggered ACK is due).
+  /// Counts an acceptable segment that arrived with this ECN field. Returns true if an ACK is due at once, because the
+  /// segment begins or ends a run of data segments with CE.
   bool on_segment(std::uint16_t ecn, bool carries_data);
   /// Returns how many CE packets have arrived since the ACE field was last sent.
   [[nodiscard]] std::uint8_t unreported() const { return unreported_; }
@@ -184,13 +184,14 @@ class AccurateEcn {
   std::uint8_t passed_ = 0;      ///< newest ACE field of the peer that pass() has processed
   std::uint8_t own_ = 0;         ///< number of marks set by the proxy (mark_own()) that may still arrive at the peer
   std::uint16_t incapable_ = 0;  ///< number of consecutive data packets that passed and were not ECN-capable
-  std::uint8_t hidden_ = 0;      ///< number of marks set by the proxy (mark_own()) that marked() must not return
-  std::uint8_t asked_ = 0;       ///< number of times that the peer was asked again for its count since join()
+  /// Number of marks set by the proxy (mark_own()) that marked() must subtract from its result.
+  std::uint8_t hidden_ = 0;
+  std::uint8_t asked_ = 0;  ///< number of times that the peer was asked again for its count since join()
   /// True if pass() has processed a segment, so that passed_, passed_ack_ and passed_ts_ are valid.
   bool any_passed_ = false;
   SeqNum passed_ack_;  ///< newest acknowledgement number that pass() has processed
   std::uint32_t passed_ts_ = 0;
-  SeqNum own_end_;  ///< end of the newest packet that the proxy has marked (mark_own())
+  SeqNum own_end_;  ///< sequence number after the newest packet that the proxy has marked (mark_own())
   Instant not_before_{};
   Instant ask_again_ = never;
 };
