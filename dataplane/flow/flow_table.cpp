@@ -37,7 +37,7 @@ FlowIndex FlowTable::find(const FlowKey& key, KeyTag tag) const noexcept {
   return at != no_slot ? slots_[at].index() : no_flow;
 }
 
-/// Returns the slot of the key, or no_slot. Searches an IPv4 key in its short form, as the table stores it.
+/// Returns the slot of the key, or no_slot. Searches for an IPv4 key in its short form, in which the table stores it.
 inline std::uint32_t FlowTable::slot_of(const FlowKey& key, std::uint32_t tag) const noexcept {
   const auto words = key.words();
   return is_v4(words) ? probe(ShortKey::of(words), tag) : probe(key, tag);
@@ -63,8 +63,8 @@ FlowIndex FlowTable::probe_from_preferred_slot(const ShortKey& key, KeyTag tag) 
 }
 
 /// Looks up a burst of keys in three passes: slots, keys, comparison. Each pass prefetches the data that the next one
-/// needs. A burst of one key is compared at once. No probing is needed if the key is in its preferred slot, as nearly
-/// all keys are, or if that slot is empty.
+/// needs; a burst of one key is compared without prefetching. No probing is needed if the key is in its preferred slot,
+/// as nearly all keys are, or if that slot is empty.
 void FlowTable::lookup_burst(const KeyBurst& keys, std::span<FlowIndex> out,
                              std::span<std::uint32_t> tags) const noexcept {
   const std::size_t count = keys.size();

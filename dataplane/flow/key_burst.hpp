@@ -42,10 +42,10 @@ class KeyBurst {
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
   /// True if the key with index `at` is not IPv4.
   [[nodiscard]] bool is_long(std::size_t at) const noexcept { return (long_ones_ >> at & 1U) != 0; }
-  /// Returns the words() of a key that is not IPv4. Requires is_long(at). short_key() returns an IPv4 key.
+  /// Returns FlowKey::words() of the key with index `at`. Requires is_long(at), that is, a key that is not IPv4.
   [[nodiscard]] const std::array<std::uint64_t, 5>& long_words(std::size_t at) const noexcept { return long_[at]; }
   [[nodiscard]] const ShortKey& short_key(std::size_t at) const noexcept { return short_[at]; }
-  /// Returns the key with index `at` in its full form, whichever form it has.
+  /// Returns the key with index `at` as a FlowKey, also if it is stored in the short form.
   [[nodiscard]] FlowKey key(std::size_t at) const noexcept {
     return is_long(at) ? FlowKey::of(long_[at]) : short_[at].whole();
   }

@@ -55,8 +55,7 @@ class KeyStore {
   }
   /// Returns the short form of the key at this index. Requires that the key is IPv4.
   [[nodiscard]] const ShortKey& short_key(std::uint32_t index) const noexcept { return short_[index]; }
-  /// True if `key` is the key at this index. `long_one` must equal is_long(index), which is true for a key that is not
-  /// IPv4.
+  /// True if `key` is the key at this index. `long_one` must equal is_long(index): true if the stored key is not IPv4.
   [[nodiscard]] bool has(std::uint32_t index, bool long_one, const FlowKey& key) const noexcept {
     const auto words = key.words();
     if (is_v4(words)) [[likely]]
@@ -78,8 +77,8 @@ class KeyStore {
     const FlowKey& key = long_[index];
     return {key.ue.octets.data() + 16, key.server.octets.data() + 16, key.ue_port, key.server_port};
   }
-  /// Prefetches the memory that has() reads for this index. `long_one` must equal is_long(index), which is true for a
-  /// key that is not IPv4.
+  /// Prefetches the memory that has() reads for this index. `long_one` must equal is_long(index): true if the stored
+  /// key is not IPv4.
   void prefetch(std::uint32_t index, bool long_one) const noexcept {
     __builtin_prefetch(long_one ? static_cast<const void*>(long_.data() + index) : short_.data() + index);
   }

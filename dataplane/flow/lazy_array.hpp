@@ -19,8 +19,8 @@ class LazyArray {
   static_assert(std::is_trivially_copyable_v<T>, "elements begin as zero bytes");
 
  public:
-  /// Size in bytes from which on an array requests transparent huge pages. The first element of a smaller array would
-  /// then use 2 MiB, a large part of what the whole array can use.
+  /// Size in bytes from which on an array requests transparent huge pages. In a smaller array the first element to be
+  /// used would take 2 MiB, a large part of what the whole array can use.
   static constexpr std::size_t huge_from = std::size_t{16} << 20U;
 
   /// Reserves address space for `count` elements. Throws std::bad_alloc if the kernel refuses that much address space.

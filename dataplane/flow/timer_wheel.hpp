@@ -115,7 +115,7 @@ class TimerWheel {
     const std::uint64_t ahead = tick - present_;
     return static_cast<std::uint32_t>(present_ + (ahead < 0x7fffffffU ? ahead : 0x7fffffffU));
   }
-  /// Returns all 64 bits of the first tick, not before the current tick, whose low 32 bits are `low`.
+  /// Returns the 64-bit number of the first tick, from the current one on, whose low 32 bits are `low`.
   [[nodiscard]] std::uint64_t whole_tick(std::uint32_t low) const noexcept {
     return present_ + (low - static_cast<std::uint32_t>(present_));
   }
