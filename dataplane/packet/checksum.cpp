@@ -37,7 +37,8 @@ std::uint64_t unflip(__m128i lanes, std::size_t length) noexcept {
   return static_cast<std::uint64_t>(_mm_cvtsi128_si32(lanes) + static_cast<std::int64_t>(length / 2) * flipped);
 }
 
-/// Returns `sum` plus the sum of the last `length` bytes (less than 32).
+/// Returns `sum` plus the ones' complement sum of the last bytes of the data. They begin at `at`; `length` is their
+/// number, below 32.
 std::uint64_t add_tail(std::uint64_t sum, const std::uint8_t* at, std::size_t length) noexcept {
   if ((length & 16U) != 0) {
     sum = add_wide(add_wide(sum, load64(at)), load64(at + 8));

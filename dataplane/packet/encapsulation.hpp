@@ -56,12 +56,12 @@ inline constexpr bool is_tunnel_over_ip = requires(std::span<const std::uint8_t>
 inline constexpr bool some_tunnel_over_ip = false SLUICE_ENCAPSULATIONS(X);
 #undef X
 
-/// Largest size of the headers in front of the IP header.
+/// Largest number of bytes in front of the IP header: the Ethernet header and the headers after it.
 #define X(name, header) header::max_length,
 inline constexpr std::size_t max_outer_length = ethernet_length + std::max({SLUICE_ENCAPSULATIONS(X)});
 #undef X
 static_assert(max_outer_length <= UINT8_MAX, "OuterHeaders::length");
-/// Largest size of the headers written: outer headers, IPv6, and TCP with all its options.
+/// Largest number of bytes of the headers that are written: outer headers, IPv6, and TCP with all its options.
 inline constexpr std::size_t max_header_length = max_outer_length + ipv6_length + 60;
 
 /// Reads the headers between the Ethernet header and the IP header, such as VLAN tags, and returns whether all could be
@@ -88,7 +88,7 @@ struct OuterTemplate {
 
   /// Returns a template that consists of `bytes`. Returns nothing if they are not exactly the outer headers of a frame.
   [[nodiscard]] static std::optional<OuterTemplate> from_bytes(std::span<const std::uint8_t> bytes) noexcept;
-  /// Returns the template of the frame's outer headers, which parse() has accepted and which are `length` bytes.
+  /// Returns the template of the frame's outer headers, which have `length` bytes. Requires a frame that parsed as IP.
   [[nodiscard]] static OuterTemplate learn(std::span<const std::uint8_t> frame, std::uint8_t length) noexcept;
   [[nodiscard]] std::span<const std::uint8_t> used() const { return std::span(bytes).first(length); }
   /// Exchanges the MAC addresses.

@@ -6,7 +6,7 @@
 namespace sluice::packet {
 namespace {
 
-/// True for a data segment with ACK and at most PSH, without SACK blocks.
+/// True if the segment has payload, no SACK blocks, and no flags except ACK, which is required, and PSH.
 bool only_data(const tcp::Segment& segment) {
   constexpr unsigned ignored = tcp::Flags::psh_bit;
   return (segment.flags.bits & ~ignored) == tcp::Flags::ack_bit && segment.payload_len != 0 && segment.sack_count == 0;

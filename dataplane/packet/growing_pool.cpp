@@ -24,13 +24,14 @@
 namespace sluice::packet {
 namespace {
 
-/// Initial number of buffers: more than DPDK caches for a thread (384), and few enough to map at once.
+/// Initial number of buffers, and smallest number by which the pool grows. It exceeds the number that DPDK caches for a
+/// thread (384).
 constexpr std::uint32_t first_buffers = 4096;
 /// Bytes of memory that the pool leaves free for other parts of the process.
 constexpr std::uint64_t left_to_others = std::uint64_t{64} << 20U;
 constexpr const char* ops_name = "sluice_growing_pool";
 
-/// State of one mempool.
+/// State of one growing mempool. Its free buffers form a stack.
 struct Stack {
   std::vector<void*> free;
   std::uint32_t limit = 0;  ///< largest number of buffers

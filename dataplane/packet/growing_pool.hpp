@@ -39,8 +39,8 @@ class GrowingPool {
   /// Returns why the pool had no buffer at the last failed request since clear_shortage(); `none` if no request failed.
   [[nodiscard]] Shortage shortage() const;
   void clear_shortage();
-  /// Returns the free memory of the machine in bytes when the pool last requested memory for more buffers. If
-  /// shortage() is Shortage::memory, this is the last failed request.
+  /// Returns the free memory of the machine in bytes when the pool last requested memory for more buffers, successfully
+  /// or not. Returns 0 if the kernel provides no figures.
   [[nodiscard]] std::uint64_t memory_left() const;
 
   /// Returns the number of buffers that a pool with this limit begins with.

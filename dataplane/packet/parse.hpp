@@ -148,8 +148,9 @@ bool complete_partial_checksum(Packet& packet, const Parsed& parsed, ParseResult
 /// number, timestamps, PSH, link headers and padding are not compared.
 [[nodiscard]] bool have_same_headers(const Parsed& first, const Parsed& second) noexcept;
 
-/// True if `second` continues `first` (a GRO run). Both are data segments of one direction. `second` begins where
-/// `first` ends, and no header field differs except PSH and a later timestamp. Link headers are not compared.
+/// True if `second` continues `first` (a GRO run). Both are data segments of one direction, and `second` begins where
+/// `first` ends. Their acknowledgement number, window, TOS and TTL are equal, and the TSval of `second` is not older.
+/// PSH, TSecr, payload length and link headers may differ.
 [[nodiscard]] bool is_contiguous(const Parsed& first, const Parsed& second) noexcept;
 
 /// Reduces the packet to its TCP payload: removes the headers in front and the link padding at the end.

@@ -23,7 +23,7 @@ namespace {
 
 constexpr unsigned page_size = 4096;
 
-/// Returns the size of the mempool cache per thread: none for small pools.
+/// Returns the number of buffers in the mempool cache of a thread: none for pools of at most 1024 buffers.
 constexpr std::uint32_t cache_size(std::uint32_t count) {
   return count > 1024 ? 256 : 0;
 }
