@@ -152,8 +152,8 @@ std::uint64_t memory_of(const EalConfig& config, const std::vector<std::string>&
 }
 
 /// True if the kernel permits to map `bytes` of private memory. With vm.overcommit_memory = 0 (the default) the kernel
-/// refuses to map more than the machine has. DPDK then uses a memory file, which may be larger, and PacketPool reports
-/// the missing memory.
+/// refuses to map more than the machine has. DPDK then uses a memory file, whose size the kernel does not check, and
+/// PacketPool reports the missing memory.
 bool can_map(std::uint64_t bytes) {
   void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return false;

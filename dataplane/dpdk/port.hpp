@@ -65,7 +65,8 @@ struct alignas(64) QueueCounters {
   std::atomic<std::uint64_t> copy_failed{0};  ///< shared packets dropped because no buffer was left for a copy
 };
 
-/// Sum of QueueCounters.
+/// Counters of a port: the sums of its QueueCounters. In addition, transmit_dropped counts packets that the kernel
+/// refused after the driver had accepted them.
 struct PortCounters {
   std::uint64_t received = 0, received_bytes = 0, oversized = 0, transmitted = 0, transmitted_bytes = 0,
                 transmit_dropped = 0, copy_failed = 0;
@@ -182,7 +183,8 @@ class Port {
   std::unique_ptr<QueueCounters[]> queues_;
   InterfaceClaim claim_;
   PeerSegmentation peer_segmentation_;
-  /// Transmit rings of `sockets_`, from which refused frames are dropped.
+  /// Enables a workaround for the transmit rings of `sockets_`: a frame that the kernel keeps refusing is dropped, so
+  /// that the frames behind it are sent. Empty if the driver has no packet sockets.
   std::optional<TransmitRings> transmit_rings_;
   std::string warning_;
   std::string oversized_remedy_;

@@ -153,7 +153,8 @@ void Port::find_sockets(const std::vector<int>& open_before) {
   if (!problem.empty()) fail(config_.device, "cannot spread packets by address: " + problem + "; give it qpairs=1");
 }
 
-/// Finds the transmit rings of the packet sockets, from which frames that the kernel never accepts are dropped.
+/// Enables TransmitRings for the packet sockets: a frame that the kernel never accepts is dropped, so that the frames
+/// behind it are sent. Does nothing if the driver has no packet sockets.
 void Port::find_transmit_rings() {
   const std::string device = complete_device_arguments(config_.device, config_.mtu, config_.queues);
   const auto number = [&](std::string_view key) {

@@ -23,8 +23,9 @@ std::atomic<TransmitRing*>* entry(int descriptor) {
   return &ring_of[static_cast<std::size_t>(descriptor)];
 }
 
-/// Calls send() again after the kernel has refused a frame, as long as a refused frame can be dropped. Returns the
-/// result of the last call.
+/// Called when the kernel has refused a frame. Drops the frame if TransmitRing::drop_refused() permits it, and calls
+/// send() for the frames behind it. Repeats this for each further frame that is refused. Returns the result of the last
+/// call.
 [[gnu::cold]] ssize_t send_without_refused_frames(int descriptor, int flags) {
   constexpr int most = 128;  // bounds the time in one call; a burst has at most 64 frames
   std::atomic<TransmitRing*>* const at = entry(descriptor);

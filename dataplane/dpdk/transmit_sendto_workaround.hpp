@@ -11,9 +11,9 @@ namespace sluice::dpdk {
 /// library's sendto() in the whole process. A frame that the kernel never accepts is dropped, so that the frames behind
 /// it are sent.
 ///
-/// The workaround is needed because the kernel leaves a refused frame at the head of the ring, and the driver only asks
-/// again. A veth refuses each frame that is longer than its peer's MTU. Thread: the control thread constructs and
-/// destroys it, while no other thread uses the sockets.
+/// The workaround is needed because the kernel leaves a refused frame at the head of the ring. The driver only calls
+/// sendto() again, which the kernel refuses again. A veth refuses each frame that is longer than its peer's MTU.
+/// Thread: the control thread constructs and destroys it, while no other thread uses the sockets.
 class TransmitRings {
  public:
   /// Enables the workaround for `sockets`. `frame_size` and `frames` are the driver's arguments framesz and framecnt. A
