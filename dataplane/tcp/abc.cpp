@@ -7,15 +7,15 @@
 
 namespace sluice::tcp {
 
-/// Grows the window as Reno does until the first accurate ECN feedback (RFC 9768) arrives. From then on, on_feedback()
-/// sets the window. On a connection without accurate ECN no feedback arrives.
+/// Grows cwnd as Reno does until the first accurate ECN feedback (RFC 9768) arrives. From then on, on_feedback() sets
+/// cwnd. On a connection without accurate ECN no feedback arrives.
 void Abc::on_ack(CongestionWindow& all, const AckEvent& event, const PathView& path) {
   if (window == 0) NewReno::on_ack(all, event, path);
 }
 
 /// Applies the window rule of the ABC paper (Accel-Brake Control). The result is the smaller of two windows, each at
 /// most twice the bytes in flight. One follows the ABC marks. The other responds to losses, because queues without ABC
-/// signal congestion only by losses. There is no slow start, because accelerate marks double the window per round.
+/// signal congestion only by losses. There is no slow start, because accelerate marks double cwnd per round.
 void Abc::on_feedback(CongestionWindow& all, const MarkFeedback& feedback, const AckEvent& event,
                       const PathView& path) {
   const auto size = static_cast<float>(path.mss);

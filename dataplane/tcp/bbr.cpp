@@ -18,8 +18,8 @@ using namespace std::chrono_literals;
 /// Gain of Startup: 2/ln 2 doubles the rate in each round (section 4.3.2.1 of the BBR draft).
 constexpr double high_gain = 2.885;
 constexpr double drain_gain = 1 / high_gain;
-/// Factor of the bandwidth-delay product that the window permits in ProbeBW. The surplus covers ACKs that are delayed
-/// or arrive together (section 4.2.3.2 of the BBR draft).
+/// Factor of the bandwidth-delay product that cwnd permits in ProbeBW. The surplus covers ACKs that are delayed or
+/// arrive together (section 4.2.3.2 of the BBR draft).
 constexpr double steady_window_gain = 2;
 // Pacing gains of ProbeBW (section 4.3.4.1 of the BBR draft).
 constexpr std::array<double, 8> cycle = {1.25, 0.75, 1, 1, 1, 1, 1, 1};
@@ -177,8 +177,8 @@ void Bbr::update_min_rtt(const ModelAck& ack, std::uint32_t& cwnd) {
   if (ack.sample.newly != 0) idle_restart_ = false;
 }
 
-/// Keeps the window small until 200 ms and one round have passed with few bytes in flight (ProbeRTT, section 4.3.5 of
-/// the BBR draft).
+/// Keeps cwnd small until 200 ms and one round have passed with few bytes in flight (ProbeRTT, section 4.3.5 of the BBR
+/// draft).
 void Bbr::probe_rtt(const ModelAck& ack, std::uint32_t& cwnd) {
   if (probe_rtt_done_ == never) {
     if (ack.in_flight > min_segments * ack.mss) return;
@@ -191,7 +191,7 @@ void Bbr::probe_rtt(const ModelAck& ack, std::uint32_t& cwnd) {
   if (probe_rtt_round_done_) leave_probe_rtt(ack.now, cwnd);
 }
 
-/// Leaves ProbeRTT if its time has passed: restores the window and continues in ProbeBW or Startup.
+/// Leaves ProbeRTT if its time has passed: restores cwnd and continues in ProbeBW or Startup.
 void Bbr::leave_probe_rtt(Instant now, std::uint32_t& cwnd) {
   if (now <= probe_rtt_done_) return;
   min_rtt_at_ = now;
@@ -203,7 +203,7 @@ void Bbr::leave_probe_rtt(Instant now, std::uint32_t& cwnd) {
   }
 }
 
-/// Saves the window, so that it can be restored after recovery or ProbeRTT.
+/// Saves cwnd, so that it can be restored after recovery or ProbeRTT.
 void Bbr::save(std::uint32_t cwnd) {
   const bool usual = recovery_ == RecoveryKind::none && mode_ != Mode::probe_rtt;
   prior_cwnd_ = usual ? cwnd : std::max(prior_cwnd_, cwnd);

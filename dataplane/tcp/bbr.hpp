@@ -26,13 +26,13 @@ class Bbr {
   /// Startup phase.
   void seed(std::uint32_t cwnd, Duration srtt);
 
-  /// Processes an ACK; returns the window in bytes (section 4.2.3 of the BBR draft).
+  /// Processes an ACK; returns the new cwnd in bytes (section 4.2.3 of the BBR draft).
   [[nodiscard]] std::uint32_t on_ack(const ModelAck& ack, std::uint32_t cwnd);
   /// Handles a retransmission timeout that occurred with window `cwnd`.
   void on_timeout(std::uint32_t cwnd);
   /// Handles a timeout or fast recovery that turned out to be spurious.
   void on_undo();
-  /// Handles the first transmission after a time with nothing in flight; returns the window. `app_limited` is true if
+  /// Handles the first transmission after a time with nothing in flight; returns the new cwnd. `app_limited` is true if
   /// the application had no data to send (section 4.3.4.4 of the BBR draft).
   [[nodiscard]] std::uint32_t on_restart(bool app_limited, Instant now, std::uint32_t cwnd);
 
@@ -70,7 +70,7 @@ class Bbr {
   RoundCount rounds_;
   Duration min_rtt_ = Duration::max();  ///< minimum RTT (BBR.RTprop)
   Instant min_rtt_at_{};
-  Instant probe_rtt_done_ = never;  ///< end of the part of ProbeRTT in which the window is small
+  Instant probe_rtt_done_ = never;  ///< end of the part of ProbeRTT in which cwnd is small
   Instant phase_began_{};
   Rate pacing_rate_;
   /// Value of the maximum delivery rate when it last reached 1.25 times the value stored here before.

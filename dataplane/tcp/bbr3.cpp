@@ -82,7 +82,7 @@ std::uint32_t Bbr3::on_ack(const ModelAck& ack, std::uint32_t cwnd) {
   return window(ack, cwnd);
 }
 
-/// Records whether the whole window is in flight, for this round and the next one (C.is_cwnd_limited,
+/// Records whether the whole cwnd is in flight, for this round and the next one (C.is_cwnd_limited,
 /// draft-ietf-ccwg-bbr-06 section 2.2).
 void Bbr3::record_window_use(const ModelAck& ack, std::uint32_t cwnd) {
   window_full_ = window_full_ || ack.sample.prior_in_flight + ack.mss > cwnd;
@@ -126,7 +126,7 @@ void Bbr3::update_model(const ModelAck& ack, std::uint32_t& cwnd) {
   bounds_.end(sample);
 }
 
-/// Saves the window, so that it can be restored after recovery or ProbeRTT.
+/// Saves cwnd, so that it can be restored after recovery or ProbeRTT.
 void Bbr3::save_cwnd(std::uint32_t cwnd) {
   const bool usual = recovery_ == RecoveryKind::none && mode_ != Mode::probe_rtt;
   prior_cwnd_ = usual ? cwnd : std::max(prior_cwnd_, cwnd);
@@ -179,7 +179,7 @@ std::uint32_t Bbr3::window(const ModelAck& ack, std::uint32_t cwnd) const {
   return std::min({cwnd, window_cap(ack.mss), largest_congestion_window});
 }
 
-/// Returns the upper limit of the window that earlier losses have set (LossBounds; BoundCwndForModel()).
+/// Returns the upper limit of cwnd that earlier losses have set (LossBounds; BoundCwndForModel()).
 std::uint32_t Bbr3::window_cap(std::uint32_t mss) const {
   const std::uint32_t least = min_segments * mss;
   std::uint32_t cap = LossBounds::unbounded;

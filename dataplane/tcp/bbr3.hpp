@@ -13,8 +13,8 @@
 namespace sluice::tcp {
 
 /// BBR version 3: draft-ietf-ccwg-bbr-06 (source of the section numbers). A model of the path determines pacing rate
-/// and bytes in flight. Compared with version 1, it probes less often, leaves headroom to other flows, and backs off if
-/// more than 2 % of a round are lost.
+/// and bytes in flight. Compared with version 1, it probes less often and leaves headroom to other flows. It backs off
+/// if more than 2 % of the bytes in flight are lost.
 ///
 /// Differences from the draft: no random source except the caller's seed. ECN marks are ignored, which the draft leaves
 /// open (section 3.7). The bytes in flight at transmission are known only for segments sent once (DeliveryRate).
@@ -32,13 +32,13 @@ class Bbr3 {
   /// Startup phase.
   void seed(std::uint32_t cwnd, Duration srtt);
 
-  /// Processes an ACK; returns the window in bytes (draft-ietf-ccwg-bbr-06 section 5.2.3).
+  /// Processes an ACK; returns the new cwnd in bytes (draft-ietf-ccwg-bbr-06 section 5.2.3).
   [[nodiscard]] std::uint32_t on_ack(const ModelAck& ack, std::uint32_t cwnd);
   /// Handles a retransmission timeout that occurred with window `cwnd` (draft-ietf-ccwg-bbr-06 section 5.6.4.4).
   void on_timeout(std::uint32_t cwnd);
   /// Handles a timeout or fast recovery that turned out to be spurious (draft-ietf-ccwg-bbr-06 section 5.5.11.2).
   void on_undo();
-  /// Handles the first transmission after a time with nothing in flight; returns the window. `app_limited` is true if
+  /// Handles the first transmission after a time with nothing in flight; returns the new cwnd. `app_limited` is true if
   /// the application had no data to send (draft-ietf-ccwg-bbr-06 section 5.4.1).
   [[nodiscard]] std::uint32_t on_restart(bool app_limited, Instant now, std::uint32_t cwnd);
 
@@ -121,7 +121,7 @@ class Bbr3 {
   Rate pacing_rate_;
   Instant cycle_began_{};
   Duration probe_wait_{};  ///< longest time from the beginning of a cycle of bandwidth probing to the next probe
-  Instant probe_rtt_done_ = never;  ///< end of the part of ProbeRTT in which the window is small
+  Instant probe_rtt_done_ = never;  ///< end of the part of ProbeRTT in which cwnd is small
   std::uint32_t delivered_ = 0;     ///< total of delivered bytes (DeliveryRate::delivered()) after the last ACK
   std::uint32_t rounds_since_up_ = 0;
   std::uint32_t drain_round_ = 0;     ///< number of the round trip in which Drain began
@@ -144,13 +144,13 @@ class Bbr3 {
   /// ended because of losses.
   bool was_full_ = false;
   bool probe_sample_ = false;  ///< true if delivery-rate samples belong to a bandwidth probe (BBR.is_bw_probe_sample)
-  /// True if more than 2 % were lost in the last bandwidth probe (BBR.prev_probe_too_high).
+  /// True if more than 2 % of the bytes in flight were lost in the last bandwidth probe (BBR.prev_probe_too_high).
   bool probe_too_high_ = false;
   /// True if the last bandwidth probe ended because the bytes in flight reached their long-term bound
   /// (BBR.prev_probe_precautionary).
   bool precautionary_ = false;
-  bool window_full_ = false;      ///< true if the whole window was in flight at some time in this round trip
-  bool window_was_full_ = false;  ///< true if the whole window was in flight at some time in the last round trip
+  bool window_full_ = false;      ///< true if the whole cwnd was in flight at some time in this round trip
+  bool window_was_full_ = false;  ///< true if the whole cwnd was in flight at some time in the last round trip
   bool idle_restart_ = false;
   bool rtt_seen_ = false;
   bool probe_rtt_round_done_ = false;

@@ -99,7 +99,8 @@ class MinRttFilter {
   [[nodiscard]] bool expired() const { return expired_; }
 
  private:
-  static constexpr Duration probe_interval = std::chrono::seconds(5);  ///< time between probes (BBR.ProbeRTTInterval)
+  /// Time between probes of the minimum RTT (BBR.ProbeRTTInterval).
+  static constexpr Duration probe_interval = std::chrono::seconds(5);
   /// Time for which a minimum RTT is valid (BBR.MinRTTFilterLen).
   static constexpr Duration valid_for = std::chrono::seconds(10);
 
@@ -130,7 +131,8 @@ class AckAggregation {
  private:
   RoundMaximum extra_;  ///< maximum of the bytes that ACKs delivered beyond the expected number
   Instant begun_{};
-  double delivered_ = 0;  ///< bytes delivered since begun_
+  /// Bytes delivered since begun_, the last time at which ACKs had delivered no more than bandwidth times elapsed time.
+  double delivered_ = 0;
 };
 
 }  // namespace sluice::tcp

@@ -117,7 +117,7 @@ bool Bbr3::time_to_go_down(const ModelAck& ack, std::uint32_t cwnd) {
   return full_pipe_.full();
 }
 
-/// True if the whole window was in flight in this or the last round, and the window is not below the long-term bound.
+/// True if the whole cwnd was in flight in this or the last round, and cwnd is not below the long-term bound.
 bool Bbr3::limited_by_longterm(std::uint32_t cwnd) const {
   return (window_full_ || window_was_full_) && cwnd >= bounds_.inflight_longterm();
 }
@@ -165,8 +165,8 @@ bool Bbr3::adapt_long_term(const ModelAck& ack, std::uint32_t cwnd) {
   return false;
 }
 
-/// Handles losses: during a bandwidth probe, losses of more than 2 % set the long-term bound and end the probe
-/// (HandleLostPacket() and HandleInflightTooHigh(), draft-ietf-ccwg-bbr-06 section 5.5.10.2).
+/// Handles losses (HandleLostPacket() and HandleInflightTooHigh(), draft-ietf-ccwg-bbr-06 section 5.5.10.2). If more
+/// than 2 % of the bytes in flight are lost in a bandwidth probe, sets their long-term bound and ends the probe.
 void Bbr3::handle_losses(const ModelAck& ack, std::uint32_t cwnd) {
   if (ack.sample.newly_lost == 0) return;
   if (bounds_.record_loss(ack.delivered)) save_state(cwnd);

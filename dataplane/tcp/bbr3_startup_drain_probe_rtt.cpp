@@ -65,8 +65,8 @@ void Bbr3::check_probe_rtt(const ModelAck& ack, std::uint32_t& cwnd) {
   if (ack.sample.newly != 0) idle_restart_ = false;
 }
 
-/// Keeps the window small until 200 ms and one round have passed with few bytes in flight (draft-ietf-ccwg-bbr-06
-/// section 5.3.4.3).
+/// Keeps cwnd small until 200 ms and one round have passed with few bytes in flight (draft-ietf-ccwg-bbr-06 section
+/// 5.3.4.3).
 void Bbr3::probe_rtt(const ModelAck& ack, std::uint32_t& cwnd) {
   if (probe_rtt_done_ == never) {
     if (ack.in_flight > probe_rtt_window(ack.mss)) return;

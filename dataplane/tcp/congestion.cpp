@@ -7,9 +7,9 @@
 namespace sluice::tcp {
 namespace {
 
-/// Largest number of segments by which one ACK increases the window in slow start (L of RFC 3465; 8 as in RFC 9406
-/// section 4.2). After a timeout the limit is one segment, because one ACK may then cover much data that arrived before
-/// the timeout.
+/// Largest number of segments by which one ACK increases cwnd in slow start (L of RFC 3465; 8 as in RFC 9406 section
+/// 4.2). After a timeout the limit is one segment, because one ACK may then cover much data that arrived before the
+/// timeout.
 constexpr std::uint32_t slow_start_limit = 8;
 
 }  // namespace

@@ -54,7 +54,8 @@ struct AckEvent {
   std::uint32_t delivered = 0;     ///< bytes newly acknowledged or sacked; windows grow by this number
   std::uint32_t newly_lost = 0;    ///< bytes marked lost because of this ACK
   std::uint32_t in_flight = 0;     ///< bytes in flight before this ACK (pipe of RFC 6675)
-  std::int32_t small = 0;     ///< number of packets below SendQueue::small bytes that the ACK removed from the queue
+  /// Number of packets with a payload below SendQueue::small bytes that the ACK removed from the send queue.
+  std::int32_t small = 0;
   bool duplicate = false;     ///< true for a duplicate ACK (RFC 5681 section 2, RFC 6675 section 2)
   bool cwnd_limited = false;  ///< true if the congestion window limited the sender before this ACK
   /// Distance in bytes from SND.UNA to the right edge of a SACK block that lies inside a sent segment; 0 if there is no
@@ -101,42 +102,41 @@ struct PathView {
 }
 
 /// Hooks of a congestion control, with empty defaults. An algorithm defines the hooks that it needs, which hide the
-/// empty ones, and has its state in its members. Slow start and the limits of the window are in CongestionControl, for
-/// all algorithms.
+/// empty ones, and has its state in its members. Slow start and the limits of cwnd are in CongestionControl, for all
+/// algorithms.
 struct CongestionHooks {
-  static constexpr float beta = 0.7F;  ///< share of the window that remains after a loss (RFC 9438 section 4.6)
-  /// True if a model of the path (such as BBR) sets the window, see ModelBased.
+  static constexpr float beta = 0.7F;  ///< share of cwnd that remains after a loss (RFC 9438 section 4.6)
+  /// True if a model of the path (such as BBR) sets cwnd, see ModelBased.
   static constexpr bool model_based = false;
   static constexpr bool scalable = false;  ///< true if on_feedback() responds to ECN marks
 
-  /// Increases the window in congestion avoidance. Called when new data was delivered (event.delivered) while the
-  /// window limited the sender.
+  /// Increases cwnd in congestion avoidance. Called when new data was delivered (event.delivered) while cwnd limited
+  /// the sender.
   void on_ack(CongestionWindow&, const AckEvent&, const PathView&) {}
-  /// Sets ssthresh when loss recovery begins. The caller sets the window to ssthresh.
+  /// Sets ssthresh when loss recovery begins. The caller sets cwnd to ssthresh.
   void on_congestion(CongestionWindow&, const PathView&) {}
-  /// Sets ssthresh when the retransmission timer expires. The caller sets the window to one segment.
+  /// Sets ssthresh when the retransmission timer expires. The caller sets cwnd to one segment.
   void on_timeout(CongestionWindow&, const PathView&) {}
-  /// Restores the algorithm's state after a reduction of the window that was not needed. The caller restores the window
-  /// itself.
+  /// Restores the algorithm's state after a reduction of cwnd that was not needed. The caller restores cwnd itself.
   void on_undo() {}
   /// Called when everything outstanding at the start of recovery has been acknowledged.
   void on_recovery_exit(CongestionWindow&, const PathView&) {}
-  /// Called if the window did not limit the sender, or after a pause in sending. An algorithm whose window grows with
-  /// time (CUBIC) must not count the time before this call.
+  /// Called if cwnd did not limit the sender, or after a pause in sending. An algorithm whose window grows with time
+  /// (CUBIC) must not count the time before this call.
   void on_idle() {}
-  /// Called for an ACK with accurate ECN feedback, before on_ack(), whether or not the window limits the sender.
+  /// Called for an ACK with accurate ECN feedback, before on_ack(), whether or not cwnd limits the sender.
   void on_feedback(CongestionWindow&, const MarkFeedback&, const AckEvent&, const PathView&) {}
 };
 
 /// NewReno congestion control (RFC 5681, RFC 6582).
 struct NewReno : CongestionHooks {
-  static constexpr float beta = 0.5F;  ///< factor by which the window decreases at a loss (RFC 5681 section 3.1, eq. 4)
+  static constexpr float beta = 0.5F;  ///< share of cwnd that remains after a loss (RFC 5681 section 3.1, eq. 4)
 
   void on_ack(CongestionWindow&, const AckEvent&, const PathView&);
   void on_congestion(CongestionWindow&, const PathView&);
   void on_timeout(CongestionWindow&, const PathView&);
 
-  std::uint32_t counted = 0;  ///< bytes acknowledged since the window last grew
+  std::uint32_t counted = 0;  ///< bytes acknowledged since cwnd last grew
 };
 
 /// CUBIC congestion control (RFC 9438) with fast convergence and the Reno-friendly region. Windows are in segments,
@@ -155,13 +155,13 @@ struct Cubic : CongestionHooks {
   }
   void on_undo();
 
-  /// Window in segments at which the cubic function is flat: the window before the last reduction. It is less if the
-  /// window had not regained its earlier maximum (fast convergence).
+  /// Window in segments at which the cubic function is flat: cwnd before the last reduction. It is less if cwnd had not
+  /// regained its earlier maximum (fast convergence).
   float w_max = 0;
   /// Time in seconds after which the cubic function reaches w_max; no_epoch before congestion avoidance.
   float k = no_epoch;
-  /// Window of a Reno flow on this path (W_est, RFC 9438 section 4.3). After a reduction or pause, until congestion
-  /// avoidance starts again, this member stores the earlier w_max for on_undo().
+  /// Window in segments that a Reno flow would have on this path (W_est, RFC 9438 section 4.3). After a reduction or
+  /// pause, until congestion avoidance starts again, this member stores the earlier w_max for on_undo().
   float w_est = 0;
   /// Window in segments just before the last reduction; it determines how fast the estimate of a Reno flow's window
   /// grows.
@@ -187,8 +187,8 @@ struct Cubic : CongestionHooks {
 struct HyStart : CongestionHooks {
   static constexpr std::uint32_t none = UINT32_MAX;
 
-  /// Returns the bytes by which the window grows now; standard slow start grows it by `usual`. Sets ssthresh when slow
-  /// start is over.
+  /// Returns the bytes by which cwnd grows now; standard slow start grows it by `usual`. Sets ssthresh when slow start
+  /// is over.
   [[nodiscard]] std::uint32_t growth(CongestionWindow& window, const AckEvent& event, const PathView& path,
                                      std::uint32_t usual);
 
@@ -204,10 +204,10 @@ struct HyStart : CongestionHooks {
   void judge();
 };
 
-/// Prague (draft-briscoe-iccrg-prague-congestion-control). At most once per virtual round, the window shrinks by half
-/// of the average share of marked packets. A virtual round is one round trip, but at least 25 ms. The window grows by
-/// one segment per round, and by less if the round is shorter than 25 ms. Flows with short round trips thus do not
-/// displace others. A loss is handled as in Reno.
+/// Prague (draft-briscoe-iccrg-prague-congestion-control). At most once per virtual round, cwnd shrinks by half of the
+/// average share of marked packets. A virtual round is one round trip, but at least 25 ms. Per round trip cwnd grows by
+/// one segment, or by less if the round trip is shorter than 25 ms. Flows with short round trips thus do not displace
+/// others. A loss is handled as in Reno.
 struct Prague : CongestionHooks {
   static constexpr float beta = 0.5F;
   static constexpr bool scalable = true;
@@ -223,7 +223,7 @@ struct Prague : CongestionHooks {
   float alpha = 1;              ///< average share of marked packets; 1 until the first mark
   float fraction = 0;           ///< bytes of window growth that are not yet in cwnd
   std::uint32_t round_end = 0;  ///< end of the present virtual round, in ticks of 1.02 µs (tick::us)
-  /// End of the virtual round in which the window was last reduced, in ticks of 1.02 µs (tick::us).
+  /// End of the virtual round in which cwnd was last reduced, in ticks of 1.02 µs (tick::us).
   std::uint32_t cut_end = 0;
   std::uint16_t packets = 0;      ///< packets delivered in this virtual round (at least 25 ms)
   std::uint16_t marked = 0;       ///< number of marked packets in this virtual round (at least 25 ms)
@@ -243,8 +243,8 @@ struct Prague : CongestionHooks {
 ///
 /// Marks of ABC: the paper marks `accelerate` as ECT(1) and `brake` as ECT(0), and the receiver echoes each in the NS
 /// bit. Here all packets are sent as ECT(1), a brake is CE, and the ACE field of RFC 9768 counts the brakes. Packets
-/// that an ACK delivers without a brake mark count as accelerated. Over a round the window thus changes by as many
-/// bytes as in the paper, even if an ACK is lost. CE marks of other queues count as brakes.
+/// that an ACK delivers without a brake mark count as accelerated. Over a round cwnd thus changes by as many bytes as
+/// in the paper, even if an ACK is lost. CE marks of other queues count as brakes.
 struct Abc : NewReno {
   static constexpr bool scalable = true;
 
@@ -254,12 +254,12 @@ struct Abc : NewReno {
   void on_feedback(CongestionWindow&, const MarkFeedback&, const AckEvent&, const PathView&);
 
   float window = 0;  ///< window that the ABC marks determine, in bytes (w_abc); 0 before the first feedback
-  /// Upper limit of the window in bytes after a loss; it grows as a Reno window does; 0 if there was no loss.
+  /// Upper limit of cwnd in bytes after a loss; it grows as a Reno window does; 0 if there was no loss.
   float ceiling = 0;
 };
 
 /// Base of the congestion controls whose window is set by a model of the path (PathModel). For these, losses and pauses
-/// do not set the window directly.
+/// do not set cwnd directly.
 struct ModelBased : CongestionHooks {
   static constexpr bool model_based = true;
 };
@@ -274,7 +274,7 @@ struct ModelBasedCc : ModelBased {
   using Model = Which;
 };
 
-/// True if a model of the path sets the window. Such a connection is paced and needs a PacedEndpoint.
+/// True if a model of the path sets cwnd. Such a connection is paced and needs a PacedEndpoint.
 [[nodiscard]] constexpr bool uses_model(CongestionAlgorithm algorithm) {
   switch (algorithm) {
 #define X(name, word, hooks, text) \
@@ -297,15 +297,16 @@ class CongestionControl {
   [[nodiscard]] std::uint32_t cwnd() const { return window_.cwnd; }
   [[nodiscard]] std::uint32_t ssthresh() const { return window_.ssthresh; }
 
-  /// Sets the window that proportional rate reduction allows during recovery; at least `least` bytes.
+  /// Sets cwnd to the value that proportional rate reduction (RFC 6937) allows during recovery, but at least to
+  /// `least`; both in bytes.
   void reduce_to(std::uint32_t cwnd, std::uint32_t least) { window_.cwnd = std::max(cwnd, least); }
   /// Returns the ratio of ssthresh to the bytes in flight when recovery began: ssthresh / RecoverFS of RFC 6937.
   [[nodiscard]] float reduction() const {
     return std::visit([](const auto& algorithm) { return std::decay_t<decltype(algorithm)>::beta; }, algorithm_);
   }
 
-  /// True if a model of the path sets the window through follow(). While the connection runs, only follow(),
-  /// on_timeout() and undo() then change the window.
+  /// True if a model of the path sets cwnd through follow(). While the connection runs, only follow(), on_timeout() and
+  /// undo() then change cwnd.
   [[nodiscard]] bool is_model_based() const { return std::holds_alternative<ModelBased>(algorithm_); }
   void follow(std::uint32_t cwnd) { window_.cwnd = cwnd; }
 
@@ -322,20 +323,20 @@ class CongestionControl {
   void on_feedback(const MarkFeedback& feedback, const AckEvent& event, const PathView& path);
   void on_ack(const AckEvent& event, const PathView& path, bool after_timeout);
   void on_congestion(const PathView& path);
-  /// Handles an echoed ECN mark (RFC 3168) by reducing the window as on_congestion() does. undo() does not reverse this
+  /// Handles an echoed ECN mark (RFC 3168) by reducing cwnd as on_congestion() does. undo() does not reverse this
   /// reduction.
   void on_mark(const PathView& path);
   /// Handles a retransmission timeout. `first` is true for the first timeout of its segment. `answered` is true if a
-  /// recovery has already reduced the window for this data. Then ssthresh is not changed, because it is reduced only
-  /// once per window of data (RFC 5681 section 4.3).
+  /// recovery has already reduced cwnd for this data. Then ssthresh is not changed, because it is reduced only once per
+  /// window of data (RFC 5681 section 4.3).
   void on_timeout(const PathView& path, bool first, bool answered = false);
-  /// Ends a recovery. If `reduced` is true, rate reduction (RFC 6937) has already lowered the bytes in flight, and the
-  /// window becomes ssthresh. Otherwise the window is set by RFC 6582, which avoids a burst.
+  /// Ends a recovery. If `reduced` is true, rate reduction (RFC 6937) has already lowered the bytes in flight, and cwnd
+  /// becomes ssthresh. Otherwise cwnd is set by RFC 6582, which avoids a burst.
   void on_recovery_exit(const PathView& path, bool reduced);
   /// Reverses the last reduction, because it was not needed. Afterwards cwnd and ssthresh are at least as large as
   /// before that reduction.
   void undo();
-  /// Reduces the window to at most `restart` bytes after an idle period longer than the RTO (RFC 5681 section 4.1).
+  /// Reduces cwnd to at most `restart` bytes after an idle period longer than the RTO (RFC 5681 section 4.1).
   void on_idle(std::uint32_t restart);
 
  private:

@@ -21,8 +21,8 @@ constexpr int empty_rounds = 5;
 /// Share of the RTT's range (RTTmax − RTTmin) below which the queueing delay counts as zero.
 constexpr double nearly_empty = 0.1;
 
-/// Rounds in which the window must keep its direction before the velocity doubles. The velocity is the factor by which
-/// each change of the window is multiplied.
+/// Rounds in which cwnd must keep its direction before the velocity doubles. The velocity is the factor by which each
+/// change of cwnd is multiplied.
 constexpr std::uint32_t same_rounds_needed = 3;
 
 }  // namespace
@@ -109,22 +109,23 @@ void Copa::update_velocity(std::uint32_t cwnd) {
   }
 }
 
-/// Sets the direction in which the window changes, and resets the velocity (factor of each change) to 1.
+/// Sets the direction in which cwnd changes, and resets the velocity (factor of each change) to 1.
 void Copa::set_direction(Direction direction) {
   direction_ = direction;
   velocity_ = 1;
   same_rounds_ = 0;
 }
 
-/// True if the rate of the window is at most the target 1/(delta dq) (section 2.1, steps 2 and 3 of the Copa paper).
-/// Here dq is the queueing delay.
+/// True if the rate that cwnd permits is at most the target 1/(delta dq) (section 2.1, steps 2 and 3 of the Copa
+/// paper). Here dq is the queueing delay, and the target is in packets per second.
 bool Copa::below_target(std::uint32_t cwnd, std::uint32_t mss) const {
   const double packets = static_cast<double>(cwnd) / mss;
   return packets * to_seconds(queueing()) <= inverse_delta_ * to_seconds(standing_.value());
 }
 
-/// Moves the window towards the target rate, by velocity / delta segments per round, and returns it. The window does
-/// not grow unless it limits the sender. In slow start below the target it grows by the bytes delivered.
+/// Changes cwnd by velocity / delta segments per round, so that its rate approaches the target; returns the new cwnd.
+/// It does not grow unless it limits the sender. In slow start, while the rate is below the target, cwnd grows by the
+/// bytes delivered.
 std::uint32_t Copa::move(const ModelAck& ack, std::uint32_t cwnd) {
   const std::uint32_t least = min_segments * ack.mss;
   const bool up = below_target(cwnd, ack.mss);

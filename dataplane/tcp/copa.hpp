@@ -11,15 +11,15 @@
 namespace sluice::tcp {
 
 /// Copa (Arun and Balakrishnan, "Copa: Practical Delay-Based Congestion Control for the Internet", NSDI 2018; source of
-/// the section numbers). The window moves towards a rate of 1/(delta dq) packets per second. Here dq is the queueing
-/// delay, and 1/delta is the number of packets that the flow aims to keep in the queue. A flow thus keeps few packets
-/// in the queue and empties it every five round trips. If the queue does not empty, other traffic fills it, and Copa
-/// reduces delta to compete.
+/// the section numbers). Copa changes cwnd so that the rate approaches 1/(delta dq) packets per second. Here dq is the
+/// queueing delay, and 1/delta is the number of packets that the flow aims to keep in the queue. A flow thus keeps few
+/// packets in the queue and empties it every five round trips. If the queue does not empty, other traffic fills it, and
+/// Copa reduces delta to compete.
 ///
-/// The velocity is the factor of each change of the window. Two differences from the paper limit the effect of a
-/// velocity that grew over many rounds before the path changed. The velocity resets as soon as the window must change
-/// direction, instead of at the end of a round. No ACK changes the window by more bytes than it acknowledges. A third
-/// difference: a timeout returns to slow start.
+/// The velocity is the factor of each change of cwnd. Two differences from the paper limit the effect of a velocity
+/// that grew over many rounds before the path changed. The velocity resets as soon as cwnd must change direction,
+/// instead of at the end of a round. No ACK changes cwnd by more bytes than it acknowledges. A third difference: a
+/// timeout returns to slow start.
 class Copa {
  public:
   /// Starts a connection.
@@ -27,19 +27,19 @@ class Copa {
   /// Continues from a measured window and RTT, without slow start.
   void seed(std::uint32_t cwnd, Duration srtt);
 
-  /// Processes an ACK; returns the window in bytes (section 2.1 of the Copa paper).
+  /// Processes an ACK; returns the new cwnd in bytes (section 2.1 of the Copa paper).
   [[nodiscard]] std::uint32_t on_ack(const ModelAck& ack, std::uint32_t cwnd);
   /// Handles a retransmission timeout.
   void on_timeout(std::uint32_t cwnd);
   /// Handles a timeout or fast recovery that turned out to be spurious.
   void on_undo();
-  /// Handles the first transmission after a time without data in flight. Returns the window unchanged, because pacing
+  /// Handles the first transmission after a time without data in flight. Returns cwnd unchanged, because pacing
   /// prevents a burst. The other models need `app_limited`; Copa does not use it.
   [[nodiscard]] std::uint32_t on_restart(bool app_limited, Instant now, std::uint32_t cwnd);
 
   /// Returns the pacing rate, which is twice window / RTTstanding, where RTTstanding is the minimum RTT of the last
-  /// half round trip. At this rate the window limits the sender, not the pacing, and no burst arises (section 2.1 of
-  /// the Copa paper).
+  /// half round trip. At this rate cwnd limits the sender, not the pacing, and no burst arises (section 2.1 of the Copa
+  /// paper).
   [[nodiscard]] Rate pacing_rate() const { return pacing_rate_; }
   [[nodiscard]] static bool limits_itself() { return false; }
 
@@ -82,9 +82,9 @@ class Copa {
   /// Value of 1/delta before its last change or the last timeout; restored if the loss was spurious.
   double saved_inverse_delta_ = default_inverse_delta;
   double velocity_ = 1;
-  double fraction_ = 0;            ///< window growth of less than a byte, which is carried over to the next ACK
+  double fraction_ = 0;            ///< growth of cwnd of less than a byte, which is carried over to the next ACK
   std::uint32_t round_cwnd_ = 0;   ///< congestion window in bytes at the start of this round
-  std::uint32_t same_rounds_ = 0;  ///< consecutive rounds in which the window kept its direction
+  std::uint32_t same_rounds_ = 0;  ///< consecutive rounds in which cwnd kept its direction
   Direction direction_ = Direction::none;
   bool slow_start_ = true;
   bool saved_slow_start_ = true;

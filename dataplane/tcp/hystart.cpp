@@ -13,7 +13,7 @@ constexpr std::uint32_t max_threshold_us = 16'000;
 constexpr std::uint32_t threshold_divisor = 8;
 /// Number of RTT samples in a round from which on its minimum RTT is used (N_RTT_SAMPLE).
 constexpr std::uint8_t samples_needed = 8;
-/// Divisor of the window's growth in conservative slow start (CSS_GROWTH_DIVISOR).
+/// Divisor of cwnd's growth in conservative slow start (CSS_GROWTH_DIVISOR).
 constexpr std::uint32_t growth_divisor = 4;
 /// Rounds of conservative slow start after which slow start ends (CSS_ROUNDS).
 constexpr std::uint8_t conservative_rounds = 5;

@@ -28,7 +28,7 @@ struct ModelAck {
   Duration srtt{};  ///< smoothed round-trip time; zero while it is unknown
   RecoveryKind recovery = RecoveryKind::none;
   bool uses_sack = true;       ///< true if SACK is used, so several losses per round trip can be detected
-  bool window_limited = true;  ///< true if the window limited the sender, or at least half of it was in flight
+  bool window_limited = true;  ///< true if cwnd limited the sender, or at least half of cwnd was in flight
 };
 
 }  // namespace sluice::tcp

@@ -38,7 +38,7 @@ void Sender::begin_pacing(Instant now) {
 }
 
 /// Sets the pacing rate of a connection without a model of the path: window / SRTT times 2 if cwnd is below half of
-/// ssthresh, else times 1.2. The factor is above 1, so that the window limits the sender, not the pacing.
+/// ssthresh, else times 1.2. The factor is above 1, so that cwnd limits the sender, not the pacing.
 void Sender::pace_window() {
   if (!has_rtt()) return;
   const bool early = congestion_.cwnd() < congestion_.ssthresh() / 2;

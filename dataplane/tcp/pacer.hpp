@@ -8,10 +8,9 @@
 
 namespace sluice::tcp {
 
-/// Pacer that spreads the window over the round trip in short bursts. A burst is the data of one millisecond at the
-/// pacing rate, at least two segments (draft-cardwell-iccrg-bbr-congestion-control-00 section 4.2.2). If the timer
-/// fires late, the next burst is larger, by at most one millisecond of data. So a coarse clock does not slow the
-/// sender.
+/// Pacer that spreads cwnd over the round trip in short bursts. A burst is the data of one millisecond at the pacing
+/// rate, at least two segments (draft-cardwell-iccrg-bbr-congestion-control-00 section 4.2.2). If the timer fires late,
+/// the next burst is larger, by at most one millisecond of data. So a coarse clock does not slow the sender.
 class Pacer {
  public:
   static constexpr Duration burst = std::chrono::milliseconds(1);

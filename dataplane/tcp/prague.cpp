@@ -23,9 +23,9 @@ float share_of_round(const PathView& path) {
 
 }  // namespace
 
-/// Grows the window by one segment per round if the round trip is 25 ms or more. In a shorter round it grows by (round
-/// trip / 25 ms)² segments, so that such flows gain rate as fast as one with 25 ms. Without accurate ECN feedback it
-/// always grows by one segment per round. Marked bytes add nothing.
+/// Grows cwnd by one segment per round trip, if that is 25 ms or longer. In a shorter round trip, cwnd grows by (round
+/// trip / 25 ms)² segments. Such flows thus gain rate as fast as one with 25 ms. Without accurate ECN feedback cwnd
+/// always grows by one segment per round trip. Marked bytes add nothing.
 void Prague::on_ack(CongestionWindow& window, const AckEvent& event, const PathView& path) {
   const std::uint32_t unmarked = event.delivered - std::min(event.delivered, just_marked * path.mss);
   const float share = fed ? share_of_round(path) : 1;
@@ -73,8 +73,8 @@ void Prague::end_round(std::uint32_t now, std::uint32_t round) {
   packets = marked = 0;
 }
 
-/// Reduces the window by the share alpha / 2, where alpha is the average share of marked packets. The result is at
-/// least two segments, because pacing does not support smaller windows.
+/// Reduces cwnd by the share alpha / 2, where alpha is the average share of marked packets. The result is at least two
+/// segments, because pacing does not support smaller windows.
 void Prague::cut(CongestionWindow& window, const PathView& path) {
   const auto reduced = static_cast<std::uint32_t>(static_cast<float>(window.cwnd) * (1 - alpha / 2));
   window.cwnd = std::min(window.cwnd, std::max(reduced, 2 * path.mss));
