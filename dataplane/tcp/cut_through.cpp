@@ -60,7 +60,7 @@ void Endpoint::cut_through(const Segment& segment, packet::Packet&& frame, Insta
 /// Counts received data that another endpoint forwards, so that this endpoint does not queue it. `last` is the number
 /// of bytes in the last segment, and `before` the number in all segments before it. These bytes reduce the receive
 /// room, the number of bytes that the endpoint still accepts. A window update is considered before the last segment is
-/// counted, as splice_from() does for queued data, so that both ways have equal results.
+/// counted, as splice_from() does for queued data. Cut-through and queueing thus cause equal window updates.
 inline void Receiver::account_cut_through(std::uint32_t before, std::uint32_t last) {
   if (bits_.window_updates == WindowUpdates::sparing || bits_.ack_now) [[likely]] {
     room_ -= std::min(room_, before + last);

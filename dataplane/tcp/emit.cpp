@@ -124,8 +124,8 @@ void Sender::emit_fin(Instant now, Output& output) {
   if (armed() < Timer::reorder) arm_retransmit(now);
 }
 
-/// True if a FIN without data can be sent now: it must be retransmitted, or all data was sent and the window permits
-/// it.
+/// True if a FIN without data can be sent now: it must be retransmitted, or all data was sent and the peer's window
+/// permits it.
 bool Sender::fin_can_go() const {
   if (bits_.fin_due_again) return !tests_spurious_timeout();
   return bits_.fin_requested && !bits_.fin_sent && !queue().unsent() && snd_.end < window_edge() &&

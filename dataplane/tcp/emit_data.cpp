@@ -37,8 +37,8 @@ bool Sender::new_data_waits() const {
 }
 
 /// True if a retransmission is permitted now: the packet fits cwnd and the peer's current window. Only the oldest
-/// segment may extend beyond the window. With a zero window, a packet may be sent only if it is smaller than the unit
-/// of the window scale (RFC 7323 section 2.4). on_refusal() probes a closed window.
+/// segment may extend beyond the peer's window. While that window is zero, only a packet smaller than the unit of the
+/// window scale may be sent (RFC 7323 section 2.4). on_refusal() probes a closed window.
 bool Sender::may_retransmit(packet::Cursor position) const {
   const packet::PacketNote& note = position.note();
   const bool oldest = position == queue().front();
@@ -224,7 +224,7 @@ void Sender::emit_tail_probe(Instant now, Output& output, Bytes& left) {
   count(counters_.tail_probes);
 }
 
-/// Reduces the window after an idle period longer than the RTO (RFC 5681 section 4.1).
+/// Reduces cwnd after an idle period longer than the RTO (RFC 5681 section 4.1).
 void Sender::restart_after_idle(Instant now) {
   if (!on_fast_path() && congestion_.is_model_based()) [[unlikely]] {
     restart_model(now);

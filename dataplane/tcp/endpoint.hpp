@@ -16,7 +16,7 @@ namespace sluice::tcp {
 /// Counters of one endpoint. A 16-bit counter that has reached its largest value stays there.
 struct EndpointCounters : SenderCounters {
   std::uint16_t out_of_order = 0;  ///< number of segments received out of order
-  /// Segments discarded because their data was old, beyond the window, or could not be stored.
+  /// Number of segments discarded because their data was old, beyond the receive window, or could not be stored.
   std::uint16_t discarded = 0;
 };
 

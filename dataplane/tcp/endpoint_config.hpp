@@ -56,7 +56,7 @@ struct EndpointConfig {
   std::uint32_t max_retransmissions = 15;
   bool tail_loss_probes = true;  ///< true: sends tail loss probes (RFC 8985 section 7)
 
-  /// True if the window is spread over the round trip; model-based congestion controls pace in any case.
+  /// True if the sender spreads cwnd over the round trip; model-based congestion controls pace in any case.
   bool pacing = false;
   /// Largest number of packets stored out of order for reassembly, at most Reassembly::capacity. A small offered window
   /// lowers this number.
@@ -65,8 +65,8 @@ struct EndpointConfig {
   /// ends fast recovery (no RFC 6582). The first two duplicate ACKs send nothing (no RFC 3042), and no reduction is
   /// undone (no RFC 3522 or 5682). Intended for connections without SACK.
   bool classic_reno = false;
-  /// True if the window is restored after a spurious retransmission (RFC 3522, 3708, 5682). If false, a pause of the
-  /// radio link reduces the window, as in hosts and simulators before 2003.
+  /// True if cwnd is restored after a spurious retransmission (RFC 3522, 3708, 5682). If false, a pause of the radio
+  /// link reduces cwnd, as in hosts and simulators before 2003.
   bool takes_back = true;
   /// True if an ACK of a segment that was sent once ends the backoff of the RTO in a recovery without SACK, as in
   /// Linux. If false, the backoff lasts until an RTT sample (RFC 6298 section 5), of which such a recovery has none.

@@ -50,15 +50,15 @@ inline std::int32_t Receiver::edge_gain() const {
 }
 
 /// True if a move of the right edge by `gain` bytes is certain not to justify a window update. The move is less than
-/// half the receive room, and the peer's window still has space for a segment. This quick test precedes
-/// is_window_update_due(), which would reject such a move, too.
+/// half the receive room (bytes accepted beyond the first unread one). In addition, the peer's window still has space
+/// for a segment. This quick test precedes is_window_update_due(), which would reject such a move, too.
 inline bool Receiver::is_too_small_update(std::int32_t gain) const {
   return gain < static_cast<std::int32_t>(room_ / 2) && rcv_.adv - rcv_.nxt >= local_mss() + (1 << bits_.rcv_shift);
 }
 
-/// True if the right edge can move far enough for a window update (RFC 9293 section 3.8.6.2.2): by `step` bytes or half
-/// the receive room. If no segment fits the window that the peer sees, a move is far enough if a segment, or half the
-/// receive room, fits afterwards.
+/// True if the right edge can move far enough for a window update (RFC 9293 section 3.8.6.2.2): by `step` bytes, or by
+/// half the receive room (bytes accepted beyond the first unread one). If no segment fits the window that the peer
+/// sees, a move is far enough if a segment, or half the receive room, fits afterwards.
 inline bool Receiver::edge_may_move(std::uint32_t step) const {
   // Early exit, because mostly the edge cannot move at all, whatever the window field can express.
   if ((rcv_.nxt + room_ - rcv_.unread) - rcv_.adv <= 0) return false;
@@ -139,7 +139,8 @@ inline void Sender::update_window(const Segment& segment, SeqNum una_before) {
   take_window(segment);
 }
 
-/// Stores the window of a segment. Requires that the segment is known to be the newest, and that its window is open.
+/// Stores the peer's window that a segment states. Requires that the segment is known to be the newest, and that the
+/// window is open.
 inline void Sender::take_window(const Segment& segment) {
   const std::uint32_t window = std::uint32_t{segment.window} << snd_shift();
   snd_.wl1 = segment.seq;

@@ -105,7 +105,7 @@ void Handshake::establish_at(const EndpointConfig& config, const EstablishedStat
   set_fast_path(may_go_fast());  // true for a new connection without a small path, pacing or accurate ECN
 }
 
-/// Stores the initial sequence number, the window and the options of the peer's SYN or SYN-ACK.
+/// Stores the initial sequence number, the window field and the options of the peer's SYN or SYN-ACK.
 void Handshake::receive_syn(const Segment& syn, const SynOptions& ours, Instant now) {
   negotiate(ours, syn.syn);
   begin_stream(syn.seq + 1, syn.seq + 1 + syn_window());

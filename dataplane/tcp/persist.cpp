@@ -71,8 +71,8 @@ void Sender::retransmit_refused(Instant now) {
   arm(Timer::none, never);
 }
 
-/// Handles the persist timer. Schedules a window probe or, if the window is open but too small for a segment, a part of
-/// a segment. Returns false if the peer has answered none of the permitted number of probes.
+/// Handles the persist timer. Schedules a window probe or, if the peer's window is open but too small for a segment, a
+/// part of a segment. Returns false if the peer has answered none of the permitted number of probes.
 bool Sender::on_persist() {
   if (!queue().unsent() && !bits_.fin_requested) return true;
   if (loss_recovery_.retries >= config().max_retransmissions) return false;
@@ -101,15 +101,15 @@ void Sender::send_keepalive() {
   leave_fast_path();
 }
 
-/// True if a part of the next packet may be sent although the window ends inside that packet. The window is then at
-/// least half of its largest value so far, or the persist timer has expired while it was smaller. The caller ensures
-/// that nothing is in flight.
+/// True if a part of the next packet may be sent although the peer's window ends inside that packet. That window is
+/// then at least half of its largest value so far, or the persist timer has expired while it was smaller. The caller
+/// ensures that nothing is in flight.
 bool Sender::may_send_partial_segment() const {
   if (!queue().unsent() || snd_.wnd == 0) return false;
   return queue().unsent().note().payload_len > snd_.wnd && (bits_.split_due || snd_.wnd >= snd_.max_wnd / 2);
 }
 
-/// Cuts the next packet at the end of the window. Returns false if there is no buffer.
+/// Cuts the next packet at the end of the peer's window. Returns false if there is no buffer.
 bool Sender::split_for_window() {
   packet::BorrowedPacket next(queue().unsent());
   packet::Packet front = packet::split_front(*next, static_cast<std::uint16_t>(snd_.wnd));

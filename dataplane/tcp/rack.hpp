@@ -77,9 +77,9 @@ class Rack {
 /// 4). Adapts to the reordering that the connection has observed.
 class ReorderingWindow {
  public:
-  /// Returns the window in ticks of 1.02 µs (tick::us). `sacked` is the number of sacked packets; `recovering` is true
-  /// during loss recovery. The window is zero in recovery, and once three packets are sacked, unless reordering was
-  /// observed before.
+  /// Returns the reordering window in ticks of 1.02 µs (tick::us). `sacked` is the number of sacked packets;
+  /// `recovering` is true during loss recovery. The result is zero in recovery, and once three packets are sacked,
+  /// unless reordering was observed before.
   [[nodiscard]] std::uint32_t ticks(std::uint32_t min_rtt, std::uint32_t srtt, unsigned sacked, bool recovering) const;
 
   /// Records observed reordering (RFC 8985 section 6.2 step 3).
@@ -89,13 +89,13 @@ class ReorderingWindow {
   void record_reordering() { seen_ = true; }
   [[nodiscard]] bool seen() const { return seen_; }
 
-  /// Records the start of a recovery. D-SACKs can widen the window once per recovery.
+  /// Records the start of a recovery. D-SACKs can widen the reordering window once per recovery.
   void on_recovery() { widened_ = false; }
-  /// Widens the window after a D-SACK for a retransmission, because the original segment was only reordered, by more
-  /// than the window.
+  /// Widens the reordering window after a D-SACK for a retransmission. The D-SACK shows that the original segment was
+  /// not lost, but delayed by reordering for longer than this window.
   void on_duplicate();
-  /// Records the end of a recovery. After sixteen successive recoveries without a D-SACK the window returns to its
-  /// initial size.
+  /// Records the end of a recovery. After sixteen successive recoveries without a D-SACK the reordering window returns
+  /// to its initial size.
   void on_recovered();
 
  private:

@@ -75,7 +75,7 @@ void Receiver::accept_data(const Segment& segment, packet::Packet&& payload, Ins
   if (segment.flags.fin() && !bits_.acks_deferred) bits_.ack_now = true;
 }
 
-/// Cuts the payload to the window, then appends it in order or stores it out of order.
+/// Cuts the payload to the receive window, then appends it in order or stores it out of order.
 void Receiver::accept_payload(SeqNum seq, packet::Packet&& payload, Instant now) {
   const std::uint32_t length = payload.note().payload_len;
   const SeqNum limit = bits_.fin_known ? earlier(rcv_.adv, fin_seq_) : rcv_.adv;

@@ -123,7 +123,8 @@ class Receiver : public Timers {
  protected:
   // --- opening and ending ---
 
-  /// Resets everything for a new connection except the receive room and the window updates.
+  /// Resets everything for a new connection except the receive room (bytes accepted beyond the first unread one) and
+  /// the choice of WindowUpdates.
   void reset();
   /// Sets the MSS that this endpoint announces, and permits the first challenge ACK at once.
   void start_receiving(std::uint16_t local_mss, Instant now);
@@ -153,8 +154,8 @@ class Receiver : public Timers {
   [[nodiscard]] bool has_old_timestamp(const Segment& segment) const {
     return static_cast<std::int32_t>(segment.ts_value - rcv_.ts_recent) < 0;
   }
-  /// True if the sequence number lies in the window, or below RCV.NXT by at most max(receive room, 1 MiB), where
-  /// retransmissions begin.
+  /// True if the sequence number lies in the receive window, or below RCV.NXT by at most max(receive room, 1 MiB).
+  /// Retransmissions begin there. The receive room is the number of bytes accepted beyond the first unread one.
   [[nodiscard]] bool is_near_window(SeqNum seq) const {
     return seq + std::max(room_, min_repeated) >= rcv_.nxt && seq <= later(rcv_.adv, rcv_.nxt);
   }

@@ -12,8 +12,8 @@ constexpr std::chrono::hours timestamp_age_limit{24 * 24};  ///< age at which TS
 }  // namespace
 
 /// First check of RFC 9293 section 3.10.7.4: true if the segment is acceptable. A segment exactly at the right edge is
-/// acceptable, because its ACK must be processed when the peer has filled the window. Data beyond the edge is cut off
-/// later. `idle` is true if nothing is in flight and no data waits to be sent.
+/// acceptable, because its ACK must be processed when the peer has filled the receive window. Data beyond the edge is
+/// cut off later. `idle` is true if nothing is in flight and no data waits to be sent.
 bool Receiver::check_sequence(const Segment& segment, bool idle, Instant now) {
   const SeqNum end = segment.seq + segment.length();
   const bool begins_inside = segment.seq <= later(rcv_.adv, rcv_.nxt);
@@ -57,7 +57,7 @@ bool Receiver::owner_answers() const {
 }
 
 /// True if a segment at RCV.NXT probes a window that the peer sees as closed. The endpoint's owner must answer the
-/// probe, because the host behind the proxy determines whether the window is open.
+/// probe, because the host behind the proxy determines whether that window is open.
 bool Receiver::probes_window() const {
   return owner_answers() && rcv_.adv - rcv_.nxt < 1 << bits_.rcv_shift;
 }

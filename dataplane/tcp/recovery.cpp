@@ -12,9 +12,9 @@ namespace sluice::tcp {
 namespace {
 
 /// Delay of the reordering timer beyond the reordering window, which RFC 8985 section 6.2 step 5 leaves to the
-/// implementation. An ACK after the end of the window marks the segment lost at once. The delay applies only without
-/// such an ACK. It avoids the retransmission of a segment that arrives shortly after the window's end. Linux uses two
-/// jiffies.
+/// implementation. An ACK that arrives after the reordering window marks the segment lost at once. Only without such an
+/// ACK the timer does, after this delay. The delay avoids the retransmission of a segment that arrives shortly after
+/// the reordering window. Linux uses two jiffies.
 constexpr Duration timer_slack = std::chrono::milliseconds(2);
 
 }  // namespace
@@ -260,7 +260,7 @@ void Sender::retransmit_missing(std::uint32_t segments, AckEvent& event) {
   scoreboard().mark_lost_before(loss_recovery_.point, assumed, samples());
 }
 
-/// Enters fast recovery: sets RecoveryPoint and reduces the window, unless an ECN mark has already reduced it.
+/// Enters fast recovery: sets RecoveryPoint and reduces cwnd, unless an ECN mark has already reduced it.
 void Sender::enter_fast_recovery(Instant now) {
   bits_.recovery = Recovery::fast;
   loss_recovery_.point = snd_.nxt;

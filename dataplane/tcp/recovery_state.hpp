@@ -43,12 +43,12 @@ struct RecoveryState {
   Rack rack;
   RateReduction reduction;   ///< proportional rate reduction, used in fast recovery and after an ECN mark
   std::uint32_t losses = 0;  ///< bytes marked lost by loss detection since Endpoint::take_losses()
-  /// Value of SND.NXT at the last partial acknowledgement without SACK before which new data was sent; new_data_seen is
-  /// the time of that acknowledgement. Used to stop counting old data as in flight, see Sender::forget_old_flight().
+  /// Value of SND.NXT that forget_old_flight() compares at each partial acknowledgement without SACK. If SND.NXT has
+  /// grown since, new data was sent; this member and new_data_seen (the time) are then updated.
   SeqNum nxt_at_partial_ack;
   Instant new_data_seen;
-  /// Number of segments assumed to be missing in a recovery without SACK, when the first estimate or the number assumed
-  /// before was used up; zero while the first estimate applies. See Sender::still_missing().
+  /// Number of segments that a recovery without SACK assumed to be missing when its first estimate was used up: 3, then
+  /// 6, and so on. Zero while the first estimate applies. See Sender::still_missing().
   std::uint8_t assumed_missing = 0;
   /// True if the last ACK of new data in a recovery without SACK covered a segment that was sent only once.
   bool acked_original = false;

@@ -136,8 +136,8 @@ bool Endpoint::check(const Segment& segment, Instant now, AckSample* ack_sample)
   return process_ack(segment, now, ack_sample) && handle_acknowledged_fin(now);
 }
 
-/// Accepts a reset only at exactly RCV.NXT, or at the number of the peer's FIN; a reset elsewhere in the window gets a
-/// challenge ACK (RFC 5961 section 3.2).
+/// Accepts a reset only at exactly RCV.NXT, or at the number of the peer's FIN; a reset elsewhere in the receive window
+/// gets a challenge ACK (RFC 5961 section 3.2).
 void Endpoint::receive_reset(const Segment& segment, Instant now) {
   if (accepts_reset_at(segment.seq)) {
     close(state() == State::time_wait ? CloseReason::finished : CloseReason::reset_by_peer);

@@ -102,15 +102,15 @@ class SendQueue {
   /// True if one of the sent packets ends at sequence number `ack`, or if all of them end before it. To limit its work,
   /// the search stops after a number of packets (max_steps); the result is then true.
   [[nodiscard]] bool ends_packet(SeqNum ack) const;
-  /// Removes everything before `ack`. Sets the members rtt, small and misplaced of `event`; the caller sets the member
-  /// acked.
+  /// Removes everything before `ack`. Sets the members `rtt`, `small` and `misplaced` of `event`; the caller sets
+  /// `acked`.
   void acknowledge(SeqNum ack, AckEvent& event);
 
   // --- scoreboard updates of one acknowledgement on a connection with a RecoveryState; record_delivered() precedes
   // acknowledge()
 
-  /// Returns an empty Delivery, the record of what one ACK delivers. The caller sets its members now, min_rtt,
-  /// originals and rate. `una` is SND.UNA.
+  /// Returns an empty Delivery, the record of what one ACK delivers. The caller sets its members `now`, `min_rtt`,
+  /// `originals` and `rate`. The argument `una` is SND.UNA.
   [[nodiscard]] Delivery begin_delivery(SeqNum una) const;
   /// Adds the packets before `ack`, which acknowledge() is about to remove, to `delivery`.
   void record_delivered(SeqNum ack, Delivery& delivery) const;

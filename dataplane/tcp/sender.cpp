@@ -13,9 +13,9 @@
 namespace sluice::tcp {
 namespace {
 
-/// Marks the delivery-rate samples as application-limited, if data is written to an empty send queue while the window
-/// has space. The rate of the samples is then that of the writer. `full` is the number of bytes in flight above which
-/// the window has no space for another segment.
+/// Marks the delivery-rate samples as application-limited, if data is written to an empty send queue while cwnd permits
+/// another segment. The rate of the samples is then that of the writer. `full` is the largest number of bytes in flight
+/// at which cwnd permits another segment.
 [[gnu::cold, gnu::noinline]] void record_written(PacedSender* paced, const SendQueue& queue, std::uint32_t in_flight,
                                                  std::uint32_t full) {
   if (paced == nullptr || queue.unsent() || queue.to_retransmit() != 0 || in_flight > full) return;

@@ -101,9 +101,9 @@ class Sender : public Receiver {
   [[nodiscard]] Bytes held() const { return Bytes(later(snd_.end, snd_.nxt) - snd_.una); }
   /// Returns the estimate of bytes in flight (`pipe` of RFC 6675).
   [[nodiscard]] Bytes in_flight() const { return Bytes(pipe()); }
-  /// True if the oldest segment is due for the retransmission that begins or continues a recovery. cwnd does not limit
-  /// it (RFC 6582 section 3.2, RFC 6675 section 5 step 4.3). The allowance (bytes that the caller of emit() permits)
-  /// does.
+  /// True if the oldest segment is due for the retransmission that begins or continues a recovery. This retransmission
+  /// needs no space in cwnd (RFC 6582 section 3.2, RFC 6675 section 5 step 4.3). But it must fit the allowance (bytes
+  /// that the caller of emit() permits).
   [[nodiscard]] bool retransmits_first() const {
     return bits_.retransmit_first && queue().front_lost() && !queue().front_retransmitted();
   }
@@ -131,7 +131,8 @@ class Sender : public Receiver {
  protected:
   // --- opening and ending ---
 
-  /// Resets everything for a new connection except the timestamp and the window source.
+  /// Resets everything for a new connection except the timestamp and the choice of what limits the sender
+  /// (WindowSource).
   void reset();
   /// Sets the initial sequence number to `iss`, which is the number of the SYN.
   void begin_sending(SeqNum iss);
@@ -427,8 +428,8 @@ class Sender : public Receiver {
     /// override timeout of silly window avoidance (RFC 9293 section 3.8.6.2.1).
     bool split_due : 1 = false;
     bool cwr_due : 1 = false;  ///< true if the next new data must carry CWR
-    /// True from a reduction of the window for an ECN echo until all data sent before it is acknowledged. Meanwhile the
-    /// window is not reduced for another echo.
+    /// True from a reduction of cwnd for an ECN echo until all data sent before it is acknowledged. Meanwhile cwnd is
+    /// not reduced for another echo.
     bool reduced : 1 = false;
     bool reset_due : 1 = false;
 
@@ -463,7 +464,7 @@ class Sender : public Receiver {
     SeqNum una;
     SeqNum nxt;
     SeqNum end;                   ///< sequence number after the last byte written; the FIN has this number
-    SeqNum wl1;                   ///< sequence number of the segment that last updated the window
+    SeqNum wl1;                   ///< sequence number of the segment that last updated the peer's window (SND.WL1)
     std::uint32_t wnd = 0;        ///< peer's window, bytes
     std::uint32_t max_wnd = 0;    ///< largest window of the peer so far, bytes
     std::uint32_t last_sent = 0;  ///< time of the last new data segment, in ticks of 1.05 ms (tick::ms)

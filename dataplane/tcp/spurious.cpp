@@ -120,10 +120,10 @@ void Sender::judge_second_answer(const Segment& segment, const AckEvent& event) 
   }
 }
 
-/// Restores the state before a spurious recovery (RFC 4015): sending continues with new data under the earlier window.
+/// Restores the state before a spurious recovery (RFC 4015): sending continues with new data under the earlier cwnd.
 /// There is no burst, because each ACK permits as much data as without the timeout. RTT samples of segments sent once
-/// include the pause, so the RTO grows, as RFC 4015 section 3.4 intends. The backoff of the RTO ends with the first
-/// ACK of a segment that was sent once.
+/// include the pause, so the RTO grows, as RFC 4015 section 3.4 intends. The backoff of the RTO ends with the first ACK
+/// of a segment that was sent once.
 void Sender::undo_recovery() {
   bits_.spurious_check = SpuriousCheck::none;
   loss_recovery_.retransmissions = 0;

@@ -44,8 +44,8 @@ void Sender::on_probe_timeout(Instant now) {
   }
 }
 
-/// Evaluates an ACK that covers the probe (RFC 8985 section 7.4). If the probe was a retransmission and no D-SACK
-/// reports it, the probe has repaired a loss. No other test detects that loss, so the window is reduced here.
+/// Evaluates an ACK that covers the tail loss probe (RFC 8985 section 7.4). If the probe was a retransmission and no
+/// D-SACK reports it, the probe has repaired a loss. No other test detects that loss, so cwnd is reduced here.
 void Sender::judge_tail_probe(const Segment& segment, const AckEvent& event) {
   if (segment.ack < loss_recovery_.point) return;
   if (!bits_.tail_retransmitted || reports_duplicate(segment)) {

@@ -7,9 +7,9 @@
 
 namespace sluice::tcp {
 
-/// Sliding-window minimum (`Better` = std::less_equal) or maximum (std::greater_equal) of durations, in constant
-/// memory. Keeps three values: the best, the best later than it, and the best later than the second. Uses Kathleen
-/// Nichols' filter, as Linux lib/win_minmax.c does. The window may differ between calls.
+/// Minimum (`Better` = std::less_equal) or maximum (std::greater_equal) of the durations that were recorded within a
+/// sliding time window. Keeps three values: the best, the best later than it, and the best later than the second. Uses
+/// Kathleen Nichols' filter, as Linux lib/win_minmax.c does. The length of the time window may differ between calls.
 template <class Better>
 class WindowedMinMax {
  public:
@@ -29,7 +29,7 @@ class WindowedMinMax {
     age(seen, window);
   }
   [[nodiscard]] bool known() const { return any_; }
-  /// Returns the minimum or maximum in the window; zero before the first value.
+  /// Returns the minimum or maximum of the values in the time window; zero before the first value.
   [[nodiscard]] Duration value() const { return best_[0].value; }
 
  private:
