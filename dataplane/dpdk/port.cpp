@@ -72,7 +72,8 @@ std::uint16_t Port::receive_burst(std::uint16_t queue, rte_mbuf** buffers, std::
   return received;
 }
 
-/// Passes a burst to the driver, in several tries; returns the number accepted.
+/// Passes a burst to the driver; returns the number of packets accepted. A driver whose queue is full is tried four
+/// times, but only once if its peer process may end.
 std::uint16_t Port::transmit_burst(std::uint16_t queue, rte_mbuf** buffers, std::uint16_t count) noexcept {
   if (traits_->peer_may_disconnect) [[unlikely]]
     return started_ ? guarded_transmit(queue, buffers, count) : std::uint16_t{0};
