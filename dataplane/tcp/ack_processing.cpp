@@ -85,10 +85,10 @@ bool Sender::answers_all(const Segment& segment) const {
          !bits_.tail_probe_outstanding && !bits_.trying_larger && !uses_ecn() && !bits_.reduced;
 }
 
-/// True if the congestion window may grow. During fast recovery it must not, because recovery itself sets the window;
-/// after an ECN mark it must not either. Bytes that were only SACKed indicate a loss, so they do not grow the window
-/// until the hole is filled. On a path known to reorder they do (RFC 8985 section 6.2), because loss detection then
-/// waits for the missing segment.
+/// True if cwnd may grow. During fast recovery it must not, because recovery itself sets cwnd; after an ECN mark it
+/// must not either. Bytes that were only SACKed indicate a loss, so cwnd does not grow by them until the hole is
+/// filled. On a path known to reorder it does (RFC 8985 section 6.2), because loss detection then waits for the missing
+/// segment.
 bool Sender::window_may_grow(const AckEvent& event, Recovery repairing) const {
   if (bits_.window_source != WindowSource::congestion_control || congestion_.is_model_based() || bits_.reduced)
     return false;

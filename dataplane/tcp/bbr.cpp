@@ -80,7 +80,8 @@ double Bbr::window_gain() const {
 
 /// Returns the bytes in flight that the model aims at: `gain` times the bandwidth-delay product, plus three bursts of
 /// the pacer (section 4.2.3.2 of the BBR draft). The bursts are added because each host sends or acknowledges data in
-/// groups. The phase that probes for bandwidth adds two segments.
+/// groups. The phase that probes for bandwidth adds two segments. Before the first samples of rate and RTT, returns the
+/// initial window.
 std::uint32_t Bbr::target(double gain, std::uint32_t mss) const {
   if (min_rtt_ == Duration::max() || bandwidth() == Rate()) return initial_cwnd_;
   const double product = bandwidth().bytes_per_second() * to_seconds(min_rtt_) * gain;

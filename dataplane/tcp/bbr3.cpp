@@ -145,7 +145,8 @@ void Bbr3::set_pacing_rate(double gain) {
   if (was_full_ || rate > pacing_rate_) pacing_rate_ = rate;
 }
 
-/// Returns `gain` times the product of `bandwidth` and the minimum RTT in bytes (BDPMultiple()).
+/// Returns `gain` times the product of `bandwidth` and the minimum RTT in bytes (BDPMultiple()). While one of them is
+/// unknown, returns the initial window.
 double Bbr3::multiple(Rate bandwidth, double gain) const {
   if (!min_rtt_.known() || bandwidth == Rate()) return initial_cwnd_;
   return bandwidth.bytes_per_second() * to_seconds(min_rtt_.value()) * gain;

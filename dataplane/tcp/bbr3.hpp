@@ -43,8 +43,8 @@ class Bbr3 {
   [[nodiscard]] std::uint32_t on_restart(bool app_limited, Instant now, std::uint32_t cwnd);
 
   [[nodiscard]] Rate pacing_rate() const { return pacing_rate_; }
-  /// True while the model keeps the flow small on purpose (ProbeRTT, draft-ietf-ccwg-bbr-06 section 5.3.4.3). The
-  /// delivery rate then does not show the rate of the path.
+  /// True while the model keeps few bytes in flight in order to measure the minimum RTT (ProbeRTT,
+  /// draft-ietf-ccwg-bbr-06 section 5.3.4.3). The delivery rate then does not show the rate of the path.
   [[nodiscard]] bool limits_itself() const { return mode_ == Mode::probe_rtt; }
 
   [[nodiscard]] Mode mode() const { return mode_; }

@@ -24,7 +24,7 @@ class LossBounds {
   /// Adds a delivery-rate sample (UpdateLatestDeliverySignals()). `delivered` is DeliveryRate::delivered().
   /// round_started() then states whether a round began with this sample.
   void begin(const RateSample& sample, std::uint32_t delivered);
-  /// Reduces each short-term limit to the share beta at the end of a round with losses (UpdateCongestionSignals()). No
+  /// Reduces each short-term limit to 70 % (beta) at the end of a round with losses (UpdateCongestionSignals()). No
   /// limit falls below what was delivered in that round. Limits without a value start from `bandwidth` and `cwnd`.
   /// While `probing` is true, nothing is reduced.
   void adapt(bool probing, Rate bandwidth, std::uint32_t cwnd);

@@ -95,8 +95,8 @@ bool Bbr3::time_to_probe(const ModelAck& ack, std::uint32_t cwnd) const {
   return rounds_since_up_ >= std::min(target_inflight(cwnd) / ack.mss, reno_rounds);
 }
 
-/// True if the queue is drained: the bytes in flight are below the long-term bound less headroom, and below the
-/// bandwidth-delay product.
+/// True if the queue is drained: the bytes in flight exceed neither the bandwidth-delay product nor the long-term bound
+/// less headroom.
 bool Bbr3::time_to_cruise(const ModelAck& ack) const {
   if (ack.in_flight > bounds_.with_headroom(ack.mss, min_segments * ack.mss)) return false;
   return ack.in_flight <= inflight(max_bandwidth_.value(), 1, ack.mss);

@@ -51,7 +51,7 @@ struct AckEvent {
   Duration rtt = no_rtt;           ///< RTT of the newest delivered segment that was sent once, or no_rtt
   std::uint32_t acked = 0;         ///< bytes by which SND.UNA advanced
   std::uint32_t newly_sacked = 0;  ///< bytes that SACK blocks of this ACK report for the first time
-  std::uint32_t delivered = 0;     ///< bytes newly acknowledged or sacked; windows grow by this number
+  std::uint32_t delivered = 0;     ///< bytes newly acknowledged or sacked, by which the growth of cwnd is measured
   std::uint32_t newly_lost = 0;    ///< bytes marked lost because of this ACK
   std::uint32_t in_flight = 0;     ///< bytes in flight before this ACK (pipe of RFC 6675)
   /// Number of packets with a payload below SendQueue::small bytes that the ACK removed from the send queue.

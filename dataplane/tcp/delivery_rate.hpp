@@ -53,8 +53,8 @@ struct RateSample {
 /// retransmission counts in rates, but not in ExcessLoss.
 class DeliveryRate {
  public:
-  /// Sets the share of the bytes in flight that may be lost. Losses above it are in excess. With zero, any loss is in
-  /// excess.
+  /// Sets the share of the bytes in flight that may be lost. Losses above it are reported as ExcessLoss; with a share
+  /// of zero, any loss is.
   void set_tolerated_loss(float share) { tolerated_loss_ = share; }
 
   /// Records that a segment is sent or retransmitted (section 3.2 of the delivery-rate draft). `in_flight` is the

@@ -108,9 +108,8 @@ inline bool Sender::emit_next(Segment& segment, Instant now, Output& output, Byt
 }
 
 /// Returns the next packet to retransmit. While the F-RTO test decides whether a timeout was spurious, only the oldest
-/// segment is retransmitted. If the caller's allowance (bytes permitted to send) replaces cwnd and there is no SACK,
-/// few segments are retransmitted at once (LossRecovery::retransmissions). After a timeout their number grows as in
-/// slow start.
+/// segment is retransmitted. LossRecovery::retransmissions limits the retransmissions if the caller's allowance (bytes
+/// permitted to send) replaces cwnd and there is no SACK. After a timeout this limit grows as in slow start.
 packet::Cursor Sender::next_retransmission() const {
   if (tests_spurious_timeout() && !bits_.retransmit_first) return {};
   const packet::Cursor lost = queue().next_retransmission();

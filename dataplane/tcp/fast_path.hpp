@@ -139,8 +139,8 @@ inline void Sender::update_window(const Segment& segment, SeqNum una_before) {
   take_window(segment);
 }
 
-/// Stores the peer's window that a segment states. Requires that the segment is known to be the newest, and that the
-/// window is open.
+/// Stores the peer's window that a segment states. Requires that the segment is known to be the newest. If it closes
+/// the window, the caller must have left the fast path.
 inline void Sender::take_window(const Segment& segment) {
   const std::uint32_t window = std::uint32_t{segment.window} << snd_shift();
   snd_.wl1 = segment.seq;

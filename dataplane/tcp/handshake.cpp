@@ -9,7 +9,7 @@
 namespace sluice::tcp {
 
 /// Resets the endpoint for a new connection. Settings that the endpoint's owner may have made before are kept: receive
-/// room (bytes accepted beyond the first unread one), timestamp, window source and window updates.
+/// room (bytes accepted beyond the first unread one), timestamp, WindowSource and WindowUpdates.
 void Handshake::reset_connection(const EndpointConfig& config, SeqNum iss) {
   if (is_configured()) forget_connection();
   ConnectionCore::reset(config);
@@ -63,8 +63,9 @@ SynOptions Handshake::offer() const {
           .accurate_ecn = uses_accurate_ecn()};
 }
 
-/// Returns the ECN flags of a SYN or, with `answer`, of a SYN-ACK. From the third transmission on a SYN offers no ECN,
-/// because a middlebox may drop SYNs with these flags (RFC 9768 section 3.1.4.1).
+/// Returns the ECN flags of a SYN or, with `answer`, of a SYN-ACK. If accurate ECN is to be offered, the third and
+/// later transmissions of a SYN offer no ECN at all. A middlebox may drop SYNs with these flags (RFC 9768 section
+/// 3.1.4.1).
 std::uint16_t Handshake::ecn_offer(bool answer) const {
   if (!uses_ecn()) return 0;
   const AccurateEcn* const accurate = accurate_ecn();

@@ -37,8 +37,8 @@ void Sender::begin_pacing(Instant now) {
   state.pacer.set_rate(state.model.pacing_rate());
 }
 
-/// Sets the pacing rate of a connection without a model of the path: window / SRTT times 2 if cwnd is below half of
-/// ssthresh, else times 1.2. The factor is above 1, so that cwnd limits the sender, not the pacing.
+/// Sets the pacing rate of a connection without a model of the path: max(cwnd, bytes in flight) / SRTT, times 2 if cwnd
+/// is below half of ssthresh, else times 1.2. The factor is above 1, so that cwnd limits the sender, not the pacing.
 void Sender::pace_window() {
   if (!has_rtt()) return;
   const bool early = congestion_.cwnd() < congestion_.ssthresh() / 2;
@@ -46,8 +46,8 @@ void Sender::pace_window() {
   config().paced->pacer.set_rate(Rate::of(window, srtt()) * (early ? slow_start_factor : avoidance_factor));
 }
 
-/// Restarts the model from a measured window after the sender has switched from a caller's allowance (bytes permitted
-/// to send) to congestion control.
+/// Restarts the model from the present cwnd and SRTT after the sender has switched from a caller's allowance (bytes
+/// permitted to send) to congestion control.
 void Sender::resume_pacing() {
   PacedSender& state = *config().paced;
   if (!congestion_.is_model_based()) return;
@@ -61,7 +61,7 @@ void Sender::record_sent(packet::Cursor position, Instant now) {
   if (paced()) config().paced->delivery.on_sent(position.note(), now, pipe(), !queue().outstanding());
 }
 
-/// Computes the delivery-rate sample at the end of an ACK. Updates the model with it, then pacing rate and window.
+/// Computes the delivery-rate sample at the end of an ACK. Updates the model with it, then pacing rate and cwnd.
 void Sender::follow_model(const AckEvent& event) {
   PacedSender& state = *config().paced;
   RateSample sample = state.delivery.take(event.now, min_rtt());
@@ -88,8 +88,8 @@ void Sender::follow_model(const AckEvent& event) {
   if (state.model.limits_itself()) state.delivery.limit_by_application(pipe());
 }
 
-/// Returns the part of `allowance` that pacing permits in this burst. Retransmissions and probes that a timer has made
-/// due are not delayed by pacing.
+/// Returns the part of `allowance` that pacing permits in this burst. At least one segment is permitted if a tail loss
+/// probe is due, or the retransmission that begins or continues a recovery.
 Bytes Sender::burst_allowance(Instant now, const Output& output, Bytes allowance) const {
   if (bits_.window_source == WindowSource::allowance || allowance < min_unbounded) return allowance;
   const packet::Cursor lost = next_retransmission();

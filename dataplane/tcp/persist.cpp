@@ -26,9 +26,9 @@ bool Sender::needs_probe_timer() const {
 }
 
 /// Handles the expiry of the retransmission timer while the peer's window is closed; the timer then serves as persist
-/// timer. The peer would refuse a retransmission, so a window probe is sent instead, and cwnd is not reduced. A retry
-/// is counted only if the probe is not answered, see process_ack(). A packet that is smaller than the unit of the
-/// window scale is retransmitted all the same (RFC 7323 section 2.4).
+/// timer. The peer would refuse a retransmission, so a window probe is sent instead, and cwnd is not reduced. Each
+/// probe counts as a retry, but an answer resets the number of retries, see process_ack(). A packet that is smaller
+/// than the unit of the window scale is retransmitted all the same (RFC 7323 section 2.4).
 void Sender::on_refusal(Instant now) {
   ++loss_recovery_.retries;
   back_off();

@@ -45,7 +45,7 @@ struct Delivery {
 };
 
 /// Loss detection by time (RACK, RFC 8985). A segment is lost if one sent after it was delivered, and it has not
-/// arrived within the reordering window. Used while a segment is missing.
+/// arrived within the round-trip time plus the reordering window. Used while a segment is missing.
 class Rack {
  public:
   /// Number of duplicate ACKs or sacked packets that indicate a loss (DupThresh).

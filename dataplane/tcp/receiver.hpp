@@ -33,14 +33,15 @@ class Receiver : public Timers {
   /// Sets how many bytes beyond the first unread one the endpoint accepts (the receive room), 0 to 2^30; the default is
   /// 65535. Whenever an ACK is sent, the right edge of the window moves up to (first unread byte + room). A move of
   /// less than a segment is postponed, and the edge is never retracted. A window update is scheduled when the edge can
-  /// move by min(2 MSS, room / 2); `updates` changes this threshold. If the window is closed, a move by one segment or
-  /// half the room is enough (RFC 9293 section 3.8.6.2.2).
+  /// move by min(2 MSS, room / 2); `updates` changes this threshold. If no segment fits the window, a smaller move
+  /// suffices if one segment or half the room fits afterwards (RFC 9293 section 3.8.6.2.2).
   void set_receive_room(Bytes room, WindowUpdates updates = WindowUpdates::sparing);
   [[nodiscard]] Bytes receive_room() const { return Bytes(room_); }
   /// Adds `bytes` to the receive room (bytes accepted beyond the first unread one) without a window update. Returns
-  /// false and changes nothing if a window update may be due; the caller must then call set_receive_room(). A window
-  /// update may be due in three cases: the peer has used half of its window, the room is zero, or the right edge can
-  /// move by the distance of WindowUpdates. Always returns false with WindowUpdates other than `sparing`.
+  /// false and changes nothing if a window update may be due; the caller must then call set_receive_room(). An update
+  /// may be due if the rest of the peer's window is at most half the receive room. It may also be due if the room is
+  /// zero, or if the right edge can move by the distance of WindowUpdates. Always returns false with WindowUpdates
+  /// other than `sparing`.
   bool add_receive_space(std::uint32_t bytes);
   /// Withholds acknowledgements: from this call on, only acknowledge_up_to() moves the acknowledgement number. In-order
   /// data then triggers no ACK by itself.

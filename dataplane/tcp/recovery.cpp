@@ -50,8 +50,9 @@ std::uint32_t Sender::take_losses() {
   return has_recovery_state() ? std::exchange(ensure_recovery_state().losses, 0U) : 0;
 }
 
-/// Detects losses with SACK (RFC 8985 section 6.2). While the F-RTO test decides whether a timeout was spurious, all
-/// packets are already marked lost, so no further loss can be detected.
+/// Detects losses with SACK (RFC 8985 section 6.2). While the F-RTO test decides whether a timeout was spurious,
+/// nothing more is marked lost. The timeout has already marked every packet that was sent more than about a round trip
+/// before.
 void Sender::recover_by_time(AckEvent& event, const Delivery& delivery) {
   reordering_.update(delivery);
   if (has_recovery_state() || queue().front_overtaken(delivery)) ensure_recovery_state().rack.update(delivery);

@@ -254,9 +254,8 @@ class Sender : public Receiver {
     return bits_.recovery == Recovery::none && is_configured() && config().classic_reno;
   }
   void on_partial_ack(AckEvent& event);
-  /// True if the sender does not know which segments to retransmit, and no window limits the retransmissions. This is
-  /// the case without SACK while the caller's limit on the bytes to send (its allowance) replaces the congestion
-  /// window.
+  /// True if the sender does not know which segments to retransmit, and cwnd does not limit the retransmissions. This
+  /// is the case without SACK while the caller's limit on the bytes to send (its allowance) replaces cwnd.
   [[nodiscard]] bool retransmits_blindly() const {
     return bits_.window_source == WindowSource::allowance && !uses_sack();
   }
@@ -408,7 +407,7 @@ class Sender : public Receiver {
   static constexpr std::uint8_t retransmissions_unknown = UINT8_MAX;
   /// Number of new segments that the F-RTO test sends (RFC 5682 section 2.1 step 2b).
   static constexpr int frto_segments = 2;
-  /// Largest number of segments that may be retransmitted at once on a connection without SACK.
+  /// Largest number of segments that may be retransmitted together on a connection without SACK.
   static constexpr std::uint32_t max_blind_retransmissions = UINT8_MAX;
   /// Largest number of small segments (less than SendQueue::small bytes) in flight. Further small data waits for an
   /// acknowledgement, and is joined with data that is written meanwhile. This is Nagle's rule (RFC 9293 section 3.7.4)
@@ -477,8 +476,8 @@ class Sender : public Receiver {
     std::uint16_t duplicate_acks = 0;  ///< number of consecutive duplicate ACKs
 
     /// With SACK: number of retransmissions of the last recovery that are not known to be spurious. Without SACK:
-    /// number of segments from SND.UNA on that are retransmitted at once, see next_retransmission(). The latter is used
-    /// only if the caller's allowance (bytes permitted to send) replaces cwnd.
+    /// number of segments from SND.UNA on that are retransmitted together, see next_retransmission(). The latter is
+    /// used only if the caller's allowance (bytes permitted to send) replaces cwnd.
     std::uint8_t retransmissions = 0;
     /// Number of consecutive timeouts (of data, the SYN or window probes) without an answer of the peer.
     std::uint8_t retries = 0;

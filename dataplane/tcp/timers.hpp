@@ -9,7 +9,8 @@
 
 namespace sluice::tcp {
 
-/// Names the timer that is armed, in order of escalation (RFC 8985 section 8). From `reorder` on, data is outstanding.
+/// Timer that is armed. From `reorder` on, data is outstanding, and each timer acts if the one before it was not
+/// sufficient (RFC 8985 section 8).
 enum class Timer : std::uint8_t { none, persist, time_wait, reorder, probe, retransmit };
 
 /// Timers of a connection and the round-trip times from which they are computed (RFC 6298, RFC 8985 section 7.2).

@@ -8,8 +8,9 @@
 namespace sluice::tcp {
 
 /// Minimum (`Better` = std::less_equal) or maximum (std::greater_equal) of the durations that were recorded within a
-/// sliding time window. Keeps three values: the best, the best later than it, and the best later than the second. Uses
-/// Kathleen Nichols' filter, as Linux lib/win_minmax.c does. The length of the time window may differ between calls.
+/// sliding time window. Keeps three values: the best one, the best of those after it, and the best of those after the
+/// second. Uses Kathleen Nichols' filter, as Linux lib/win_minmax.c does. The length of the time window may differ
+/// between calls.
 template <class Better>
 class WindowedMinMax {
  public:
