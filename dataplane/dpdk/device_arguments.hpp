@@ -18,7 +18,8 @@ struct DriverTraits {
   /// the rest to the device.
   bool partial_checksums = false;
 
-  /// True if the peer is a process that may end at any time. Memory that is shared with it then disappears.
+  /// True if the device's peer is a process that may end at any time. The memory that both processes share is then
+  /// unmapped.
   bool peer_may_disconnect = false;
   /// True if the driver offers checksum verification in software, which is slower than this program's.
   bool software_offloads = false;

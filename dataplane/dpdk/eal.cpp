@@ -179,8 +179,8 @@ void request_huge_pages() {
   rte_memseg_list_walk(request, nullptr);
 }
 
-/// Semaphore that DPDK's interrupt thread posts when an alarm fires. It is static, so that it still exists if the alarm
-/// fires after its waiter has stopped waiting.
+/// Semaphore that DPDK's interrupt thread posts when an alarm fires. It is static, because the alarm may fire after the
+/// waiting thread has given up.
 std::binary_semaphore alarm_rang(0);
 
 }  // namespace

@@ -63,7 +63,7 @@ class ThreadRegistration {
 /// connections for net_memif, and must not do so while the port is destroyed.
 void let_interrupt_thread_finish() noexcept;
 
-/// Pins the calling thread to one CPU. Returns false if there is no such CPU or it is not permitted.
+/// Pins the calling thread to one CPU. Returns false if there is no such CPU or the kernel does not permit its use.
 bool pin_to_cpu(unsigned cpu) noexcept;
 
 }  // namespace sluice::dpdk

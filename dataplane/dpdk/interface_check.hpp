@@ -18,9 +18,9 @@ struct InterfaceState {
   std::uint32_t mtu = 0;
   unsigned index = 0;
   unsigned link_type = 0;  ///< type of the interface's frames (ARPHRD_…)
-  /// Name of the interface that receives this one's frames, such as a bridge or a bond; empty if none.
+  /// Name of the master interface to which this interface belongs, such as a bridge or a bond; empty if none.
   std::string master;
-  /// Kind of the interface that receives this one's frames: "bridge", "bond", "team", "openvswitch", "vrf".
+  /// Kind of the master interface to which this interface belongs: "bridge", "bond", "team", "openvswitch", "vrf".
   std::string master_kind;
   std::string device;  ///< bus address of the hardware, such as "0000:03:00.0"; empty for virtual interfaces
 };

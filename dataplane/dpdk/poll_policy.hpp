@@ -69,7 +69,7 @@ class PollPolicy {
     return sleep(now, deadline);
   }
 
-  /// Ends the current or the next sleep of the thread, because there is work for it outside its ports. Thread: any.
+  /// Ends the current or the next sleep of the poll thread, because there is work outside its ports. Thread: any.
   void wake() noexcept;
   /// Wakes the poll thread if it sleeps. Called by a thread that has just stored work for the poll thread. The poll
   /// thread looks for such work in every round, so the call costs little while the poll thread is awake.
@@ -98,8 +98,7 @@ class PollPolicy {
 
   PollMode mode_;
   bool has_port_without_interrupt_ = false;  ///< true if the kernel cannot signal packets on some port
-  /// True if this thread has announced to the other threads that it sleeps, so that they wake it. Only the poll thread
-  /// reads this member.
+  /// Copy of asleep_ that only the poll thread reads: true from shortly before a sleep until the next work.
   bool asleep_copy_ = false;
   Duration step_;
   Duration least_spin_;
