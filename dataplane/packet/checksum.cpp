@@ -53,8 +53,8 @@ std::uint64_t add_tail(std::uint64_t sum, const std::uint8_t* at, std::size_t le
 
 #define SLUICE_WITH_AVX2 __attribute__((target("avx2"), always_inline))
 
-/// Vector constants of the AVX2 functions: `flip` flips the top bits of words. `ones` multiplies words by one, so that
-/// the multiplication only adds pairs of them.
+/// Vector constants of the AVX2 functions. `flip` flips the top bits of words. `ones` contains the factor 1 for every
+/// word, with which a multiply-add instruction only adds adjacent words.
 struct Avx2Constants {
   __m256i flip;
   __m256i ones;
