@@ -22,13 +22,13 @@ class Bbr {
   /// Starts a connection. `start.draw` determines where in the cycle of pacing gains ProbeBW begins (section 4.3.4.2 of
   /// the BBR draft).
   void start(const ModelStart& start);
-  /// Starts the model from a measured window and smoothed RTT. The bandwidth then counts as known, so there is no
-  /// Startup phase.
+  /// Starts the model from a measured `cwnd`, in bytes, and smoothed RTT. Their quotient counts as the bandwidth, so
+  /// there is no Startup phase.
   void seed(std::uint32_t cwnd, Duration srtt);
 
   /// Processes an ACK; returns the new cwnd in bytes (section 4.2.3 of the BBR draft).
   [[nodiscard]] std::uint32_t on_ack(const ModelAck& ack, std::uint32_t cwnd);
-  /// Handles a retransmission timeout that occurred with window `cwnd`.
+  /// Handles a retransmission timeout. `cwnd` is the congestion window in bytes before the timeout.
   void on_timeout(std::uint32_t cwnd);
   /// Handles a timeout or fast recovery that turned out to be spurious.
   void on_undo();
@@ -75,7 +75,7 @@ class Bbr {
   Rate pacing_rate_;
   /// Value of the maximum delivery rate when it last reached 1.25 times the value stored here before.
   Rate full_bandwidth_;
-  std::uint32_t prior_cwnd_ = 0;  ///< window in bytes to restore after recovery or ProbeRTT
+  std::uint32_t prior_cwnd_ = 0;  ///< cwnd in bytes to restore after recovery or ProbeRTT
   std::uint32_t initial_cwnd_ = 0;
   std::uint32_t draw_ = 0;
   Mode mode_ = Mode::startup;

@@ -28,13 +28,14 @@ class Bbr3 {
   /// Starts a connection (draft-ietf-ccwg-bbr-06 section 5.2.1). `start.draw` is the seed of the random waits between
   /// bandwidth probes.
   void start(const ModelStart& start);
-  /// Starts the model from a measured window and smoothed RTT. The bandwidth then counts as known, so there is no
-  /// Startup phase.
+  /// Starts the model from a measured `cwnd`, in bytes, and smoothed RTT. Their quotient counts as the bandwidth, so
+  /// there is no Startup phase.
   void seed(std::uint32_t cwnd, Duration srtt);
 
   /// Processes an ACK; returns the new cwnd in bytes (draft-ietf-ccwg-bbr-06 section 5.2.3).
   [[nodiscard]] std::uint32_t on_ack(const ModelAck& ack, std::uint32_t cwnd);
-  /// Handles a retransmission timeout that occurred with window `cwnd` (draft-ietf-ccwg-bbr-06 section 5.6.4.4).
+  /// Handles a retransmission timeout (draft-ietf-ccwg-bbr-06 section 5.6.4.4). `cwnd` is the congestion window in
+  /// bytes before the timeout.
   void on_timeout(std::uint32_t cwnd);
   /// Handles a timeout or fast recovery that turned out to be spurious (draft-ietf-ccwg-bbr-06 section 5.5.11.2).
   void on_undo();
@@ -126,7 +127,7 @@ class Bbr3 {
   std::uint32_t rounds_since_up_ = 0;
   std::uint32_t drain_round_ = 0;     ///< number of the round trip in which Drain began
   std::uint32_t recovery_round_ = 0;  ///< number of the round trip in which fast recovery began
-  std::uint32_t prior_cwnd_ = 0;      ///< window in bytes to restore after recovery or ProbeRTT
+  std::uint32_t prior_cwnd_ = 0;      ///< cwnd in bytes to restore after recovery or ProbeRTT
   std::uint32_t initial_cwnd_ = 0;
   /// Bytes to be acknowledged in ProbeBW_UP until the long-term bound of the bytes in flight rises by one segment.
   std::uint32_t acked_per_step_ = 0;

@@ -113,7 +113,7 @@ struct CongestionHooks {
   /// Increases cwnd in congestion avoidance. Called when new data was delivered (event.delivered) while cwnd limited
   /// the sender.
   void on_ack(CongestionWindow&, const AckEvent&, const PathView&) {}
-  /// Sets ssthresh when loss recovery begins. The caller sets cwnd to ssthresh.
+  /// Sets ssthresh when loss recovery begins. The caller then sets cwnd to ssthresh.
   void on_congestion(CongestionWindow&, const PathView&) {}
   /// Sets ssthresh when the retransmission timer expires. The caller sets cwnd to one segment.
   void on_timeout(CongestionWindow&, const PathView&) {}
@@ -286,12 +286,12 @@ struct ModelBasedCc : ModelBased {
   return false;
 }
 
-/// Congestion window and the algorithm that changes it, held by value.
+/// Congestion window of one connection and the algorithm that changes it, held by value.
 class CongestionControl {
  public:
   /// Starts in slow start with a window of `cwnd` bytes.
   void start(CongestionAlgorithm algorithm, std::uint32_t cwnd);
-  /// Continues from a measured window: sets cwnd and ssthresh to `cwnd` and discards earlier state.
+  /// Continues from a measured window of `cwnd` bytes: sets cwnd and ssthresh to it and discards earlier state.
   void seed(std::uint32_t cwnd);
 
   [[nodiscard]] std::uint32_t cwnd() const { return window_.cwnd; }

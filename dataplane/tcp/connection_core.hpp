@@ -105,8 +105,8 @@ class ConnectionCore {
   RecoveryState& ensure_recovery_state() {
     return has_recovery_state() ? *send_.recovery_state() : take_recovery_state();
   }
-  /// Returns the RecoveryState to its pool. The caller ensures that no urgent data is pending, because its end is
-  /// stored in that state.
+  /// Returns the RecoveryState to its pool. The caller ensures that no urgent data is pending, because the
+  /// RecoveryState contains the sequence number at which that data ends.
   void drop_recovery_state() {
     if (has_recovery_state()) [[unlikely]]
       give_back_recovery_state();

@@ -24,7 +24,7 @@ class Copa {
  public:
   /// Starts a connection.
   void start(const ModelStart& start);
-  /// Continues from a measured window and RTT, without slow start.
+  /// Continues from a measured `cwnd`, in bytes, and smoothed RTT, without slow start.
   void seed(std::uint32_t cwnd, Duration srtt);
 
   /// Processes an ACK; returns the new cwnd in bytes (section 2.1 of the Copa paper).

@@ -30,7 +30,8 @@ struct FlightStamp {
 };
 static_assert(sizeof(FlightStamp) == sizeof(packet::PacketNote::scratch64));
 
-constexpr std::uint32_t half = 0x7fffffff;  ///< mask of the bits of a tick that Stamp::first_sent contains
+/// Mask of the low 31 bits of a tick, which are all that Stamp::first_sent stores.
+constexpr std::uint32_t half = 0x7fffffff;
 
 }  // namespace
 

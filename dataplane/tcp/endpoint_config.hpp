@@ -99,8 +99,8 @@ struct EndpointConfig {
   }
 };
 
-/// State of an established connection that this endpoint continues. An example is a connection that two hosts opened
-/// and that the proxy then splits.
+/// State of an established connection that this endpoint continues, such as one that two hosts opened and that the
+/// proxy then splits.
 struct EstablishedState {
   /// Sequence number of the next byte to send (SND.NXT), in the stream of the host that this endpoint impersonates.
   SeqNum snd_nxt;

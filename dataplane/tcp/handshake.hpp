@@ -35,8 +35,8 @@ class Handshake : public Sender {
   bool complete_handshake(const Segment& segment, Instant now);
   void receive_late_syn(const Segment& segment, Instant now);
   void emit_handshake(Instant now, Output& output);
-  /// Returns the RecoveryState to its pool. Urgent data that is pending is discarded, because the RecoveryState
-  /// contains its end.
+  /// Returns the RecoveryState to its pool. Urgent data that is pending is then no longer treated as urgent, because
+  /// the RecoveryState contains the sequence number at which it ends.
   void drop_recovery();
 
  private:

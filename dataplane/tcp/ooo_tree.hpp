@@ -26,7 +26,7 @@ class OooTree {
   /// Returns an arbitrary run (contiguous bytes); empty if there is none.
   [[nodiscard]] packet::Cursor any() const { return root_; }
   void insert(packet::Cursor run);
-  /// Removes `run`, a run of contiguous bytes that is identified by its first packet. It must be in the tree.
+  /// Removes `run`, a run of contiguous bytes that is identified by its first packet. The run must be in the tree.
   void erase(packet::Cursor run);
   /// Replaces the run (contiguous bytes) with the first packet `run` by the run with the first packet `by`. The new run
   /// begins between the neighbours of the old one.

@@ -155,8 +155,9 @@ void Sender::on_duplicate_ack(AckEvent& event) {
   ensure_recovery_state().probe_lost = probe_lost;
 }
 
-/// Reduces the count of duplicate ACKs after an ACK of new data without SACK, by the number of segments that it covers,
-/// minus one. One of these segments was retransmitted. Each other segment had caused a duplicate ACK when it arrived.
+/// Reduces the count of duplicate ACKs after an ACK of new data without SACK. Subtracts the number of segments that
+/// this ACK covers, minus one. One of these segments was retransmitted. Each other segment had caused a duplicate ACK
+/// when it arrived.
 void Sender::forget_duplicates(std::uint32_t acked) {
   const std::uint32_t arrived = acked > mtu_.mss ? (acked - 1) / mtu_.mss : 0;
   loss_recovery_.duplicate_acks = static_cast<std::uint16_t>(

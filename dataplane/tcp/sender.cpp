@@ -118,8 +118,8 @@ inline bool Sender::would_join(const packet::Queue& more) const {
   return false;
 }
 
-/// Writes all of `payloads` and leaves it empty. `bytes` is the number of their bytes. The packets are in stream order,
-/// and note().seq of each one already contains its sequence number in this endpoint's outgoing stream.
+/// Writes all of `payloads` and leaves it empty. `bytes` is the sum of their payload lengths. The packets are in stream
+/// order, and note().seq of each one already contains its sequence number in this endpoint's outgoing stream.
 void Sender::write_all(packet::Queue& payloads, std::uint32_t bytes) {
   if (config().joins_payloads && would_join(payloads)) [[unlikely]] {
     while (!payloads.empty()) write(payloads.pop_front());

@@ -54,8 +54,8 @@ class Sender : public Receiver {
 
   /// True if there is lost or unsent data, and the peer's window and cwnd allow some of it to be sent now.
   [[nodiscard]] bool can_send_now() const { return !(on_fast_path() && !queue().unsent()) && can_send_now_slow(); }
-  /// True if a payload of this size in bytes can be forwarded in the frame in which it was received (cut-through). It
-  /// then fits one segment, and is too large to share a buffer with the data after it.
+  /// True if a payload of this size in bytes can be forwarded in the frame in which it was received (cut-through). The
+  /// payload must fit one segment, and be too large to share a buffer with the data after it.
   [[nodiscard]] bool cuts_through_size(std::uint32_t payload) const {
     return payload >= SendQueue::small && payload <= mtu_.mss;
   }
