@@ -49,7 +49,8 @@ void unmap(rte_mempool_memhdr* chunk, void* /*unused*/) {
   munmap(chunk->addr, chunk->len);
 }
 
-/// Maps `bytes` of memory. Returns null if the machine does not have this amount free.
+/// Maps `bytes` of memory. Returns null if the kernel refuses, or if less than 64 MiB (left_to_others) would then be
+/// free for other parts of the process.
 void* map(std::size_t bytes, Stack& stack) {
   const std::optional<std::uint64_t> available = available_memory();
   stack.machine = available.value_or(0);
