@@ -25,8 +25,8 @@ Instant kernel_now() noexcept {
 
 namespace {
 
-/// True if the counter has a constant rate, whatever the processor's frequency and sleep states: on x86-64 by CPUID
-/// 8000_0007h, EDX bit 8. The generic timer of AArch64 always has a constant rate.
+/// True if the processor's time-stamp counter has a constant rate, whatever the processor's frequency and sleep states.
+/// On x86-64, CPUID 8000_0007h, EDX bit 8, states this. The generic timer of AArch64 always has a constant rate.
 bool counter_is_invariant() {
 #if defined(__x86_64__)
   unsigned a = 0;

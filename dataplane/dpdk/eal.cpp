@@ -151,7 +151,7 @@ std::uint64_t memory_of(const EalConfig& config, const std::vector<std::string>&
   return mebibytes;
 }
 
-/// True if the kernel permits to map `bytes` of private memory. With vm.overcommit_memory = 0 (the default) the kernel
+/// True if the kernel permits mapping `bytes` of private memory. With vm.overcommit_memory = 0 (the default) the kernel
 /// refuses to map more than the machine has. DPDK then uses a memory file, whose size the kernel does not check, and
 /// PacketPool reports the missing memory.
 bool can_map(std::uint64_t bytes) {

@@ -53,7 +53,7 @@ class TransmitRing {
   std::size_t refused_slot_ = 0;  ///< slot of the frame that was refused last
   /// Time at which the kernel first refused the frame in refused_slot_; `never` if no frame was refused.
   Instant refused_since_ = never;
-  /// Length in bytes of the shortest frame that was dropped within the last `memory`.
+  /// Length in bytes of the shortest frame that was dropped within the time `memory`; UINT32_MAX if none was.
   std::uint32_t shortest_dropped_ = UINT32_MAX;
   /// Time of the last drop of a frame that was refused for the time `patience`; `never` if there was none.
   Instant last_drop_ = never;
