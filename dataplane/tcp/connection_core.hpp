@@ -73,7 +73,7 @@ class ConnectionCore {
   void set_close_reason(CloseReason reason) { bits_.close_reason = reason; }
   void leave_fast_path() { bits_.on_fast_path = false; }
   void set_fast_path(bool applies) { bits_.on_fast_path = applies; }
-  /// Stores what the handshake has negotiated: options in use, and the shift of the peer's window.
+  /// Stores what the handshake has negotiated: options in use, and the shift count of the peer's window fields.
   void set_options(bool timestamps, bool sack, bool ecn, bool window_scale, unsigned snd_shift) {
     bits_.use_timestamps = timestamps;
     bits_.use_sack = sack;

@@ -118,8 +118,9 @@ packet::Cursor Sender::next_retransmission() const {
   return SeqNum(lost.note().seq) + lost.note().payload_len <= reach ? lost : packet::Cursor();
 }
 
-/// Sends retransmissions, new data and a tail loss probe, as far as windows and `allowance`, the bytes that the caller
-/// permits, allow it. Returns the IP bytes sent.
+/// Sends retransmissions, new data and a tail loss probe within cwnd, the peer's window and `allowance`, the bytes that
+/// the caller permits. The first retransmission of a recovery and the probe need no space in cwnd. Returns the IP bytes
+/// sent.
 Bytes Sender::emit_data(Instant now, Output& output, Bytes allowance) {
   Bytes left = allowance;
   while (const packet::Cursor lost = next_retransmission()) {

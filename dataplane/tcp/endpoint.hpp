@@ -57,14 +57,15 @@ class Endpoint : public Handshake {
   /// (is_plausible() before the call).
   bool receive_without_payload(const Segment& segment, Instant now, AckSample* ack_sample = nullptr);
   /// True if the segment's numbers fit this connection. A sender that cannot observe the connection is unlikely to
-  /// guess them (RFC 5961 section 1). So a caller may also trust other parts of the segment, such as its IP header. All
-  /// these conditions must hold:
-  /// - The sequence number lies in the window, or at most max(receive room, 1 MiB) below RCV.NXT, where retransmissions
-  ///   begin.
+  /// guess them (RFC 5961 section 1). So a caller may also trust other parts of the segment, such as its IP header. A
+  /// reset fits if accepts_reset_at() is true for its sequence number. For other segments all these conditions must
+  /// hold:
+  /// - The sequence number lies in the receive window, or at most max(receive room, 1 MiB) below RCV.NXT, where
+  ///   retransmissions begin. The receive room is the number of bytes accepted beyond the first unread one.
   /// - The timestamp is not older than TS.Recent.
   /// - The segment acknowledges outstanding data, or repeats the newest acknowledgement.
-  /// - If the segment is a reset, accepts_reset_at() is true for its sequence number.
-  /// The result is always false during the handshake.
+  ///
+  /// The result is false for a SYN, and always false during the handshake.
   [[nodiscard]] bool is_plausible(const Segment& segment) const;
   /// True if a reset with sequence number `seq` ends the connection: exactly RCV.NXT (RFC 5961 section 3.2). After the
   /// peer's FIN the number of the FIN is accepted, too, because some hosts send a reset with it. Linux accepts both.

@@ -51,8 +51,8 @@ std::uint32_t HyStart::growth(CongestionWindow& window, const AckEvent& event, c
   return baseline_us == none ? usual : usual / growth_divisor;
 }
 
-/// Compares the minimum RTT of this round with that of the last one (RFC 9406 section 4.2), and enters or leaves
-/// conservative slow start.
+/// Enters conservative slow start if the minimum RTT of this round exceeds that of the last round by the threshold.
+/// Leaves it if the minimum falls below the RTT at which it began (RFC 9406 section 4.2).
 void HyStart::judge() {
   if (baseline_us != none) {
     if (current_round_min_us < baseline_us) baseline_us = none;  // the queue did not grow: slow start continues

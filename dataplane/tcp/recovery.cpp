@@ -12,9 +12,9 @@ namespace sluice::tcp {
 namespace {
 
 /// Delay of the reordering timer beyond the reordering window, which RFC 8985 section 6.2 step 5 leaves to the
-/// implementation. An ACK that arrives after the reordering window marks the segment lost at once. Only without such an
-/// ACK the timer does, after this delay. The delay avoids the retransmission of a segment that arrives shortly after
-/// the reordering window. Linux uses two jiffies.
+/// implementation. An ACK that arrives after the reordering window marks the segment lost at once. Without such an ACK,
+/// the timer marks it lost after this delay. The delay avoids the retransmission of a segment that arrives shortly
+/// after the reordering window. Linux uses two jiffies.
 constexpr Duration timer_slack = std::chrono::milliseconds(2);
 
 }  // namespace

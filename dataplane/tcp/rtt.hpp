@@ -23,8 +23,8 @@ class RttEstimator {
   /// Returns the smoothed round-trip time; zero before the first sample.
   [[nodiscard]] Duration srtt() const { return std::chrono::microseconds(srtt_us_); }
   [[nodiscard]] Duration variation() const { return std::chrono::microseconds(variation_us_); }
-  /// Returns the minimum of the RTT samples that ended a round. Per round the minimum rises by 1/1024 of its distance
-  /// to SRTT, because a route may become longer. RFC 8985 section 6.2 step 1 does not prescribe the filter.
+  /// Returns a filtered minimum of one RTT sample per round trip. Per round trip it rises by 1/1024 of its distance to
+  /// SRTT, because a route may become longer. RFC 8985 section 6.2 step 1 does not prescribe the filter.
   [[nodiscard]] Duration least() const { return std::chrono::microseconds(min_us_); }
   /// Returns the tail-loss-probe timeout (RFC 8985 section 7.2): two round trips, at least 10 ms because hosts need
   /// time to answer. It is at most one round trip plus the minimum of the retransmission timeout, so that it precedes

@@ -49,15 +49,16 @@ void Sender::plan_boundary() {
   postpone_boundary(secret == 0 ? far : spacing + secret_number(secret, snd_.nxt, 2 * spacing));
 }
 
-/// Moves no segment boundary until `bytes` more are sent, and moves the next boundary after them. If the peer has sent
-/// max_misplaced_acks or more ACKs that end inside a segment, `bytes` counts as 0, so that every boundary is moved.
+/// Moves no segment boundary until `bytes` more are sent. The first boundary after them is then moved. If the peer has
+/// sent max_misplaced_acks or more ACKs that end inside a segment, `bytes` counts as 0, so that every boundary is
+/// moved.
 void Sender::postpone_boundary(std::uint32_t bytes) {
   boundary_at_ = boundary_tick(snd_.nxt + (suspects_optimistic_acks() ? 0 : bytes));
 }
 
 /// Moves the boundary between the first and the second unsent segment to a later sequence number, which the peer cannot
-/// predict. If the first segment is full, a piece of it first becomes a separate segment, and the next call moves the
-/// boundary after the rest.
+/// predict. A full segment cannot be extended. So this call then only cuts off its front as a separate segment, and the
+/// next call extends the rest.
 void Sender::move_boundary(Output& output) {
   const packet::Cursor next = queue().unsent();
   const bool few = queue().in_flight() < min_segments_in_flight * mtu_.mss && !suspects_optimistic_acks();
