@@ -219,10 +219,10 @@ std::uint32_t Sender::first_estimate() const {
 
 /// Returns how many segments below RecoveryPoint are assumed to be missing, after a partial acknowledgement without
 /// SACK. The first partial acknowledgement of a recovery uses first_estimate(). Each later one shows that one hole was
-/// filled, so the number decreases by one. If it reaches zero before RecoveryPoint, three segments are assumed, then
-/// six, and so on. This doubling resembles slow start, because a buffer overflow may have lost hundreds of neighbouring
-/// segments. If an ACK covers a segment that was sent once, its neighbours have arrived too. At most three segments
-/// then count as missing.
+/// filled, so the number decreases by one. If it reaches zero before RecoveryPoint is acknowledged, three segments are
+/// assumed, then six, and so on. This doubling resembles slow start, because a buffer overflow may have lost hundreds
+/// of neighbouring segments. If an ACK covers a segment that was sent once, its neighbours have arrived too. At most
+/// three segments then count as missing.
 std::uint32_t Sender::still_missing() {
   RecoveryState& state = ensure_recovery_state();
   std::uint8_t& assumed = state.assumed_missing;

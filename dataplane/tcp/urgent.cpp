@@ -5,8 +5,8 @@
 
 namespace sluice::tcp {
 
-/// Processes the urgent pointer of an acceptable segment, even if none of the segment's data fitted the window (MUST-66
-/// of RFC 9293).
+/// Processes the urgent pointer of an acceptable segment, even if none of the segment's data fitted the receive window
+/// (MUST-66 of RFC 9293).
 void Receiver::take_urgent_pointer(const Segment& segment) {
   if (bits_.fin_received) return;
   const SeqNum end = segment.seq + segment.urgent;

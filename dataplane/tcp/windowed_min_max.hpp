@@ -39,8 +39,8 @@ class WindowedMinMax {
     Duration value{};
   };
 
-  /// Discards the best value when its age exceeds the window. A newer value becomes the second one after a quarter of
-  /// the window, and the third one after half of it. Otherwise the three values could expire at the same time.
+  /// Discards the best value when its age exceeds the time window. A newer value becomes the second one after a quarter
+  /// of that time, and the third one after half of it. Otherwise the three values could expire at the same time.
   void age(const Seen& seen, Duration window) {
     const Duration held = seen.at - best_[0].at;
     if (held > window) {
