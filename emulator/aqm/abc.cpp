@@ -13,8 +13,8 @@
 namespace sluice::emulator {
 namespace {
 
-/// Largest number of tokens, which are saved permissions to accelerate the sender by one packet. The limit bounds the
-/// burst of accelerate marks after a time with few packets.
+/// Largest number of saved tokens. A token is a permission to let one packet accelerate its sender. The limit is not
+/// reached at present, because each packet adds at most one token and uses one if there is more than one.
 constexpr double max_tokens = 10;
 
 const AbcParameters& checked(const AbcParameters& p) {

@@ -15,8 +15,9 @@ struct CodelParameters {
 
   /// Time for which the delay must stay above target before a packet is dropped; a worst-case round-trip time, > 0.
   Duration interval = std::chrono::milliseconds(100);
-  Bytes max_packet{1514};  ///< bytes behind a packet up to which the packet is not dropped, whatever its delay
-  bool ecn = false;        ///< true: ECN-capable packets are marked instead of dropped
+  /// Backlog in bytes up to which the packet in front of it is not dropped, whatever its delay.
+  Bytes max_packet{1514};
+  bool ecn = false;  ///< true: ECN-capable packets are marked instead of dropped
 };
 
 /// CoDel's controller of one queue; names are those of RFC 8289. The proxy's class (proxy/engine/bearer/codel.hpp) is a

@@ -33,7 +33,7 @@ class QueueLine final : public Element, public EventTarget {
   };
   /// Starts the transmission of the next packet, if any.
   void send_next(Instant now);
-  /// Schedules the event for the next arrival, if none is scheduled.
+  /// Schedules the event at which the next packet in flight arrives at the far end, if none is scheduled.
   void arm();
 
   EventLoop& loop_;
