@@ -113,8 +113,8 @@ class AirLink final : public EventTarget {
   link::HarqBlock fill(const LinkGrant& grant, Bytes capacity, std::uint32_t units, UeQueue& queue, Instant now);
   /// Informs RLC whether the oldest block whose outcome was unknown has been received or lost.
   void decide(bool received, Instant now);
-  /// Calls arrived() or lost() of the user for each packet, in order, that RLC has delivered or given up. Sets the
-  /// timers.
+  /// Calls arrived() or lost() of the user for each packet, in order, that RLC has delivered or given up. Informs the
+  /// user when RLC may next retransmit, and sets the stall timer of reordering.
   void release_completed(Instant now);
   /// Schedules an event for the expiry of the stall timer of reordering, unless an event at that time or earlier is
   /// scheduled.

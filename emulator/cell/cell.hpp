@@ -56,7 +56,8 @@ struct CellCounters {
 ///
 /// A Node-B may have several sectors (cells), each with a scheduler of its own. A UE belongs to one sector and may be
 /// moved to another. While a UE is at another Node-B, its channel in this cell must carry nothing, and its packets wait
-/// until it returns. TTIs in which no packet waits are skipped, which changes only the run time.
+/// until it returns. TTIs in which no packet waits are skipped. This makes the program faster and does not change the
+/// results.
 ///
 /// This class finds the UE of each frame by its destination address and passes the frame to the Downlink of this UE.
 /// TtiClock runs the TTIs, and Sectors allocates them. Thread: the event loop's.
@@ -68,7 +69,8 @@ class Cell final : public RadioCell, public Element, private TtiUser {
        CellResources resources = {});
 
   /// Adds a sector and returns its number: 1, 2 … Call it before the first add_ue(). All schedulers must be of one
-  /// kind, because the sectors share the settings of what a scheduler is given about the UEs.
+  /// kind, because every sector passes the same kinds of data to its scheduler. Idle UEs and channel qualities are
+  /// passed in all sectors or in none.
   std::uint32_t add_sector(std::unique_ptr<Scheduler> scheduler);
   /// Adds a UE; call it before the first packet. Throws std::invalid_argument if its address is taken, its sector does
   /// not exist or it has no channel.
@@ -88,8 +90,8 @@ class Cell final : public RadioCell, public Element, private TtiUser {
   void detach(UeIndex ue, Instant now);
   /// True if this Node-B serves the UE.
   [[nodiscard]] bool here(UeIndex ue) const { return ues_[ue].here; }
-  /// Records that packets for the UE are lost until it is attached again, because its handover forwards no packets.
-  /// Its reports then contain the allowance 0, so that the proxy sends nothing.
+  /// Records that packets for the UE are lost until it is attached again, because its handover forwards no packets. The
+  /// UE's reports then contain the allowance 0: the proxy may send no bytes to it.
   void set_losing(UeIndex ue) { ues_[ue].losing = true; }
   [[nodiscard]] bool losing(UeIndex ue) const { return ues_[ue].losing; }
   /// Sets the radio state of a UE, which the reports contain. In state released the UE has left, so packets for it are

@@ -59,8 +59,8 @@ class QueueLedger {
     changed_ = &changed;
     number_ = number;
   }
-  /// Records that the reader of the list of report_change_to() has counted this queue. The next change of the queue's
-  /// contents then appends the queue's number again.
+  /// Records that the list of changed queues has been read and the last change of this queue is counted. The next
+  /// change of the queue's contents then appends the queue's number to the list again.
   void record_counted() { reported_ = false; }
 
   // Functions that run for every packet are inline, because a call would cost more than their work.
@@ -71,7 +71,7 @@ class QueueLedger {
     counters_.arrived_bytes += count(length);
     counters_.arrived_air += count(air);
   }
-  /// Counts the arriving packet that follows (`length` IP bytes) as forwarded by another Node-B.
+  /// Counts the next packet that arrives, of `length` IP bytes, as forwarded by another Node-B.
   void taken_over(Bytes length);
   /// Adds an accepted packet to the contents of the queue: `length` IP bytes, which are `air` bytes with padding of
   /// radio frames.

@@ -76,8 +76,9 @@ struct ReporterConfig {
   /// Router upstream of the Node-B that also advertises a window by GWA (Generalized Window Advertising). The smaller
   /// window is reported. The router must outlive the reporter. Null: only the Node-B's own window is reported.
   UpstreamRouter* upstream = nullptr;
-  /// Sender id of this Node-B. The reporter ignores what status messages confirm about another Node-B's reports,
-  /// because it compares them with its own allowances (bytes that the proxy may send). 0: it uses all status messages.
+  /// Sender id of this Node-B. The reporter compares the confirmations in status messages with the allowances (bytes
+  /// that the proxy may send) in its own reports. It therefore ignores confirmations of another Node-B's reports. 0: it
+  /// uses the confirmations of all status messages.
   std::uint64_t sender = 0;
 };
 
@@ -121,7 +122,8 @@ class Reporter final : public EventTarget, private ArrivalObserver, private Pres
   [[nodiscard]] const control::SmvsState* law(UeIndex ue) const;
   /// Returns the number of reports sent, of all UEs together.
   [[nodiscard]] std::uint64_t reports() const { return reports_; }
-  /// Returns the part of reports() that was sent on sharp change or poll.
+  /// Returns how many of the reports were sent before the end of a report period, because a service rate changed
+  /// sharply or the proxy polled.
   [[nodiscard]] std::uint64_t early_reports() const { return early_; }
 
  private:
@@ -206,7 +208,7 @@ class Reporter final : public EventTarget, private ArrivalObserver, private Pres
   std::vector<control::feedback::BearerReport> batch_;
   /// Number of UEs with data in their queue. Each report in `batch_` contains it.
   std::uint32_t active_users_ = 0;
-  Instant all_reported_{};  ///< time of the last report of all UEs
+  Instant all_reported_{};  ///< time at which all UEs were last reported together
   bool running_ = false;
   Instant started_{};
   std::uint64_t tick_ = 0;        ///< time of the pending event, in quarters of the report period since start()

@@ -51,8 +51,8 @@ class Sectors {
   /// Creates the first sector. `ues` must outlive it. Throws std::invalid_argument if there are no resources to share
   /// or no scheduler.
   Sectors(std::vector<CellUe>& ues, std::unique_ptr<Scheduler> first, CellResources resources);
-  /// Adds a sector and returns its number. All schedulers must be of one kind, because the sectors share the settings
-  /// of what a scheduler is given about the UEs.
+  /// Adds a sector and returns its number. All schedulers must be of one kind, because every sector passes the same
+  /// kinds of data to its scheduler. Idle UEs and channel qualities are passed in all sectors or in none.
   std::uint32_t add(std::unique_ptr<Scheduler> scheduler);
   /// Throws std::invalid_argument unless a sector of this number exists.
   void check(std::uint32_t sector) const;

@@ -16,7 +16,7 @@ class SharedAir {
   /// block was received, because the link could carry nothing in the TTI of a lost block.
   void served(std::uint64_t offered) { served_ += offered; }
   /// Adds `offered_by_all`, the bytes that the links of all UEs together could carry in an allocated TTI. This sum is
-  /// later subtracted from what these links could have carried in all TTIs, which leaves the unused TTIs.
+  /// later subtracted from what these links could have carried in all TTIs. The difference belongs to the unused TTIs.
   void taken(std::uint64_t offered_by_all) { allocated_capacity_of_all_ += offered_by_all; }
   /// Adds the bytes that unused TTIs could have carried so far to the total; call it before a UE is attached or
   /// detached. `capacity_of_all` is what the links of all UEs could have carried in all TTIs so far. `here` is the

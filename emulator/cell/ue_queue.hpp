@@ -208,8 +208,8 @@ class UeQueue {
   void report_change_to(std::vector<std::uint32_t>& changed, std::uint32_t number) {
     ledger_.report_change_to(changed, number);
   }
-  /// Records that the reader of the list of report_change_to() has counted this queue. The next change of the queue's
-  /// contents then appends the queue's number again.
+  /// Records that the list of changed queues has been read and the last change of this queue is counted. The next
+  /// change of the queue's contents then appends the queue's number to the list again.
   void record_counted() { ledger_.record_counted(); }
   /// Counts the packet of the next push(), pass_on() or reject() as forwarded by another Node-B. `length` is its
   /// size in IP bytes.
@@ -218,8 +218,8 @@ class UeQueue {
   void delivered(Bytes length) { ledger_.delivered(length); }
   /// Counts a packet of `length` IP bytes that left the queue and is permanently lost on the air.
   void lost(Bytes length) { ledger_.lost(length); }
-  /// Counts a packet of `length` IP bytes that left the queue and is now forwarded to another Node-B, because the UE
-  /// has not received it completely.
+  /// Counts a packet of `length` IP bytes that left the queue and is now forwarded to another Node-B. It is forwarded
+  /// because the UE has not received it completely.
   void recall(Bytes length) { ledger_.forwarded(length, Bytes(0), Bytes(0)); }
 
   /// True if no packet is queued or in transit. A queue without bytes is empty, because every packet has at least one

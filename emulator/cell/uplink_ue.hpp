@@ -23,8 +23,8 @@ struct UplinkRequests {
   std::uint64_t phase = 0;    ///< TTI of the first opportunity
   std::uint64_t retry = 320;  ///< TTIs without a new grant after a block until the UE sends another request, > 0
 
-  /// TTIs from a grant to the block that uses it, > 0. The channel is read as many TTIs in advance, because a grant is
-  /// sized for the TTI of its block.
+  /// TTIs from a grant to the block that uses it, > 0. The channel is read that many TTIs in advance, because a grant
+  /// is sized for the TTI of its block.
   std::uint64_t distance = 4;
 };
 
@@ -37,8 +37,8 @@ struct UplinkUeConfig {
   Drx* drx = nullptr;  ///< discontinuous reception of the UE, an object that must outlive this one; null: always awake
 };
 
-/// Buffer status report that a block carries: the UE's data behind that block (TS 36.321 section 6.1.3.1, without
-/// rounding to table sizes).
+/// Buffer status report that a block carries: the bytes that remain in the UE after this block (TS 36.321 section
+/// 6.1.3.1, without rounding to table sizes).
 struct BufferStatus {
   /// TTI in which the block with this report was first sent; hybrid ARQ retransmissions do not change it
   std::uint64_t sent = 0;
