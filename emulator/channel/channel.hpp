@@ -14,7 +14,8 @@ struct LinkGrant {
   Bytes capacity;
 
   /// Random number of the TTI, uniform in [0, 1). A block is received if `draw` is not below the error rate of the
-  /// block. `draw` is 1 if no block is lost at random, and at most 0 if the link carries nothing.
+  /// block. `draw` is 1 if no block is lost at random. It is 0 or less if the link carries nothing, so that a
+  /// retransmission is lost.
   double draw = 1;
   std::uint8_t cqi = 0;  ///< CQI in use, 1 … 30; 0: out of range, or a channel without CQI
   bool received = true;  ///< false: a block first sent in this TTI is lost on the air

@@ -11,8 +11,9 @@ namespace {
 
 /// Lower bound of 1−m, where m is the channel's adaptive rate margin.
 constexpr double min_back_off = 1e-3;
-/// Amount by which ln(1−m) decreases when a packet is lost in all of its transmissions, where m is the rate margin; 0.1
-/// stands for 0.4 dB.
+/// Amount by which ln(1−m) decreases when a packet is lost in all of its transmissions; m is the rate margin. The
+/// channel computes its rate from the SNR times 1−m. A decrease by 0.1 therefore has the effect of an SNR that is 0.4
+/// dB lower.
 constexpr double adaptation_step = 0.1;
 
 const ClampParameters& checked(const ClampParameters& p) {

@@ -22,23 +22,24 @@ constexpr std::uint64_t anchor_interval = 1024;
 /// sinusoids. With this size the frequencies of two UEs differ, and the autocorrelation is still J0.
 constexpr double displacement = 0.1;
 static_assert(anchor_interval % Fading::stretch == 0);
-/// Number of partial sums, each over every eighth sinusoid, that the vectorised functions compute in parallel.
+/// Number of lanes: partial sums that the vectorised functions compute in parallel. Each lane sums every eighth
+/// sinusoid.
 constexpr std::size_t lanes = 8;
 
-/// One partial sum per lane; each lane sums every eighth sinusoid.
+/// Partial sums of the sinusoids, one for each lane. Lane k sums the sinusoids k, k + 8, k + 16 and so on.
 using Lanes = std::array<double, lanes>;
 /// Partial sums of the sinusoids, for each step of a stretch (Fading::stretch consecutive steps).
 using Sums = std::array<Lanes, Fading::stretch>;
 
-/// Returns the index of sinusoid `n` in its array. Each lane contains every eighth sinusoid. The order of the lanes is
-/// chosen so that the two vectors which total() adds are adjacent in memory.
+/// Returns the index of sinusoid `n` in the arrays of Fading. Sinusoid `n` belongs to lane n mod 8. Lanes k and k + 4
+/// are adjacent in memory, so that one vector of two numbers in total() contains both.
 constexpr std::size_t place_of(std::size_t n) {
   constexpr std::array<std::size_t, lanes> places{0, 4, 2, 6, 1, 5, 3, 7};
   return n / lanes * lanes + places[n % lanes];
 }
 
-/// Returns the sum over the eight lanes. Two partial sums are added in parallel, always in the order (0 + 1) + (2 + 3)
-/// and (4 + 5) + (6 + 7).
+/// Returns the sum over the eight lanes. Lanes k and k + 4 are processed in one vector of two numbers. The order of the
+/// additions is always ((0 + 1) + (2 + 3)) + ((4 + 5) + (6 + 7)).
 double total(const Lanes& sums) {
   using Two [[gnu::vector_size(2 * sizeof(double))]] = double;
   Two pairs[lanes / 2];
@@ -94,8 +95,8 @@ struct Rows {
 /// parallel, because each depends on the one before.
 constexpr std::size_t chains = 4;
 
-/// Adds `chains` vectors of sinusoids to the sums of a stretch (Fading::stretch consecutive steps), and advances these
-/// sinusoids to the step after it. If `first` is true, the sums start with these vectors.
+/// Adds `chains` vectors of sinusoids to the sums of a stretch (Fading::stretch consecutive steps). Advances these
+/// sinusoids to the first step after the stretch. If `first` is true, the sums are overwritten instead.
 ///
 /// `width` doubles are processed at a time. Operations and their order are equal for every width, so the results are
 /// equal in every bit. The vectors are explicit because compilers do not vectorise the loop, which runs in every TTI of

@@ -15,7 +15,7 @@ struct PiecewiseParameters {
 };
 
 /// A link whose rate is redrawn at random every period, as in figures 11 and 12 of the SMVS paper (Ren and Lin, TMC
-/// 2011). A TTI in which the rate changes carries the sum of both parts.
+/// 2011). If the rate changes within a TTI, the TTI carries the bytes of each rate for its part of the TTI.
 class PiecewiseChannel final : public SteppedChannel {
  public:
   /// Creates the link. Throws std::invalid_argument if a parameter is out of its range.

@@ -17,8 +17,8 @@ struct CapacityProfile {
 };
 
 /// A link that repeats the rates of a profile, for sections 3.2 and 5 of the SMVS paper (Ren and Lin, TMC 2011). The
-/// profile contains the rates that a UE received in a cell. A TTI in which the rate changes carries the sum of both
-/// parts.
+/// profile contains the rates that a UE received in a cell. If the rate changes within a TTI, the TTI carries the bytes
+/// of each rate for its part of the TTI.
 class ProfileChannel final : public SteppedChannel {
  public:
   /// Creates the link. Throws std::invalid_argument if the profile is empty, or if its interval or the TTI is not

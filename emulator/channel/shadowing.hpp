@@ -7,8 +7,8 @@
 
 namespace sluice::emulator {
 
-/// Log-normal shadowing s in dB, correlated over distance (Gudmundson, Electronics Letters 1991), as in EURANE. Each
-/// step computes s ← e^(−vΔ/D)·s + sqrt(1 − e^(−2vΔ/D))·σ·N(0,1).
+/// Log-normal shadowing s in dB, correlated over distance (Gudmundson, Electronics Letters 1991), as in the simulator
+/// EURANE. Each step computes s ← e^(−vΔ/D)·s + sqrt(1 − e^(−2vΔ/D))·σ·N(0,1).
 class Shadowing {
  public:
   /// Creates the process in its stationary state. `speed` is v in m/s, `interval` the time Δ between steps, `deviation`

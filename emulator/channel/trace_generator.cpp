@@ -17,7 +17,8 @@ namespace sluice::emulator {
 namespace {
 
 constexpr Duration millisecond = std::chrono::milliseconds(1);
-/// Correlation distance of the shadowing in m (Gudmundson: 40 m between buildings, EURANE's value).
+/// Correlation distance of the shadowing in m. 40 m is Gudmundson's value between buildings, which the simulator EURANE
+/// uses.
 constexpr double shadowing_distance = 40;
 
 void check(const TraceParameters& p, Duration duration) {

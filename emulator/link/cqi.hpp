@@ -18,8 +18,8 @@ inline constexpr int max_cqi = 30;
 /// Size of a MAC-d PDU, the radio frame of the SMVS paper (Ren and Lin, TMC 2011).
 inline constexpr Bytes pdu_size{40};
 
-/// Returns the CQI that a UE reports for a chip-level SNR in dB (EURANE). 0 (out of range) up to −16 dB, floor(SNR/1.02
-/// + 16.62) in between, 30 from 14 dB on.
+/// Returns the CQI that a UE reports for a chip-level SNR in dB (formula of the simulator EURANE). 0 (out of range) up
+/// to −16 dB, floor(SNR/1.02 + 16.62) in between, 30 from 14 dB on.
 [[nodiscard]] int cqi_of(double snr_db);
 
 /// Computes the CQIs of SNRs that are known within `error_db`. Returns false if the CQI of one of them is not certain;

@@ -24,7 +24,7 @@ class OuterLoop {
   [[nodiscard]] double offset_db() const { return offset_db_; }
   /// Records the outcome of this TTI's block: `received` is false if it was lost. `can_rise` and `can_fall` state
   /// whether a higher or lower offset could lead to another CQI. If no other CQI can result, the offset stays.
-  /// Otherwise it would grow without bound on the best and worst links.
+  /// Otherwise it would rise without bound on the best links, and fall on the worst.
   void sent(bool received, bool can_rise, bool can_fall);
 
  private:

@@ -7,11 +7,11 @@
 
 namespace sluice::emulator {
 
-/// Fair channel-dependent scheduling as in EURANE: serves the UE whose channel is best relative to its own average. x
-/// is the reported quality in dB. Every TTI updates the mean P and the variance V of every UE, also of idle ones: P ←
-/// αP + (1−α)x; V ← αV + (1−α)(x−P)². The UE with the largest (x−P)/√V is served. P starts with the UE's first x. If
-/// several UEs have the largest value, for instance UEs whose channel does not vary, the one served longest ago is
-/// chosen.
+/// Fair channel-dependent scheduling as in the HSDPA simulator EURANE: serves the UE whose channel is best relative to
+/// its own average. x is the reported quality in dB. Every TTI updates the mean P and the variance V of every UE, also
+/// of idle ones: P ← αP + (1−α)x; V ← αV + (1−α)(x−P)². The UE with the largest (x−P)/√V is served. P starts with the
+/// UE's first x. If several UEs have the largest value, for instance UEs whose channel does not vary, the one served
+/// longest ago is chosen.
 class Fcds final : public Scheduler {
  public:
   /// Creates the scheduler. `window` is the averaging window in TTIs: α = 1 − 1/window. Throws std::invalid_argument
