@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::array<std::uint8_t, 2> game_magic = {'S', 'G'};
 constexpr std::uint16_t largest = 1400;
-/// Flag in the highest bit of the encoded field GameHead::answer. It requests that the server sends its answers at
-/// exponentially distributed intervals.
+/// Flag in the highest bit of the encoded field GameHead::answer. With it, a player requests that the server sends its
+/// datagrams at exponentially distributed intervals.
 constexpr std::uint64_t exponential_flag = 0x8000;
 
 void store_big_endian(std::span<std::uint8_t> out, std::uint64_t value) {

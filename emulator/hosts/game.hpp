@@ -18,12 +18,12 @@ namespace sluice::emulator {
 struct GameHead {
   static constexpr std::size_t length = 24;
 
-  std::uint32_t interval_us = 0;  ///< interval of the client's datagrams and of the answers, in µs
-  std::uint16_t answer = 0;       ///< size of the answers that a player requests, in bytes; 0 in an answer
+  std::uint32_t interval_us = 0;  ///< time between two datagrams of the player, and between two of the server, in µs
+  /// Size in bytes of the datagrams that a player requests from the server; 0 in datagrams of the server.
+  std::uint16_t answer = 0;
   std::uint64_t number = 0;
   Instant sent{};
-  /// True: the server sends its answers at exponentially distributed intervals, whose mean is the interval in this
-  /// header.
+  /// True: the server sends its datagrams at exponentially distributed intervals with the mean `interval_us`.
   bool exponential = false;
 
   [[nodiscard]] std::array<std::uint8_t, length> encode() const;

@@ -72,7 +72,7 @@ class DelayLine final : public Element, public EventTarget {
   bool wait_for_line(Bytes size, Instant now);
   /// Returns the arrival time of a packet sent at `sent`, which must not decrease.
   [[nodiscard]] Instant arrival(Instant sent);
-  /// Schedules the event of the next arrival, if none is scheduled.
+  /// Schedules the event at which the next packet on the line arrives at the far end, if none is scheduled.
   void arm();
 
   EventLoop& loop_;
@@ -81,11 +81,13 @@ class DelayLine final : public Element, public EventTarget {
   Instant began_{};       ///< construction time of the line
   std::size_t step_ = 0;  ///< number of delay steps that have passed
   Element* next_;
-  Ring<InFlight> in_flight_;  ///< packets on the line by arrival time; one event of the loop serves all
-  bool armed_ = false;        ///< true if the event of the next arrival is set
-  Instant line_free_{};       ///< time at which the line ends its last transmission
-  Ring<Waiting> waiting_;     ///< sizes of the packets that waited for the line when the latest packet arrived
-  Bytes waiting_bytes_;       ///< sum of the sizes of the packets that wait for the line
+  /// Packets on the line in the order of their arrival at the far end. Only the first one has an event in the event
+  /// loop.
+  Ring<InFlight> in_flight_;
+  bool armed_ = false;     ///< true if the event of the next arrival is set
+  Instant line_free_{};    ///< time at which the line ends its last transmission
+  Ring<Waiting> waiting_;  ///< sizes of the packets that waited for the line when the latest packet arrived
+  Bytes waiting_bytes_;    ///< sum of the sizes of the packets that wait for the line
   LineCounters counters_;
 };
 

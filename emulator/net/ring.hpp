@@ -35,7 +35,7 @@ class Ring {
   }
 
  private:
-  /// Returns the slot of the element `offset` places after the oldest.
+  /// Returns the index of the slot that contains the element `offset` places after the oldest one.
   [[nodiscard]] std::size_t index(std::size_t offset) const { return (first_ + offset) & (slots_.size() - 1); }
   void grow() {
     std::vector<T> larger(slots_.empty() ? 16 : slots_.size() * 2);
