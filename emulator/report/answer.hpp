@@ -16,10 +16,10 @@ struct Answer {
   std::vector<std::string> columns;    ///< columns whose numbers occur in `sentences`
 };
 
-/// Returns the answer of an experiment. If some runs have the ratio `ratio`, the answer compares these ratios among the
-/// modes. Otherwise it compares each mode with a base mode, among runs with equal swept values. The base mode is the
-/// one without a proxy, or else the first mode. With a single mode it compares the first and the last value of a sweep,
-/// or states the values of the only run.
+/// Returns the first part of an experiment's report, its answer. If some runs have the ratio `ratio`, the answer
+/// compares these ratios among the modes. Otherwise it compares each mode with a base mode, among runs with equal swept
+/// values. The base mode is the one without a proxy, or else the first mode. With a single mode it compares the first
+/// and the last value of a sweep, or states the values of the only run.
 [[nodiscard]] Answer answer_of(const std::vector<ResultGroup>& groups, const std::optional<RatioSpec>& ratio = {});
 
 }  // namespace sluice::emulator

@@ -16,7 +16,8 @@ struct Unit {
 constexpr std::array units{Unit{"_ms", "ms", 1},      Unit{"_us", "µs", 1},         Unit{"_bps", "Mb/s", 1e6},
                            Unit{"_bytes", "kB", 1e3}, Unit{"_frames", "frames", 1}, Unit{"_s", "s", 1}};
 
-/// Names and units of columns whose own names do not contain the unit, or are not words.
+/// Titles and units of columns that have a unit which their names do not state. Some of these names are abbreviations,
+/// such as `rpm`.
 constexpr std::array<std::pair<std::string_view, std::array<std::string_view, 2>>, 6> special{
     {{"goodput", {"goodput", "%"}},
      {"utilisation", {"link use", "%"}},

@@ -10,7 +10,7 @@ namespace sluice::emulator {
 /// Name and unit of a results column for readers.
 struct ColumnTitle {
   std::string name;  ///< words of the column's name, such as "page, mean"
-  std::string unit;  ///< unit of the column's values after division by the scale; may be empty
+  std::string unit;  ///< unit of the column's values after division by `scale`; may be empty
   double scale = 1;  ///< divisor of the column
 
   /// Returns name and unit as a heading: "page, mean (ms)".

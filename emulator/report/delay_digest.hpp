@@ -38,7 +38,8 @@ class DelayDigest {
   [[nodiscard]] static std::uint64_t upper_end_of(std::size_t slot);
 
   std::vector<std::uint64_t> slots_;  ///< number of delays in each slot; grows to the largest slot used
-  /// Slot of the last delay. It is counted at the next add(), so that its memory can be prefetched in between.
+  /// Slot of the latest delay. This delay is counted at the next add(), so that the memory of its slot can be
+  /// prefetched in between.
   std::size_t newest_ = 0;
   std::uint64_t count_ = 0;
   Duration sum_{};

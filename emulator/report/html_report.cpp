@@ -86,7 +86,7 @@ std::string html_description(const std::string& description) {
   return "<details><summary>What was run</summary>\n" + paragraph + "</details>\n";
 }
 
-/// Returns the answer as HTML: the first sentence in large type, and the others as a list.
+/// Returns the sentences that compare the results as HTML: the first one in large type, and the others as a list.
 std::string html_answer(const Answer& answer) {
   if (answer.sentences.empty()) return {};
   std::string out = "<p class=\"answer\">" + escape_html(answer.sentences.front()) + "</p>\n";

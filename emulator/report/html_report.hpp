@@ -27,7 +27,8 @@ struct ReportTitle {
   std::vector<ReportNote> notes{};   ///< remarks under the table
   std::vector<PlotSpec> plots{};     ///< plots at the start of the report
   OverTimeSpec over_time{};
-  std::optional<RatioSpec> ratio{};  ///< ratio that the experiment is about
+  /// Ratio of results that the first sentences compare; if absent, they compare results.
+  std::optional<RatioSpec> ratio{};
 };
 
 /// Returns the report as one self-contained HTML file. It contains sentences with the results of the comparison,

@@ -18,7 +18,7 @@ class LineStyles {
   };
   LineStyles(std::vector<Line> lines, const ModeColours& colours);
 
-  /// Sets colour and shape of a mark of this line; an unknown line has the ink colour.
+  /// Sets colour and shape of a mark of this line. A line that was not given to the constructor has the colour of text.
   void apply(const std::string& line, PlotMark& mark) const;
 
  private:

@@ -57,8 +57,8 @@ struct OverTimeSpec {
   std::vector<std::string> where;
   /// Swept column whose values get plots side by side, as modes do; if empty, only modes are side by side.
   std::string beside;
-  bool every = false;  ///< draws every combination of swept values if `where` is empty
-  bool first = false;  ///< draws the time series before the comparison of all runs
+  bool every = false;  ///< true: every combination of swept values is drawn if `where` is empty
+  bool first = false;  ///< true: the time series stand before the comparison of all runs
   std::string ue;      ///< address of a UE whose queue is drawn separately; may be empty
 };
 

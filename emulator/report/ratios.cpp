@@ -23,8 +23,8 @@ std::string_view value_of(const RunKey& key, std::string_view column) {
   return {};
 }
 
-/// Returns the swept columns that vary independently of `column`: among the runs with one value in `column`, their
-/// values differ.
+/// Returns the swept columns that vary independently of `column`. A column is independent if it has several values
+/// among runs with the same value in `column`.
 std::set<std::string> independent_columns(const std::vector<RunResult>& results, const std::string& column) {
   std::map<std::pair<std::string_view, std::string_view>, std::string_view> first;  // by column and value of `column`
   std::set<std::string> found;

@@ -38,10 +38,11 @@ struct SeriesPoint {
   std::optional<double> reference_bytes;
   std::optional<double> router_queue_bytes;  ///< bytes in the router between servers and proxy, if there is one
 
-  /// Largest radio queueing delay in the interval; absent if no packet arrived. The delays from the proxy to the UE and
-  /// from the server to the UE are also the largest in the interval.
+  /// Largest radio queueing delay in the interval; absent if no packet left a radio queue.
   std::optional<double> radio_queue_delay_ms;
+  /// Largest queueing delay from the proxy to the UE in the interval; absent if no segment reached a UE.
   std::optional<double> proxy_to_ue_delay_ms;
+  /// Largest queueing delay from the server to the UE in the interval; absent if no segment reached a UE.
   std::optional<double> server_to_ue_delay_ms;
   std::uint64_t drops = 0;
   std::uint64_t retransmissions = 0;  ///< retransmitted segments that passed the output of the proxy towards the UEs
@@ -65,8 +66,9 @@ struct UePoint {
   std::uint64_t delivered_bytes = 0;
   std::uint64_t dropped_bytes = 0;
   std::uint64_t dropped_packets = 0;
-  std::uint64_t lost_packets = 0;     ///< packets lost on the air after the last retransmission
-  std::uint64_t forwarded_bytes = 0;  ///< bytes forwarded to other Node-Bs, which count as arrived only once
+  std::uint64_t lost_packets = 0;  ///< packets lost on the air after the last retransmission
+  /// IP bytes that one Node-B forwarded to another; they are not counted again as arrived there.
+  std::uint64_t forwarded_bytes = 0;
 };
 
 /// One connection of a built-in application.
@@ -99,7 +101,7 @@ struct PacketRow {
   double queueing_ms = 0;  ///< queueing delay of a departed packet
 };
 
-/// Windows of one connection at a server, at the end of an interval.
+/// Congestion window, receive window and bytes in flight of one connection at a server, at the end of an interval.
 struct WindowRow {
   double time_s = 0;  ///< time since the start of the run
   std::string server;
@@ -166,7 +168,7 @@ struct RunResult {
   std::vector<FlowRow> flows;      ///< connections; empty unless requested
   std::vector<PacketRow> packets;  ///< packets of the radio queues; empty unless requested
   std::vector<QueueRow> queues;    ///< flows in the radio queues; empty unless requested
-  std::vector<WindowRow> windows;  ///< windows of connections over time; empty unless requested
+  std::vector<WindowRow> windows;  ///< congestion and receive windows of connections over time; empty unless requested
   std::vector<DropRow> dropped;    ///< TCP segments that radio queues dropped; empty unless requested
 };
 

@@ -9,10 +9,11 @@
 
 namespace sluice::emulator {
 
-/// Results of runs that differ in their seed only: the mean of each value over the seeds, also of counters and drops.
-/// The key (mode and swept values) is equal in all of them.
+/// Results of runs that differ in their seed only: the mean of each value and counter over the seeds. The key (mode and
+/// swept values) is equal in all of them.
 struct ResultGroup {
-  /// Mean values over the seeds. Key, series, UEs, queues, windows and drops are those of the first seed.
+  /// Mean values over the seeds. The key, the time series and the other lists (UEs, flows, packets, queues, windows,
+  /// dropped segments) are those of the first seed.
   RunResult mean;
   double utilisation_min = 0;
   double utilisation_max = 0;

@@ -21,7 +21,7 @@ constexpr std::size_t max_points = 900;  ///< largest number of points per line;
 /// plot, because they may be far above the used windows.
 enum class RowScale { linear, log, either, first_line };
 
-/// One row of the grid of plots: a quantity of the series and how it is drawn.
+/// One row of the grid of plots: a quantity of the time series and how it is drawn.
 struct Row {
   std::string title;
   std::string unit;

@@ -30,7 +30,7 @@ struct PlotMark {
   std::string css_class;
   std::vector<PlotPoint> points;  ///< points in the order in which they are joined; one that is not finite is a gap
   MarkerShape shape = MarkerShape::circle;
-  bool hollow = false;  ///< true: points are drawn as outlines, because the values were not measured here
+  bool hollow = false;  ///< true: points are drawn as outlines, because the values come from a paper
 };
 
 struct PlotAxis {

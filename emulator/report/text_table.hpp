@@ -37,10 +37,11 @@ struct TableWidth {
 
 /// How summary_text() presents results.
 struct SummaryOptions {
-  std::size_t width = 160;           ///< columns of the terminal
-  std::optional<RatioSpec> ratio{};  ///< ratio that the experiment is about
+  std::size_t width = 160;  ///< columns of the terminal
+  /// Ratio of results that the first sentences compare; if absent, they compare results.
+  std::optional<RatioSpec> ratio{};
 };
-/// Returns the answer of the experiment and the table as text for a terminal.
+/// Returns the sentences that compare the results (answer_of()) and the table as text for a terminal.
 [[nodiscard]] std::string summary_text(const std::vector<RunResult>& results,
                                        const std::vector<ExtraColumn>& extra = {}, const SummaryOptions& options = {});
 
