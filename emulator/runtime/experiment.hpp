@@ -34,8 +34,8 @@ struct RunStore {
 
 /// Executes every run of a plan in virtual time on `workers` threads, each with its own packet buffers. Results do not
 /// depend on the number of threads. Requires a running EAL. `progress` is called from several threads, but never at the
-/// same time. `stop` ends the experiment early. Runs whose results `store` contains are not repeated. If a run throws
-/// an exception, it is passed on after the other threads have ended.
+/// same time. `stop` ends the experiment early. Runs whose results `store` contains are not repeated. An exception that
+/// a run throws is passed on after the other threads have ended.
 [[nodiscard]] ExperimentOutcome run_experiment(const Plan& plan, TraceLibrary& traces, unsigned workers,
                                                const std::function<void(const ExperimentProgress&)>& progress,
                                                const std::atomic<bool>& stop, const RunStore& store = {});

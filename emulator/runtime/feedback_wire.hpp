@@ -69,8 +69,8 @@ class RecordLine final : public EventTarget {
 /// Feedback between Node-Bs and proxy in virtual time, with a separate line in each direction. Records are passed
 /// unencoded, in groups of one datagram. Their values are those that the receiver would decode (feedback::fitting(),
 /// as_received()). Encoding and signing are left out because they would take a third of a run's time and not change its
-/// result. The proxy answers each datagram of reports with its status messages. It also sends its status messages once
-/// per report period, to all Node-Bs as over UDP.
+/// result. The proxy answers each datagram of reports with its status messages. Once per report period it also sends
+/// its status messages to all Node-Bs, as it does over UDP.
 class FeedbackWire final : public EventTarget {
  public:
   struct Config {

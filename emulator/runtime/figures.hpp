@@ -24,8 +24,8 @@ void add_model_figures(RunResult& result, const Scenario& scenario, const Capaci
 /// may be null.
 void add_fetch_figures(RunResult& result, const FlowLog& log, Instant measured_from, const IpAddress* first_ue);
 
-/// Adds a column for each of the first four bulk transfers that ran during the whole measurement: retransmission
-/// timeouts of the server's TCP sender. Requires recorded flow rows.
+/// Adds columns with the number of retransmission timeouts of the server. There is one for each of the first four bulk
+/// transfers that ran during the whole measurement. Requires recorded flow rows.
 void add_timeout_figures(RunResult& result, const Scenario& scenario);
 
 /// Adds columns that are computed from the windows of the first recorded connection and from the drops, after the

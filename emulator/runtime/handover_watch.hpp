@@ -20,8 +20,8 @@ class HandoverWatch final : public EventTarget {
     std::uint64_t retransmissions = 0;
     std::uint64_t timeouts = 0;
   };
-  /// Schedules the windows of the scenario's handovers; the scenario's times count from the loop's current time. `look`
-  /// returns the cumulative counters. `loop` must outlive it.
+  /// Schedules the windows of the scenario's handovers; the scenario's times count from the event loop's current time.
+  /// `look` returns the cumulative counters. `loop` must outlive it.
   HandoverWatch(EventLoop& loop, const Scenario& scenario, std::function<Sample()> look);
   void on_event(std::uint64_t tag, Instant now) override;
   /// Returns the retransmissions and timeouts that were counted up to now.

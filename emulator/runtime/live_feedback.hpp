@@ -91,7 +91,7 @@ class LiveFeedback final : public ReportSink, public EventTarget, private contro
     /// Sender id of the proxy to which the message is sent; absent: it is sent to all proxies.
     std::optional<std::uint64_t> to;
     bool last = false;  ///< true for the last record of a message
-    /// Number of sequence numbers between those of the previous message and of this one whose datagrams were not sent.
+    /// Number of datagrams between the previous message and this one that have a sequence number but were not sent.
     std::uint64_t skipped = 0;
     Duration refresh{};     ///< longest time between reports of an unchanged UE; 0 if all UEs are in the message
     std::size_t limit = 0;  ///< largest size of the message's datagrams in bytes
@@ -126,19 +126,21 @@ class LiveFeedback final : public ReportSink, public EventTarget, private contro
   Meter& meter_;
   dpdk::PollPolicy& poll_thread_;
   Reporter* reporter_ = nullptr;
-  std::deque<Message> to_proxy_;  ///< messages in flight to the proxy; poll thread
+  std::deque<Message> to_proxy_;  ///< messages in flight to the proxy; used by the poll thread only
   std::deque<StatusRx> from_proxy_;
-  control::feedback::UeOwnership ownership_;  ///< record of which proxy claims which UE; poll thread
+  control::feedback::UeOwnership ownership_;  ///< record of which proxy claims which UE; used by the poll thread only
   Instant last_sent_to_all_{};                ///< time of the last message to all proxies
-  bool asked_ = false;          ///< true if a proxy has polled, and no message was sent to all proxies since
-  std::uint64_t sequence_ = 0;  ///< sequence number of the newest datagram, also if it is still delayed; poll thread
+  bool asked_ = false;  ///< true if a proxy has polled, and no message was sent to all proxies since
+  /// Sequence number of the newest datagram, even if the datagram is still delayed. Used by the poll thread only.
+  std::uint64_t sequence_ = 0;
   /// Time at which each datagram arrives at the proxy, at the index of its sequence number modulo the size.
   std::array<Instant, 1024> due_{};
   std::uint64_t echoed_ = 0;  ///< largest sequence number that a status message has confirmed
   DelayDigest echoes_;
   std::uint64_t statuses_ = 0;
   std::uint64_t reports_lost_ = 0;
-  /// Datagrams with a sequence number that were not passed to the feedback thread; poll thread.
+  /// Number of datagrams with a sequence number that were not passed to the feedback thread. Used by the poll thread
+  /// only.
   std::uint64_t skipped_ = 0;
   boost::lockfree::spsc_queue<Outgoing, boost::lockfree::capacity<ring_size>> outgoing_;
   boost::lockfree::spsc_queue<StatusRx, boost::lockfree::capacity<ring_size>> incoming_;
@@ -151,7 +153,8 @@ class LiveFeedback final : public ReportSink, public EventTarget, private contro
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
   control::feedback::Session session_;
   std::unique_ptr<control::feedback::UdpEndpoint> endpoint_;
-  std::vector<control::feedback::BearerReport> batch_;  ///< records of the current message; feedback thread
+  /// Records of the current message; used by the feedback thread only.
+  std::vector<control::feedback::BearerReport> batch_;
   std::thread thread_;
 };
 

@@ -63,7 +63,8 @@ class LiveRun {
   /// Returns all measurements of the run. The scenario's name is not set. Call it after stop() or once
   /// status().finished is true.
   [[nodiscard]] RunResult result();
-  /// Returns one line of text for each port and each built-in host end, for the log.
+  /// Returns lines of text for the log: one for each port, and one each with the number of built-in UEs and servers, if
+  /// any.
   [[nodiscard]] std::vector<std::string> describe() const;
 
  private:

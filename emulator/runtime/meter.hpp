@@ -39,8 +39,8 @@ class Meter final : public CellObserver, public EventTarget {
   /// Adds the reporter of a Node-B that runs the SMVS controller, so that the time series contain the controller's
   /// target queue.
   void add_reporter(const Reporter& reporter) { reporters_.push_back(&reporter); }
-  /// Sets the function that returns the bytes in a router's queue, for the series. The function returns nothing if the
-  /// router has no queue.
+  /// Sets the function that returns the bytes in a router's queue, for the time series. The function returns nothing if
+  /// the router has no queue.
   void watch_router(std::function<std::optional<Bytes>()> queued) { router_queue_ = std::move(queued); }
   /// Starts sampling. The measurement itself begins after the warm-up.
   void start(Instant now);
@@ -132,7 +132,8 @@ class Meter final : public CellObserver, public EventTarget {
   LinkUse use_at_point_;
   std::optional<Duration> radio_max_;
   std::uint64_t drops_in_interval_ = 0;
-  std::uint64_t datagrams_in_interval_ = 0;  ///< UDP payload bytes in the current interval of the series
+  /// UDP payload bytes in the current interval of the time series.
+  std::uint64_t datagrams_in_interval_ = 0;
   std::int64_t granted_ = 0;
   bool any_grant_ = false;
   std::vector<UeSnapshot> snapshots_;  ///< states of the UEs at the last point of the time series, if output.ues is set

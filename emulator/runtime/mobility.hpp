@@ -33,9 +33,9 @@ struct MobilityNodeb {
   std::vector<Element*> onwards{};  ///< forwarding lines to all Node-Bs, indexed by the number of the target Node-B
 };
 
-/// Executes the moves of UEs: sets states for the reports, flushes queues, and changes cell and Node-B. A handover to
-/// another Node-B begins with the interruption, in which the source forwards or drops the UE's packets. When the
-/// interruption ends, the UE is attached to the target and sends there; the path switch follows.
+/// Executes the moves of UEs: sets the radio states that the reports contain, flushes queues, and changes cell and
+/// Node-B. A handover to another Node-B begins with the interruption, in which the source forwards or drops the UE's
+/// packets. When the interruption ends, the UE is attached to the target and sends there; the path switch follows.
 class Mobility final : public EventTarget {
  public:
   /// Elements that switch a UE's path at a handover: in the core for the downlink, and at the UEs for the uplink. Set
@@ -44,8 +44,8 @@ class Mobility final : public EventTarget {
     PathSwitch* down = nullptr;
     UplinkSwitch* up = nullptr;
   };
-  /// Schedules the scenario's moves; their times count from the loop's current time. `loop` and all objects that the
-  /// arguments point to must outlive this object.
+  /// Schedules the scenario's moves; their times count from the event loop's current time. `loop` and all objects that
+  /// the arguments point to must outlive this object.
   Mobility(EventLoop& loop, std::vector<MobilityNodeb> nodebs, Switches switches, const Scenario& scenario);
   void on_event(std::uint64_t tag, Instant now) override;
 

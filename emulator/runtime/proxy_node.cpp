@@ -6,8 +6,8 @@
 namespace sluice::emulator {
 namespace {
 
-/// Shortest time between two rounds of timers, as in a poll thread. Because of it, virtual time advances even if a
-/// deadline that is due never changes.
+/// Shortest time between two events that run the shard's timers. Without it, virtual time would not advance while the
+/// shard keeps a deadline that is already due.
 constexpr Duration round_time = std::chrono::microseconds(1);
 
 }  // namespace

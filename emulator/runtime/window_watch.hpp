@@ -15,7 +15,8 @@ namespace sluice::emulator {
 /// the event loop's.
 class WindowWatch final : public EventTarget {
  public:
-  /// Observes the servers that the scenario names, from the loop's current time. `loop` and `servers` must outlive it.
+  /// Observes the servers that the scenario names, from the event loop's current time. `loop` and `servers` must
+  /// outlive it.
   WindowWatch(EventLoop& loop, const Scenario& scenario, const std::vector<std::unique_ptr<Host>>& servers);
   void on_event(std::uint64_t tag, Instant now) override;
   [[nodiscard]] const std::vector<WindowRow>& rows() const { return rows_; }

@@ -346,7 +346,8 @@ struct AppSpec {
   Duration tick = std::chrono::milliseconds(20);
   Bytes down{200};
   Bytes up{60};
-  /// True: times between datagrams to the UE are exponentially distributed around the regular time (application game).
+  /// True: times between datagrams to the UE are exponentially distributed, with the configured time as their mean
+  /// (application game).
   bool exponential = false;
   /// True: the connections that are kept open carry endless downloads. False: they carry only requests. Other requests
   /// use new connections (application responsiveness).
