@@ -53,7 +53,7 @@ class AbcControl {
   /// Reports that the link could carry `bytes` between `since` and `now`, whether or not it carried them.
   void offer(Bytes bytes, Instant since, Instant now);
   /// True if a packet of `size` with the queueing delay `waited` may ask its sender to accelerate. If false, the caller
-  /// must make it ask for braking (see brake()).
+  /// must change the packet's mark, so that the packet asks for braking (see brake()).
   [[nodiscard]] bool accelerates(Bytes size, Duration waited, Instant now);
 
  private:

@@ -15,7 +15,7 @@ struct CodelParameters {
 
   /// Time for which the delay must stay above target before a packet is dropped; a worst-case round-trip time, > 0.
   Duration interval = std::chrono::milliseconds(100);
-  /// Backlog in bytes up to which the packet in front of it is not dropped, whatever its delay.
+  /// Bytes that may be queued behind a packet without the packet being dropped, whatever its delay.
   Bytes max_packet{1514};
   bool ecn = false;  ///< true: ECN-capable packets are marked instead of dropped
 };
