@@ -75,7 +75,7 @@ class Downlink final : private AirLinkUser, private DrxUser {
   /// size in IP bytes.
   void record_taken_over(Bytes length) { queue_.take_over(length); }
   /// Resets hybrid ARQ and RLC as in a handover within the Node-B, if the UE has them. RLC then retransmits or gives up
-  /// the bytes that hybrid ARQ loses by this.
+  /// the bytes that the reset removes from hybrid ARQ.
   void reset_link(Instant now);
 
   /// Returns the first TTI from `from` on in which this downlink has something to send; TtiClock::asleep if nothing
@@ -129,8 +129,8 @@ class Downlink final : private AirLinkUser, private DrxUser {
   void part(const HandoverContext& handover_context, Instant now);
   void end_idle(Instant now);
   void begin_idle(std::uint64_t tti, Instant now);
-  /// Transmits at most `capacity` bytes from the queue without an air link. Returns the bytes used, with padding of
-  /// radio frames.
+  /// Transmits at most `capacity` bytes from the queue of a UE that has no hybrid ARQ and RLC. Returns the bytes used,
+  /// with padding of radio frames.
   Bytes serve(Bytes capacity, Instant now);
   void drop_after_attempts(Bytes capacity, Instant now);
   void drop(const packet::Packet& packet, Bytes length, DropReason reason, Instant now);
@@ -162,8 +162,8 @@ class Downlink final : private AirLinkUser, private DrxUser {
   Drx* drx_;
   std::uint64_t airtime_ = 0;  ///< resource blocks (or TTIs) allocated to this UE so far
 
-  /// Bytes that the channel could have carried from the start of the run until the queue last became empty. ABC needs
-  /// them to compute what an empty queue could have sent.
+  /// Bytes that the channel could have carried from the start of the run until the queue last became empty. ABC
+  /// (Accel-Brake Control) computes from them what the link could have carried while the queue was empty.
   std::uint64_t idle_from_ = 0;
   Instant idle_since_{};
 };

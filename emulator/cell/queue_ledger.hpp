@@ -23,7 +23,7 @@ struct QueueCounters {
   /// Bytes that a full queue refused or evicted, that AQM dropped, or that were discarded before they were sent.
   std::uint64_t dropped_bytes = 0;
   std::uint64_t dropped_packets = 0;
-  std::uint64_t early_packets = 0;   ///< number of dropped packets that active queue management dropped
+  std::uint64_t early_packets = 0;   ///< number of packets that active queue management dropped
   std::uint64_t marked_packets = 0;  ///< packets that active queue management marked with ECN instead of dropping them
   std::uint64_t lost_bytes = 0;      ///< bytes of packets that left the queue and were permanently lost on the air
   std::uint64_t lost_packets = 0;
@@ -52,9 +52,9 @@ class QueueLedger {
   /// Creates an empty ledger. `frame` is the size of a radio frame in bytes; 0: packets are not cut into frames.
   explicit QueueLedger(Bytes frame) : frame_(frame) {}
 
-  /// Registers the list `changed` of queues whose contents have changed, and this queue's `number` in that list. When
-  /// the contents of this queue change, `number` is appended. It is appended again only after record_counted().
-  /// BacklogSum reads the list to count only changed queues. The list must outlive this object.
+  /// Registers the list `changed`, which contains the numbers of queues whose contents have changed. When the contents
+  /// of this queue change, its `number` is appended. It is appended again only after record_counted(). BacklogSum reads
+  /// the list to count only changed queues. The list must outlive this object.
   void report_change_to(std::vector<std::uint32_t>& changed, std::uint32_t number) {
     changed_ = &changed;
     number_ = number;

@@ -76,14 +76,14 @@ struct ReporterConfig {
   /// Router upstream of the Node-B that also advertises a window by GWA (Generalized Window Advertising). The smaller
   /// window is reported. The router must outlive the reporter. Null: only the Node-B's own window is reported.
   UpstreamRouter* upstream = nullptr;
-  /// Sender id of this Node-B. The reporter compares the confirmations in status messages with the allowances (bytes
-  /// that the proxy may send) in its own reports. It therefore ignores confirmations of another Node-B's reports. 0: it
-  /// uses the confirmations of all status messages.
+  /// Sender id of this Node-B. Status messages confirm reports. The reporter ignores confirmations of another Node-B's
+  /// reports, because it knows only the allowances (bytes that the proxy may send) in its own reports. 0: it uses the
+  /// confirmations of all status messages.
   std::uint64_t sender = 0;
 };
 
-/// Sends the Node-B's reports on its radio queues to the proxy. All UEs are reported every Ts (`period`) and when the
-/// proxy requests it. A single UE is also reported when its service rate changes sharply.
+/// Sends the Node-B's reports about its radio queues to the proxy. All UEs are reported every Ts (`period`) and when
+/// the proxy requests it. A single UE is also reported when its service rate changes sharply.
 ///
 /// If so configured, the reporter runs the SMVS controller, which computes the bytes that the proxy may send (the
 /// allowance). The controller needs the bytes in flight, which the proxy's status messages contain. The reporter also

@@ -65,8 +65,8 @@ struct ScheduledUplinkCounters {
 /// unknown sources do not use the uplink and pass at once. Thread: the event loop's.
 class ScheduledUplink final : public Element, private TtiUser {
  public:
-  /// Creates an uplink without UEs. `loop` and `next` must outlive it. Throws std::invalid_argument if a parameter is
-  /// out of its range.
+  /// Creates an uplink without UEs. `next` receives the packets that have passed it. `loop` and `next` must outlive it.
+  /// Throws std::invalid_argument if a parameter is out of its range.
   ScheduledUplink(EventLoop& loop, Duration tti, const ScheduledUplinkConfig& config, Element& next);
 
   /// Adds a UE; call it before the first packet. Opportunities for requests and configured grants are shifted by one

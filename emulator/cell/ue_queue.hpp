@@ -32,8 +32,8 @@ enum class QueueManagement : std::uint8_t {
   none,
   codel,  ///< CoDel, RFC 8289
 
-  /// Manages the queue by FQ-CoDel (RFC 8290), with one queue per flow. QueueConfig::drop is ignored, because the
-  /// longest queue loses its oldest packet.
+  /// Manages the queue by FQ-CoDel (RFC 8290), with one queue per flow. When the buffer is full, the longest queue
+  /// loses its oldest packet; QueueConfig::drop is ignored.
   fq_codel,
 
   /// Manages the queue by DualPI2 (RFC 9332), with one queue for L4S and one for other traffic. QueueConfig::drop is
@@ -52,8 +52,8 @@ struct QueueConfig {
   Bytes frame{40};
   BufferUnit unit = BufferUnit::frames;  ///< unit in which the limit of the buffer is given
 
-  /// Buffer size in frames, bytes or packets (see `unit`); 0: unlimited. In frames, the unsent part of the packet in
-  /// transit counts. In bytes and packets the packet in transit does not count (as in Mahimahi).
+  /// Buffer size in frames, bytes or packets (see `unit`); 0: unlimited. A limit in frames includes the unsent part of
+  /// the packet in transit. A limit in bytes or packets does not include that packet (as in Mahimahi).
   std::uint64_t limit = 200;
   DropPolicy drop = DropPolicy::tail;  ///< packet that is dropped when the buffer is full
   QueueOrder order = QueueOrder::fifo;
@@ -70,8 +70,8 @@ struct QueueConfig {
   [[nodiscard]] Bytes on_air(Bytes length) const;
   /// Returns how much of the buffer's limit a packet of `length` IP bytes uses, in frames, bytes or packets.
   [[nodiscard]] std::uint64_t taken_by(Bytes length) const;
-  /// Returns the size of the buffer in bytes with padding of radio frames (frames times frame size, bytes, or full
-  /// packets); 0: unlimited.
+  /// Returns the size of the buffer in bytes with padding of radio frames; 0: unlimited. A limit in frames is
+  /// multiplied by the frame size, and a limit in packets by the size of a full packet.
   [[nodiscard]] Bytes buffer() const;
 };
 
@@ -202,9 +202,9 @@ class UeQueue {
   void pass_on(Bytes length);
   /// Counts a packet of `length` IP bytes that arrives and is dropped at once without being queued.
   void reject(Bytes length);
-  /// Registers the list `changed` of queues whose contents have changed, and this queue's `number` in that list. When
-  /// the contents of this queue change, `number` is appended. It is appended again only after record_counted().
-  /// BacklogSum reads the list to count only changed queues.
+  /// Registers the list `changed`, which contains the numbers of queues whose contents have changed. When the contents
+  /// of this queue change, its `number` is appended. It is appended again only after record_counted(). BacklogSum reads
+  /// the list to count only changed queues.
   void report_change_to(std::vector<std::uint32_t>& changed, std::uint32_t number) {
     ledger_.report_change_to(changed, number);
   }

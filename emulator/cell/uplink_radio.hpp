@@ -22,14 +22,15 @@ struct UplinkConfig {
 };
 
 /// Dedicated uplinks of UEs. Each UE has its own queue and link, as with a dedicated channel or a recorded trace. UEs
-/// share nothing.
+/// share no capacity.
 ///
 /// If a block is lost on an uplink, its data stays in the queue for the next TTI, as on a downlink without hybrid ARQ.
 /// Such losses cause the jitter of an uplink. A packet that arrives exactly when a TTI starts is not sent in it.
 /// Packets of UEs without a dedicated uplink pass at once, and so do frames other than IP. Thread: the event loop's.
 class UplinkRadio final : public Element, public EventTarget {
  public:
-  /// Creates uplinks without UEs; `tti` must be above 0. `loop` and `next` must outlive it.
+  /// Creates uplinks without UEs; `tti` must be above 0. `next` receives the packets that have passed their uplink.
+  /// `loop` and `next` must outlive the uplinks.
   UplinkRadio(EventLoop& loop, Duration tti, Element& next);
 
   /// Adds a UE; call it before the first packet. Throws std::invalid_argument if an address is taken or there is no

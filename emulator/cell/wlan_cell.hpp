@@ -66,8 +66,8 @@ class WlanCell final : public RadioCell, public Element, public EventTarget {
   [[nodiscard]] const IpAddress& address(UeIndex ue) const override { return addresses_[ue]; }
   [[nodiscard]] std::size_t queues() const override { return 1; }
   [[nodiscard]] Backlog backlog() const override;
-  /// Returns how long the air was busy, expressed in bytes of packets of 1500 bytes. `offered` is what such packets
-  /// could have carried in the time since the start, and `carried` what they could have carried in the busy time.
+  /// Returns the use of the air, with times converted to the bytes that successive packets of 1500 bytes could carry in
+  /// them. `offered` stands for the time since the start, and `carried` for the time in which the air was busy.
   [[nodiscard]] LinkUse use(Instant now) override;
 
   /// Returns the state of a mobile's downlink; its backlog is its part of the access point's buffer.
