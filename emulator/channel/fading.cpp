@@ -16,7 +16,7 @@ namespace sluice::emulator {
 namespace {
 
 /// Number of steps (time intervals of the fading) between exact computations of the phases. In between, each sinusoid
-/// is rotated once per step; 1024 rotations cost at most 1e-13 of precision.
+/// is rotated once per step. The error after 1024 rotations is at most 1e-13.
 constexpr std::uint64_t anchor_interval = 1024;
 /// Largest random displacement of a sinusoid's angle of arrival, relative to the angle between two neighbouring
 /// sinusoids. With this size the frequencies of two UEs differ, and the autocorrelation is still J0.

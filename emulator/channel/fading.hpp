@@ -63,7 +63,8 @@ class Fading {
   }
 
  private:
-  using Row = std::array<double, sinusoids>;  ///< one value per sinusoid, in the order in which they are added
+  /// One value per sinusoid, in the memory order that place_of() (fading.cpp) determines.
+  using Row = std::array<double, sinusoids>;
 
   /// Computes the sinusoids at step `number` exactly.
   void anchor(std::uint64_t number);

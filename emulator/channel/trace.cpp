@@ -18,7 +18,7 @@ namespace {
 /// Length from which on a line is rejected. Every valid number is shorter, so longer lines are not read into memory.
 constexpr std::streamsize max_line_length = 32;
 
-/// Throws a TraceError with the name of the trace, the line, and `what` is wrong there.
+/// Throws a TraceError that states the name of the trace, the line, and the error `what`.
 [[noreturn]] void fail(const std::string& name, std::uint64_t line, const std::string& what) {
   throw TraceError(name + ":" + std::to_string(line) + ": " + what);
 }

@@ -35,7 +35,7 @@ const Top& top_of(int category) {
   return category == 9 ? category_9 : category_10;
 }
 
-/// Returns the CQI for a chip-level SNR of `snr_db` dB before rounding down, as a real number.
+/// Returns the CQI for a chip-level SNR of `snr_db` dB as a real number, before it is rounded down.
 double cqi_scale(double snr_db) {
   return snr_db / 1.02 + 16.62;
 }
@@ -63,8 +63,7 @@ int pdus(int transport_block_bits) {
 
 namespace {
 
-/// Returns by how much x increases per dB of SNR at a CQI. x is the variable of the block error rate (e^x +
-/// 1)^(−1/0.7).
+/// Returns the increase of x per dB of SNR at a CQI. x is the variable of the block error rate (e^x + 1)^(−1/0.7).
 double slope_of(int cqi) {
   return 2 * std::numbers::ln10 / (std::numbers::sqrt3 - std::log10(cqi));
 }

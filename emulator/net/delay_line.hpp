@@ -25,7 +25,8 @@ struct DelayStep {
 struct DelayLineConfig {
   Duration delay{};  ///< propagation delay, >= 0
   Rate rate;         ///< rate of the line, for frames without Ethernet headers (line_size); zero: infinite
-  /// Largest sum of the packets that wait for the line; the packet being sent does not count; 0: unlimited.
+  /// Largest sum of the sizes of the packets that wait for the line; the packet being sent does not count. 0:
+  /// unlimited.
   Bytes buffer;
 
   /// Largest random deviation of a packet's delay from the propagation delay, 0 … propagation delay. The deviation is

@@ -19,8 +19,8 @@ struct EndMarker {
 
 /// Returns an Ethernet frame of minimum size with the marker; empty if the pool is exhausted.
 [[nodiscard]] packet::Packet make_end_marker(packet::PacketPool& pool, const EndMarker& marker);
-/// Returns the end marker that a frame contains; nothing if the frame is no end marker. Its numbers may be invalid and
-/// must be checked, because any host can send such a frame.
+/// Returns the end marker that a frame contains; nothing if the frame is no end marker. The numbers of UE and handover
+/// in it must be checked, because any host can send such a frame with invalid numbers.
 [[nodiscard]] std::optional<EndMarker> read_end_marker(std::span<const std::uint8_t> frame);
 
 }  // namespace sluice::emulator

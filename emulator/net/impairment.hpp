@@ -44,8 +44,8 @@ struct ImpairmentCounters {
 /// their order unless they are reordered on purpose. Thread: the event loop's.
 class Impairment final : public Element, public EventTarget {
  public:
-  /// Creates the wire. `pool` provides duplicates and copies of shared packets that must be changed. Throws
-  /// std::invalid_argument if a probability is outside 0 … 1 or a delay is negative.
+  /// Creates the wire. `pool` provides the buffers for duplicates, and for copies of shared packets that must be
+  /// changed. Throws std::invalid_argument if a probability is outside 0 … 1 or a delay is negative.
   Impairment(EventLoop& loop, packet::PacketPool& pool, ImpairmentConfig config, Random random, Element& next);
 
   void set_next(Element& next) { next_ = &next; }
