@@ -66,8 +66,8 @@ class Connection final : private tcp::Output {
   // --- for the host ---
 
   [[nodiscard]] tcp::Endpoint& endpoint() { return endpoint_; }
-  /// Returns the configuration for opening the endpoint: `common`, the host's, with this connection's pacing and
-  /// accurate ECN state added. `common` must outlive the connection.
+  /// Returns the configuration for opening the endpoint: that of the host, `common`, to which the pacing and accurate
+  /// ECN objects of this connection are added. `common` must outlive the connection.
   [[nodiscard]] const tcp::EndpointConfig& endpoint_config(const tcp::EndpointConfig& common);
   /// Informs the application of new events and sends what is due. Returns false once the connection is closed and
   /// on_closed() has been called.

@@ -35,8 +35,8 @@ struct GameHead {
 class GameReceiver {
  public:
   explicit GameReceiver(DatagramLog& log) : log_(log) {}
-  /// Records a datagram, unless it was sent before `count_from`. The numbers missing before it count as lost. A
-  /// datagram that arrives later than one with a higher number no longer counts as lost.
+  /// Records a datagram, unless it was sent before `count_from`. Sequence numbers below its own that have not arrived
+  /// count as lost. A datagram that arrives later than one with a higher number no longer counts as lost.
   void take(const GameHead& head, Instant count_from, Instant now);
 
  private:

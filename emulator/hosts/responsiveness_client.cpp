@@ -10,8 +10,8 @@
 namespace sluice::emulator {
 namespace {
 
-/// Largest number of outstanding probes per connection. While this number is outstanding, because the link is stalled,
-/// no further probes are sent.
+/// Largest number of outstanding probes per connection. If this number is outstanding, because the link is stalled, no
+/// further probes are sent.
 constexpr std::size_t max_waiting = 1000;
 
 }  // namespace
