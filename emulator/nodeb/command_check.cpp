@@ -53,7 +53,8 @@ void complain(const std::string& file, const std::string& trace, const TraceMiss
   std::fprintf(stderr, "%s\n", config::Error{file, place_of(root, trace), missing.what(), "", ""}.to_string().c_str());
 }
 
-/// Reads each trace that the runs name once. Prints missing and malformed traces; returns true if there are none.
+/// Reads every trace that a run uses, each trace only once. Prints missing and malformed traces; returns true if there
+/// are none.
 bool check_traces(const Plan& plan, TraceLibrary& traces) {
   std::set<std::string> names;
   for (const RunPlan& run : plan.runs) {

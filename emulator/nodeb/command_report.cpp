@@ -14,7 +14,8 @@ namespace sluice::emulator {
 
 namespace {
 
-/// Returns the provenance that is stored in a result folder. If it cannot be read, the result is null with the reason.
+/// Returns the name of a result folder and the provenance that is stored in it. If the provenance cannot be read, it is
+/// null, and the result also contains the reason.
 nlohmann::ordered_json provenance_of_part(const std::string& folder) {
   nlohmann::ordered_json part = {{"folder", std::filesystem::path(folder).lexically_normal().filename().string()}};
   try {

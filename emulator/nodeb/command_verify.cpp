@@ -98,8 +98,8 @@ std::string restore(const Inputs& inputs, const fs::path& folder) {
   return put(inputs.scenario);
 }
 
-/// Prints the traces that are missing or differ now. Returns false if a trace is missing that the stored result was
-/// computed from.
+/// Prints the traces that are missing, or differ from those of the stored result. Returns false if a trace is missing
+/// that the stored result was computed from.
 bool compare_traces(const Provenance& before, const Inputs& now, Findings& findings) {
   std::map<std::string, std::string> digests;
   for (const Input& trace : now.traces) digests.emplace(trace.name, trace.sha256);
