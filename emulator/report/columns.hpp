@@ -265,10 +265,11 @@ inline constexpr std::array counter_table = std::to_array<ColumnText>({
     {"uplink_retransmissions", "transport blocks retransmitted on a scheduled uplink"},
 });
 
-/// Prefix of the columns with a paper's values; the name of the measured column follows.
+/// Prefix of the columns with a paper's values. A column's name is the prefix and the name of the measured column.
 inline constexpr std::string_view paper_prefix = "paper_";
 
-/// Prefix of the columns with ratios over another run (RatioSpec); the name of the column follows.
+/// Prefix of the columns with ratios over another run (RatioSpec). A column's name is the prefix and the name of the
+/// column whose values are divided.
 inline constexpr std::string_view ratio_prefix = "ratio_";
 
 /// Table of the columns that identify a run. The columns of sweeps are inserted before the last one, the seed.

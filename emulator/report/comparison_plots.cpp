@@ -149,7 +149,7 @@ class Sweep {
     return named;
   }
   /// Returns the offset of a line's points from the middle of their category on the x axis, so that lines do not
-  /// overlap. Returns 0 if the axis is numeric or has the modes.
+  /// overlap. Returns 0 if the axis is numeric or its categories are the modes.
   [[nodiscard]] double beside(const std::string& line) const {
     if (axis_.numeric() || column_ == mode_key) return 0;
     const std::vector<LineStyles::Line> named = named_lines();

@@ -92,8 +92,8 @@ class Figure {
 
  private:
   [[nodiscard]] const std::string& x_column() const { return spec_.x.columns.front(); }
-  /// True if the values of one run in the y columns are the points of one line. Otherwise each column has a line of its
-  /// own.
+  /// True if a run's values in the y columns form one line, with one point for each column. Otherwise each column has a
+  /// line of its own.
   [[nodiscard]] bool columns_are_points() const { return !spec_.y.at.empty(); }
   [[nodiscard]] bool measured_x() const { return !keyed_ && !columns_are_points(); }
 

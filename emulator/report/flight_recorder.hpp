@@ -91,7 +91,7 @@ class FlightRecorder {
   [[nodiscard]] Interval take_interval();
 
  private:
-  /// One segment in flight. Positions count bytes from the flow's first segment and never wrap.
+  /// One segment in flight. Positions count the bytes of the stream. Unlike sequence numbers, they never wrap.
   struct Segment {
     std::uint64_t end = 0;
     Instant left_server = never;

@@ -27,7 +27,8 @@ struct ReportTitle {
   std::vector<ReportNote> notes{};   ///< remarks under the table
   std::vector<PlotSpec> plots{};     ///< plots at the start of the report
   OverTimeSpec over_time{};
-  /// Ratio of results that the first sentences compare; if absent, they compare results.
+  /// If set, the first sentences of the report compare ratios of results; otherwise they compare the results
+  /// themselves.
   std::optional<RatioSpec> ratio{};
 };
 

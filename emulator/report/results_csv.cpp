@@ -50,7 +50,7 @@ std::vector<std::string> key_cells(const RunKey& key, const std::vector<std::str
   return cells;
 }
 
-/// Returns a table with one row for each element of a list in the results, keys first.
+/// Returns a table with one row for each element of a list in the results. The key columns come first.
 template <typename Row>
 CsvTable table_of(const std::vector<RunResult>& results, std::vector<Row> RunResult::*rows,
                   const std::vector<Column<Row>>& columns) {

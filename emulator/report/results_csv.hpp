@@ -30,7 +30,7 @@ namespace sluice::emulator {
 /// Returns the table of drops.csv, one row per run and segment dropped by a radio queue.
 [[nodiscard]] CsvTable drops_table(const std::vector<RunResult>& results);
 
-/// A column of summary_table() after the key columns.
+/// A column of the table that summary_table() returns, other than a key column (mode or swept column).
 struct SummaryColumn {
   const char* name;
   const char* text;
@@ -65,8 +65,8 @@ inline constexpr std::array result_files = std::to_array<ResultFile>({
     {"drops.csv", "one run and TCP segment that a radio queue dropped (output.drops)", drops_table, false},
 });
 
-/// Writes the result files that have content, with the rows of every seed. Creates the directory.
-/// Returns the names of the files. Throws std::runtime_error naming the file.
+/// Writes the result files that have rows, and those that are always written, with the rows of every seed. Creates the
+/// directory. Returns the names of the files. Throws std::runtime_error naming the file.
 [[nodiscard]] std::vector<std::string> write_results(const std::filesystem::path& directory,
                                                      const std::vector<RunResult>& results);
 /// Returns the line for the terminal that lists the `files` written to `directory`.

@@ -38,7 +38,7 @@ struct TableWidth {
 /// How summary_text() presents results.
 struct SummaryOptions {
   std::size_t width = 160;  ///< columns of the terminal
-  /// Ratio of results that the first sentences compare; if absent, they compare results.
+  /// If set, the first sentences compare ratios of results; otherwise they compare the results themselves.
   std::optional<RatioSpec> ratio{};
 };
 /// Returns the sentences that compare the results (answer_of()) and the table as text for a terminal.
