@@ -28,8 +28,8 @@ void add_fetch_figures(RunResult& result, const FlowLog& log, Instant measured_f
 /// transfers that ran during the whole measurement. Requires recorded flow rows.
 void add_timeout_figures(RunResult& result, const Scenario& scenario);
 
-/// Adds columns that are computed from the windows of the first recorded connection and from the drops, after the
-/// warm-up.
+/// Adds columns that are computed from the congestion and receive windows of the first recorded connection and from the
+/// drops, after the warm-up.
 void add_window_figures(RunResult& result, const Scenario& scenario);
 
 /// Adds columns on an 802.11 access point: the shares of data and ACK packets among those that the access point and its

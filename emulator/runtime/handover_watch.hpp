@@ -8,8 +8,8 @@
 
 namespace sluice::emulator {
 
-/// Counts the TCP retransmissions and timeouts within a window after the start of each handover. Thread: the event
-/// loop's.
+/// Counts the TCP retransmissions and timeouts in the two seconds after the start of each handover (`window`). Thread:
+/// the event loop's.
 class HandoverWatch final : public EventTarget {
  public:
   /// Time after the start of a handover in which TCP retransmissions and timeouts are attributed to the handover. Where
@@ -20,8 +20,8 @@ class HandoverWatch final : public EventTarget {
     std::uint64_t retransmissions = 0;
     std::uint64_t timeouts = 0;
   };
-  /// Schedules the windows of the scenario's handovers; the scenario's times count from the event loop's current time.
-  /// `look` returns the cumulative counters. `loop` must outlive it.
+  /// Schedules the time windows after the scenario's handovers; the scenario's times count from the event loop's
+  /// current time. `look` returns the cumulative counters. `loop` must outlive it.
   HandoverWatch(EventLoop& loop, const Scenario& scenario, std::function<Sample()> look);
   void on_event(std::uint64_t tag, Instant now) override;
   /// Returns the retransmissions and timeouts that were counted up to now.
@@ -34,8 +34,9 @@ class HandoverWatch final : public EventTarget {
   [[nodiscard]] Sample since(const Sample& before) const;
 
   std::function<Sample()> look_;
-  std::uint32_t open_ = 0;  ///< number of handovers whose window (see `window`) has begun and not ended
-  Sample before_;           ///< TCP counters at the last time when a window began and no other was open
+  std::uint32_t open_ = 0;  ///< number of handovers whose time window (see `window`) has begun and not ended
+  /// TCP counters when a time window last began while no other was open.
+  Sample before_;
   Sample sum_;
   bool any_ = false;
 };

@@ -90,7 +90,8 @@ class RadioAccess {
     Site(EventLoop& loop, const Scenario& scenario, std::uint64_t seed, std::uint32_t nodeb, Element& to_core);
     DeferredElement to_radio;
     Hop down;
-    /// Advertises the window of the router in front of this Node-B; set if the scenario configures it.
+    /// Advertises the receive window of the router in front of this Node-B (Generalized Window Advertising). Set if the
+    /// scenario configures it.
     std::optional<GwaRouter> gwa_router;
     Hop up;
     Hop uplink;

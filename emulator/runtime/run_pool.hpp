@@ -8,7 +8,7 @@
 
 namespace sluice::emulator {
 
-/// Thrown if a run needed more packet buffers than there were. The result would then depend on the number of buffers,
+/// Thrown if a run needed more packet buffers than its pool has. The result would then depend on the number of buffers,
 /// and not on the network only.
 class BuffersExhausted : public std::runtime_error {
  public:

@@ -11,8 +11,8 @@
 
 namespace sluice::emulator {
 
-/// Records the windows of connections at built-in servers at each interval of the time series (output.windows). Thread:
-/// the event loop's.
+/// Records congestion window, receive window and bytes in flight of connections at built-in servers, at each interval
+/// of the time series (output.windows). Thread: the event loop's.
 class WindowWatch final : public EventTarget {
  public:
   /// Observes the servers that the scenario names, from the event loop's current time. `loop` and `servers` must

@@ -41,8 +41,9 @@ class TraceLibrary {
   /// called if they are not stored yet.
   void make_profiles(const ProfileSpec& spec, std::uint64_t seed,
                      const std::function<std::vector<CapacityProfile>()>& make);
-  /// Returns the profile that `spec` names. Throws std::invalid_argument if it is not stored, because make_profiles()
-  /// is only called in virtual time. Also throws if the other scenario has no such UE.
+  /// Returns the profile that `spec` names. Throws std::invalid_argument if it is not stored. In real time no profile
+  /// is stored, because make_profiles() is only called in virtual time. Also throws if the other scenario has no such
+  /// UE.
   [[nodiscard]] std::shared_ptr<const CapacityProfile> profile(const ProfileSpec& spec, std::uint64_t seed);
 
  private:

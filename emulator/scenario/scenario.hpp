@@ -242,7 +242,7 @@ struct MoveSpec {
 
 /// Scheduled uplink: UEs send scheduling requests and receive grants before they send.
 struct ScheduledUplinkSpec : ScheduledUplinkConfig {
-  /// Rate of all resource blocks together, for UEs without an uplink of their own.
+  /// Rate of an uplink TTI with all of its resource blocks, for UEs without an uplink of their own.
   Rate rate = Rate::bits_per_second(20e6);
   double block_errors = 0.1;  ///< block error rate, for channels that do not model block errors themselves
   std::optional<DrxParameters> drx;
@@ -417,7 +417,7 @@ struct LiveSpec {
   /// Network device (DPDK) that connects this process with real servers; empty: servers are built in.
   std::string hop_server;
   /// Network device (DPDK) that connects the hop from the servers with the proxy's core port. If empty, this process
-  /// emulates neither servers nor that hop; the proxy reaches its servers without it.
+  /// emulates neither servers nor that hop, and the proxy is connected to its servers in another way.
   std::string hop_proxy;
   std::uint16_t mtu = 1500;
   bool fix_offloads = false;
