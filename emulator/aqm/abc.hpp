@@ -27,7 +27,7 @@ class RecentBytes {
  public:
   explicit RecentBytes(Duration window) : window_(window) {}
   void add(Bytes bytes, Instant now);
-  /// Returns the mean rate over the window in bytes per second.
+  /// Returns the mean rate over the sliding time window in bytes per second.
   [[nodiscard]] double per_second(Instant now);
 
  private:

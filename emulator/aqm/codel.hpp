@@ -94,8 +94,8 @@ class CodelControl {
   std::optional<Instant> first_above_;
   bool dropping_ = false;  ///< true in the dropping state of RFC 8289, which lasts while the delay stays above target
   Instant drop_next_{};    ///< time of the next drop or mark in the dropping state
-  /// Number of drops and marks from which control_law() computes the time of the next drop. It continues the count of
-  /// the last dropping state if that state ended recently.
+  /// Number of drops and marks from which control_law() computes the time of the next drop. If the last dropping state
+  /// ended recently, a new one starts with the number of that state, otherwise with 1.
   std::uint32_t count_ = 0;
   std::uint32_t last_count_ = 0;  ///< value of `count_` when the latest dropping state began
 };

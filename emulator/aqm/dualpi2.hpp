@@ -44,9 +44,9 @@ class DualPi2Control {
   /// Creates the controller. Throws std::invalid_argument if a parameter is out of its range.
   explicit DualPi2Control(const DualPi2Parameters& parameters);
 
-  /// Runs the updates of the probability that are due by `now`. The queues must not have changed since the last call,
-  /// because each update uses the queueing delay at its own time. `oldest` is the arrival time of the oldest packet of
-  /// both queues, `now` if they are empty.
+  /// Runs the updates of the probability that are due by `now`. Each update uses the queueing delay at the time for
+  /// which it was due, so the queues must not have changed since the last call. `oldest` is the arrival time of the
+  /// oldest packet of both queues, `now` if they are empty.
   void follow(Instant oldest, Instant now);
   /// Decides whether a packet of the L queue is sent unchanged, marked or dropped. Its queueing delay is `waited`, and
   /// `behind` bytes remain in the queue behind it.

@@ -48,8 +48,8 @@ Duration PieQueue::delay(Instant now) const {
   return queue_.empty() ? Duration::zero() : now - queue_.front().since;
 }
 
-/// Runs the updates of the probability that are due by `now`. The queue must not have changed since the last call,
-/// because each update uses the queueing delay at its own time.
+/// Runs the updates of the probability that are due by `now`. Each update uses the queueing delay at the time for which
+/// it was due, so the queue must not have changed since the last call.
 void PieQueue::follow(Instant now) {
   if (next_ == never) next_ = now + parameters_.tupdate;
   for (; next_ <= now; next_ += parameters_.tupdate) {
