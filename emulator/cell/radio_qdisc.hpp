@@ -27,7 +27,7 @@ enum class DropPolicy : std::uint8_t {
 /// A packet in a UE's radio queue, with its arrival time.
 struct QueuedPacket : Queued {
   std::uint32_t length = 0;  ///< IP bytes
-  std::uint32_t air = 0;     ///< bytes with padding of radio frames
+  std::uint32_t air = 0;     ///< size of the packet in bytes, with padding of radio frames
   bool is_short = true;      ///< true if the packet belongs to a short flow
 };
 /// Returns the IP bytes of a packet, as the CoDel and DualPI2 templates require.

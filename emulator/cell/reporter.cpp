@@ -254,9 +254,9 @@ Bytes Reporter::waiting(UeIndex ue) const {
   return queue.air_bytes() + Bytes(queue.counters().forwarded_air - bearers_[ue].since.forwarded_air);
 }
 
-/// Returns the window that Generalized Window Advertising (GWA) gives to each flow of the UE: the free space of the
-/// queue divided by the number of flows (GWA-FCFS). The result is at most the window that the upstream router
-/// advertises.
+/// Returns the receive window that Generalized Window Advertising (GWA) gives to each flow of the UE: the free space of
+/// the queue divided by the number of flows (GWA-FCFS). The result is at most the receive window that the upstream
+/// router advertises.
 Bytes Reporter::advertise(const Bearer& bearer, const UeQueue& queue, Instant now) const {
   control::GwaParameters parameters;
   parameters.buffer = queue.buffer() > Bytes(0) ? queue.buffer() : *config_.advertised_buffer;
@@ -267,7 +267,8 @@ Bytes Reporter::advertise(const Bearer& bearer, const UeQueue& queue, Instant no
   return control::gwa_window(parameters, seen);
 }
 
-/// Returns the number of active flows of all UEs, at least 1. The upstream router divides its buffer by this number.
+/// Returns the number of active flows of all UEs, at least 1. The upstream router divides the free space of its buffer
+/// by this number.
 double Reporter::flows_of_all() const {
   double sum = 0;
   for (const Bearer& bearer : bearers_) sum += bearer.active_flows;

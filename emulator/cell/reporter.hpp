@@ -39,8 +39,8 @@ class ReportSink {
 /// window that each flow may use at this router. It arrives with the packets that the router forwards.
 class UpstreamRouter {
  public:
-  /// Returns the window φ that the router advertises to each of `flows` ≥ 1 flows, as received until `now`. `now` must
-  /// not decrease.
+  /// Returns the receive window φ that the router advertises to each of `flows` ≥ 1 flows, as received until `now`.
+  /// `now` must not decrease.
   [[nodiscard]] virtual Bytes window(double flows, Instant now) = 0;
 
  protected:
@@ -55,8 +55,8 @@ struct ReporterConfig {
   /// over a quarter of the period differs from the mean by more than this share. At most one early report of a UE is
   /// sent per period. Typical: 0.5; 0: no early reports.
   double sharp_change = 0;
-  /// Longest interval between reports of an unchanged UE, rounded down to whole periods. Used if the sink accepts that
-  /// unchanged UEs are omitted in between. 0: all UEs are reported every period.
+  /// Longest interval between reports of an unchanged UE, rounded down to whole periods. Used if the receiver of the
+  /// reports accepts that unchanged UEs are omitted in between. 0: all UEs are reported every period.
   Duration refresh{};
   /// Smoothing factor α of the mean service rate, 0 <= α < 1. At each report of a UE the mean becomes α · mean + (1 −
   /// α) · latest rate. If the queue is empty, the mean can only rise.
@@ -71,10 +71,10 @@ struct ReporterConfig {
   /// and reported.
   std::optional<control::ClampPriceParameters> price = std::nullopt;
   /// Buffer size B for GWA (Generalized Window Advertising), used if the radio queue has no limit. If present, the
-  /// reports contain the window φ that each flow of the UE may use.
+  /// reports contain the receive window φ that each flow of the UE may use.
   std::optional<Bytes> advertised_buffer = std::nullopt;
-  /// Router upstream of the Node-B that also advertises a window by GWA (Generalized Window Advertising). The smaller
-  /// window is reported. The router must outlive the reporter. Null: only the Node-B's own window is reported.
+  /// Router upstream of the Node-B that also advertises a receive window by GWA (Generalized Window Advertising). The
+  /// smaller window is reported. The router must outlive the reporter. Null: only the Node-B's own window is reported.
   UpstreamRouter* upstream = nullptr;
   /// Sender id of this Node-B. Status messages confirm reports. The reporter ignores confirmations of another Node-B's
   /// reports, because it knows only the allowances (bytes that the proxy may send) in its own reports. 0: it uses the
@@ -166,7 +166,7 @@ class Reporter final : public EventTarget, private ArrivalObserver, private Pres
   /// Returns the bytes queued for the UE at this Node-B, plus those that it has forwarded to another Node-B since the
   /// UE came. Padding of radio frames is included.
   [[nodiscard]] Bytes waiting(UeIndex ue) const;
-  /// Returns the window that GWA (Generalized Window Advertising) gives to each flow of a bearer.
+  /// Returns the receive window that GWA (Generalized Window Advertising) gives to each flow of a bearer.
   [[nodiscard]] Bytes advertise(const Bearer& bearer, const UeQueue& queue, Instant now) const;
   [[nodiscard]] double flows_of_all() const;
   /// Schedules the event at which the UEs are reported next, or their service rates are checked for sharp changes.

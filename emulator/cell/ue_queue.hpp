@@ -79,7 +79,7 @@ struct QueueConfig {
 struct Departed {
   packet::Packet packet;
   Bytes length;         ///< IP bytes
-  Bytes air;            ///< bytes with padding of radio frames
+  Bytes air;            ///< size of the packet in bytes, with padding of radio frames
   Instant enqueued{};   ///< when the packet arrived
   Duration queueing{};  ///< time from the packet's arrival to the departure of its last byte
 };

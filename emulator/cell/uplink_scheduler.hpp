@@ -33,7 +33,7 @@ class UplinkScheduler {
  public:
   /// Creates a scheduler without UEs. Throws std::invalid_argument if a resource is out of its range.
   explicit UplinkScheduler(const UplinkResources& resources);
-  /// Adds a UE with the next number.
+  /// Adds a UE. UEs are numbered from 0 in the order of these calls.
   void add_ue() { ues_.emplace_back(); }
 
   /// Handles a scheduling request that the UE sent in TTI `sent`. The request has no effect if the UE is known to have

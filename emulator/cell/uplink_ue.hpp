@@ -73,8 +73,8 @@ class UplinkUe final : private AirLinkUser {
 
   /// Retransmits the block that to_repeat() returned. Returns its buffer status report if the block was received.
   std::optional<BufferStatus> repeat(std::uint64_t tti, Instant now);
-  /// Sends a block of at most `size` bytes on `units` resource blocks. Without data, the block carries only padding.
-  /// Returns its buffer status report if the block was received.
+  /// Sends a block of at most `size` bytes on `units` resource blocks. Returns its buffer status report if the block
+  /// was received. Without data, the block carries only padding and counts as received.
   std::optional<BufferStatus> send(std::uint64_t tti, Bytes size, std::uint32_t units, Instant now);
   /// Sends a scheduling request in `tti` if one is pending and `tti` is an opportunity for it. Returns true if the
   /// Node-B received the request.
