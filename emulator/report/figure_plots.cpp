@@ -193,7 +193,8 @@ class Figure {
     return fresh;
   }
 
-  /// Returns the horizontal offset of a line's points from the middle of their category; 0 on a numeric axis.
+  /// Returns the horizontal offset of a line's points from the middle of their category. Returns 0 on a numeric axis,
+  /// or if points are joined along categories.
   [[nodiscard]] double offset(const std::string& line) const {
     if (!axis_ || axis_->numeric() || spec_.join_categories) return 0;
     const std::vector<LineStyles::Line> named = named_lines();

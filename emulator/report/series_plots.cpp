@@ -17,8 +17,8 @@ namespace {
 constexpr std::size_t max_points = 900;  ///< largest number of points per line; more points would not be visible
 
 /// Scale of a row's y axis: linear, logarithmic, or (`either`) logarithmic only if the modes differ much. With
-/// `first_line` the axis is linear and ends just above the solid lines. Dashed lines (advertised windows) may leave the
-/// plot, because they may be far above the used windows.
+/// `first_line` the axis is linear and ends just above the solid lines (congestion windows). Dashed lines (advertised
+/// receive windows) may leave the plot, because they may be far above the solid ones.
 enum class RowScale { linear, log, either, first_line };
 
 /// One row of the grid of plots: a quantity of the time series and how it is drawn.
@@ -147,7 +147,7 @@ std::vector<PlotMark> ue_marks(const RunResult& run, const std::string& colour, 
   return {{PlotMark::Kind::line, "queue of " + over_time.ue, colour, thinned(queue)}};
 }
 
-/// Returns the plot's lines for the windows of the first recorded connection.
+/// Returns the plot's lines for congestion window and advertised receive window of the first recorded connection.
 std::vector<PlotMark> connection_marks(const RunResult& run, const std::string& colour,
                                        const OverTimeSpec& /*over_time*/) {
   std::vector<PlotPoint> congestion;
