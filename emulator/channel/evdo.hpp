@@ -57,8 +57,9 @@ class EvdoChannel final : public SteppedChannel {
   EvdoParameters parameters_;
   double slot_s_;  ///< length of a slot in seconds
   Fading fading_;
-  double fraction_ = 0;   ///< fraction of a byte that earlier slots did not carry
-  RadioQuality quality_;  ///< SNR of the latest slot in dB
+  double fraction_ = 0;  ///< fraction of a byte that earlier slots did not carry
+  /// SNR in dB of the latest slot.
+  RadioQuality quality_;
 };
 
 }  // namespace sluice::emulator

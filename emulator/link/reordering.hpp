@@ -15,7 +15,7 @@ struct ReorderingParameters {
 
 /// Reordering queue of MAC-hs (TS 25.321 section 11.6.2). It releases blocks in the order of their transmission
 /// sequence numbers. A gap delays the blocks after it until the stall timer expires, or until a block arrives that is
-/// too far ahead for the window. Then the missing blocks count as lost. Pure: the owner reads deadline() and calls
+/// beyond the reordering window. Then the missing blocks count as lost. Pure: the owner reads deadline() and calls
 /// expire(). `Decide` is called as decide(tsn, received) once for every number, in order.
 class ReorderingBuffer {
  public:

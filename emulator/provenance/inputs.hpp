@@ -22,7 +22,7 @@ struct Input {
 /// All files that the runs of a scenario depend on.
 struct Inputs {
   Input scenario;
-  std::vector<Input> scenarios;      ///< scenarios of the profiles that links replay
+  std::vector<Input> scenarios;      ///< scenarios whose runs provide the profiles that links replay
   std::vector<Input> traces;         ///< traces, sorted by name
   std::vector<std::string> missing;  ///< traces that were not found
 };

@@ -37,7 +37,8 @@ struct LiveStatus {
   std::uint64_t statuses = 0;  ///< status messages received from the proxy
   std::vector<UeStatus> ues;
   std::size_t ues_total = 0;
-  std::array<std::uint64_t, drop_reasons> drops{};  ///< dropped packets since the measurement began
+  /// Numbers of packets dropped since the measurement began, by reason.
+  std::array<std::uint64_t, drop_reasons> drops{};
   bool buffers_short = false;  ///< true once the free packet buffers were fewer than one poll may need
   bool finished = false;
 };

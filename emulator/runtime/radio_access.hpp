@@ -59,8 +59,8 @@ class RadioAccess {
   [[nodiscard]] std::uint32_t nodebs() const { return static_cast<std::uint32_t>(sites_.size()); }
   /// Returns one of the Node-Bs. Must not be called if the radio is an 802.11 access point.
   [[nodiscard]] Cell& cell(std::uint32_t nodeb) { return *sites_[nodeb]->cell; }
-  /// Returns the router in front of a Node-B if it advertises a window (Generalized Window Advertising); null if it
-  /// does not.
+  /// Returns the router in front of a Node-B if it advertises a receive window (Generalized Window Advertising); null
+  /// if it does not.
   [[nodiscard]] UpstreamRouter* router(std::uint32_t nodeb) {
     auto& gwa_router = sites_[nodeb]->gwa_router;
     return gwa_router ? &*gwa_router : nullptr;

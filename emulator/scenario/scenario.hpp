@@ -146,7 +146,7 @@ enum class ChannelType : std::uint8_t {
 /// interval.
 struct ProfileSpec {
   std::string file;  ///< file of the other scenario
-  /// Conditions such as "scheduler=rr" that select one run of the other scenario, as in PaperValues.
+  /// Conditions such as "scheduler=rr" that select one run of the other scenario; all of them must hold.
   std::vector<std::string> where;
   std::uint32_t ue = 0;  ///< UE whose rates are replayed: its index, from 0, in the scenario of `file`
   Rate mean;             ///< mean to which the replayed rates are scaled; 0 = unscaled
@@ -387,8 +387,8 @@ struct OutputSpec {
   bool queues = false;  ///< true: writes queues.csv with one row per flow through a radio queue
 };
 
-/// Name of the column of the results that contains the mode. If a sweep sets this column itself, its values are names
-/// that the scenario gives to several settings of one mode.
+/// Name of the column of the results that contains the mode. A sweep may set this column itself. Its labels then
+/// replace the mode's name, so that several settings of one mode have different names.
 inline constexpr std::string_view mode_column = "mode";
 
 /// One swept quantity: a column of the results, and the configuration keys to which its values are assigned.
@@ -442,8 +442,9 @@ struct Scenario {
   HopSpec server_proxy{std::chrono::milliseconds(20), Rate(), Bytes()};
   HopSpec proxy_nodeb{std::chrono::milliseconds(10), Rate(), Bytes()};
   CellSpec cell;
-  std::vector<NodebSpec> nodebs;                                      ///< Node-Bs in addition to the first
-  HopSpec forwarding{std::chrono::milliseconds(5), Rate(), Bytes()};  ///< line from each Node-B to every other Node-B
+  std::vector<NodebSpec> nodebs;  ///< Node-Bs in addition to the first
+  /// Line over which a Node-B forwards packets to another Node-B.
+  HopSpec forwarding{std::chrono::milliseconds(5), Rate(), Bytes()};
   std::vector<IpAddress> servers{IpAddress::v4(192, 0, 2, 1)};
   std::vector<HopSpec> server_hops;  ///< hops between single servers and the common hop; none, or one per server
   HostsSpec hosts;
