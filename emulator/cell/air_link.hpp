@@ -81,8 +81,8 @@ class AirLink final : public EventTarget {
   /// Re-establishes the link at a handover. Blocks in hybrid-ARQ processes are lost, and blocks in the reordering
   /// buffer are delivered. RLC then retransmits the missing bytes or gives them up.
   void reset(Instant now);
-  /// Gives up all packets in flight, because the UE has left. The user is notified of each packet: by arrived() if all
-  /// of its bytes have already been received, otherwise by lost().
+  /// Gives up all packets in flight, because the downlink is emptied at a handover or when the UE leaves. The user is
+  /// notified of each packet: by arrived() if all of its bytes have already been received, otherwise by lost().
   void abandon(Instant now);
   /// Handles the stall timer of reordering, or the poll for a block that was given up. The event loop calls it.
   void on_event(std::uint64_t tag, Instant now) override;

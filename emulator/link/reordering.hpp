@@ -78,7 +78,8 @@ class ReorderingBuffer {
 
   ReorderingParameters parameters_;
   std::uint64_t next_ = 0;
-  std::deque<bool> arrived_;  ///< true for each block received, from next_ on; the last entry is true
+  /// Entry i is true if the block with the number next_ + i was received. The last entry is always true.
+  std::deque<bool> arrived_;
   Instant deadline_ = never;
   std::uint64_t stalled_ = 0;  ///< T1_TSN: highest number received when the stall timer was started
 };

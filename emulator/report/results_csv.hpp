@@ -21,7 +21,7 @@ namespace sluice::emulator {
 [[nodiscard]] CsvTable ues_table(const std::vector<RunResult>& results);
 /// Returns the table of flows.csv, one row per run and connection of built-in hosts.
 [[nodiscard]] CsvTable flows_table(const std::vector<RunResult>& results);
-/// Returns the table of packets.csv, one row per run and packet that left a radio queue.
+/// Returns the table of packets.csv, one row per run and packet that left a radio queue or was dropped there.
 [[nodiscard]] CsvTable packets_table(const std::vector<RunResult>& results);
 /// Returns the table of queues.csv, one row per run and flow in a radio queue.
 [[nodiscard]] CsvTable queues_table(const std::vector<RunResult>& results);
