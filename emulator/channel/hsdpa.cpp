@@ -106,8 +106,9 @@ void HsdpaChannel::judge(std::span<LinkGrant> grants, std::uint64_t first) const
   }
 }
 
-/// Decides by the exact SNR of measurement number `measurement` whether a block is received. Used if the approximate
-/// SNR does not determine that. Few blocks need this decision, so it is a separate function.
+/// Decides whether a block is received, if the table of `receptions` does not show that it certainly is. The exact SNR
+/// of measurement number `measurement` is computed only if the approximate one does not determine the result. Few
+/// blocks need this decision, so it is a separate function.
 [[gnu::noinline]] bool HsdpaChannel::received_after_all(std::uint64_t measurement, const LinkGrant& grant) const {
   const double about = stretch_of(measurement).snr_about[measurement % Fading::stretch];
   const auto received = receptions.received(about, grant.cqi, grant.draw);

@@ -33,7 +33,7 @@ class RunPool {
   /// Throws BuffersExhausted if a request for a buffer failed since begin_run(). The message states the limit and the
   /// configuration key that raises it.
   void require_enough() const;
-  /// Throws BuffersExhausted if more than half of the limit was ever in use and `changes` is not 0. `changes` is the
+  /// Throws BuffersExhausted if more than half of the limit is allocated and `changes` is not 0. `changes` is the
   /// number of times that the proxy changed its behaviour because few buffers were left. The result would then depend
   /// on the number of buffers.
   void require_enough_for(std::uint64_t changes) const;
