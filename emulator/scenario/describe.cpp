@@ -141,8 +141,8 @@ void check_topology(Section& s, const Scenario& scenario) {
   }
 }
 
-/// Rejects the key `advertise` (the router advertises a window) on all hops but the one from proxy to Node-B. The
-/// reason is that a Node-B reports the advertised window only for the router of that hop.
+/// Rejects the key `advertise` (the router advertises a receive window) on all hops but the one from proxy to Node-B.
+/// The reason is that a Node-B reports the advertised window only for the router of that hop.
 void check_advertising(Section& s, const Scenario& scenario) {
   const auto check = [&s](const HopSpec& hop, const std::string& at) {
     s.check(!hop.queue || !hop.queue->advertise, at, "advertise only at proxy_nodeb", "true");

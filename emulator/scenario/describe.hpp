@@ -82,8 +82,8 @@ void describe_nodebs(config::Section& s, Scenario& scenario);
 /// numbers. Call it after describe_nodebs().
 void describe_moves(config::Section& s, Scenario& scenario);
 /// Warns if a link breaks a rule for the parameters of the control law SMVS, in every mode that needs reports. These
-/// are warnings, not errors, because an experiment may break a rule on purpose. If the scenario does not state a link's
-/// rate (radio models, traces), the link is not checked.
+/// are warnings, not errors, because an experiment may break a rule on purpose. A rule is not checked if it needs a
+/// value that the scenario does not state, such as the mean rate of a radio model.
 void advise_on_links(config::Section& s, const Scenario& scenario);
 /// Checks the feedback sections of Node-Bs in real time. Sender ids and addresses must differ between Node-Bs. The
 /// section `live` must contain what the mode of live_mode() needs.
