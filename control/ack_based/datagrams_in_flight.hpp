@@ -14,7 +14,7 @@ namespace sluice::control {
 class DatagramsInFlight {
  public:
   /// Adds a datagram of `bytes` IP bytes, sent at `now`. `is_behind_drop` is true if the proxy has dropped the datagram
-  /// before it.
+  /// before it. With the maximum number of runs in use, the datagram joins the newest run, and the drop is not stored.
   void add(Instant now, Bytes bytes, bool is_behind_drop);
   /// Removes up to `datagrams` datagrams of the oldest run (datagrams sent within a short time), and returns their
   /// bytes. Requires !empty().
