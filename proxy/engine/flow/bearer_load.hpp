@@ -14,8 +14,8 @@ struct FlowShare {
   /// bytes that the flow holds, plus those that its advertised windows permit; in both directions together
   std::uint32_t reserved = 0;
 
-  /// Bytes acknowledged to one host but not by the other, in both directions together; 0 if no limit on such bytes is
-  /// configured.
+  /// Bytes acknowledged to one host but not by the other, in both directions together. 0 unless ACKs are withheld:
+  /// a limit on such bytes is configured, or the flow is drained.
   std::uint32_t exposed : 29 = 0;
 
   /// True if the flow shares the link's rate under a rate controller, which then determines the window advertised to
