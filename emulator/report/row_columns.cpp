@@ -10,8 +10,8 @@ namespace sluice::emulator {
 const std::vector<Column<SeriesPoint>>& point_columns() {
   static const std::vector<Column<SeriesPoint>> columns = {
       number("time_s", &SeriesPoint::time_s, "end of the interval, in time since the run began"),
-      number("link_rate_bps", &SeriesPoint::link_rate_bps, "radio capacity in IP bytes"),
-      number("link_used_bps", &SeriesPoint::link_used_bps, "rate that the link carried"),
+      number("link_rate_bps", &SeriesPoint::link_rate_bps, "radio capacity, with padding of radio frames"),
+      number("link_used_bps", &SeriesPoint::link_used_bps, "rate that the link carried, with padding of radio frames"),
       number("throughput_bps", &SeriesPoint::throughput_bps,
              "TCP payload that the UEs acknowledged, and UDP payload that reached them"),
       number("outstanding_bytes", &SeriesPoint::outstanding_bytes,
