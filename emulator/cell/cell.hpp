@@ -123,7 +123,7 @@ class Cell final : public RadioCell, public Element, private TtiUser {
   [[nodiscard]] std::optional<UeIndex> find(const IpAddress& address) const;
   /// Returns how much one UE's link could carry and has carried in the TTIs that began before `now`. `now` must not
   /// decrease.
-  [[nodiscard]] LinkUse use(UeIndex ue, Instant now) { return ues_[ue].downlink->use(now); }
+  [[nodiscard]] LinkUse use(UeIndex ue, Instant now) { return sectors_.use(ue, now); }
   /// Returns how much the shared air could carry and has carried in the TTIs that began before `now` (see SharedAir).
   [[nodiscard]] LinkUse use(Instant now) override { return sectors_.use(now); }
   /// Returns the number of attached UEs whose queue is not empty.

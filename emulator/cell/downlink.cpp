@@ -191,10 +191,10 @@ void Downlink::on_active(Instant /*now*/) {
   clock_.wake_at(next_useful(clock_.next()));
 }
 
-LinkUse Downlink::use(Instant now) {
+LinkUse Downlink::use(Instant now, std::uint32_t blocks) {
   LinkUse use;
   use.carried = air_ != nullptr ? air_->counters().carried : queue_.counters().carried;
-  use.airtime = airtime_;
+  use.airtime = static_cast<double>(airtime_) / blocks;
   use.ttis = clock_.passed(now);
   if (use.ttis > 0) use.offered = channel_->offered_through(use.ttis - 1);
   return use;

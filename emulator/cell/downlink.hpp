@@ -115,8 +115,8 @@ class Downlink final : private AirLinkUser, private DrxUser {
   /// Returns the hybrid ARQ and RLC of the UE; null if it has none.
   [[nodiscard]] const AirLink* air() const { return air_.get(); }
   /// Returns how much the UE's link could carry and has carried in the TTIs that began before `now`. `now` must not
-  /// decrease.
-  [[nodiscard]] LinkUse use(Instant now);
+  /// decrease. `blocks` is the number of resource blocks of a TTI.
+  [[nodiscard]] LinkUse use(Instant now, std::uint32_t blocks);
 
  private:
   /// States what happens to the packets in hybrid ARQ and RLC when a handover abandons both.

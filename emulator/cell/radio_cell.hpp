@@ -37,8 +37,7 @@ struct LinkUse {
   std::uint64_t offered = 0;
   std::uint64_t carried = 0;  ///< bytes carried, padding of frames included
   std::uint64_t ttis = 0;     ///< TTIs that have passed
-  /// Number of resource blocks allocated to the UE; in cells without resource blocks, of TTIs.
-  std::uint64_t airtime = 0;
+  double airtime = 0;         ///< TTIs allocated to the UE; a resource block counts as its part of a TTI
 
   /// Returns the share of the offered bytes that was carried, 0 … 1; 0 if nothing was offered.
   [[nodiscard]] double utilisation() const {

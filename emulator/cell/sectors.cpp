@@ -201,7 +201,7 @@ void Sectors::hold(std::uint32_t sector, const Allocation& allocation, std::uint
 LinkUse Sectors::use(Instant now) {
   LinkUse sum;
   for (const CellUe& ue : ues_) {
-    const LinkUse use = ue.downlink->use(now);
+    const LinkUse use = ue.downlink->use(now, resources_.blocks);
     sum.carried += use.carried;
     sum.airtime += use.airtime;
     sum.ttis = use.ttis;
@@ -212,7 +212,7 @@ LinkUse Sectors::use(Instant now) {
 
 std::uint64_t Sectors::offered_by_all(Instant now) {
   std::uint64_t sum = 0;
-  for (const CellUe& ue : ues_) sum += ue.downlink->use(now).offered;
+  for (const CellUe& ue : ues_) sum += ue.downlink->use(now, resources_.blocks).offered;
   return sum * schedulers_.size();
 }
 

@@ -71,6 +71,9 @@ class Sectors {
   /// Returns how much the shared air could carry and has carried in the TTIs that began before `now`. `now` must not
   /// decrease.
   [[nodiscard]] LinkUse use(Instant now);
+  /// Returns how much the link of one UE could carry and has carried in the TTIs that began before `now`. `now` must
+  /// not decrease.
+  [[nodiscard]] LinkUse use(UeIndex ue, Instant now) { return ues_[ue].downlink->use(now, resources_.blocks); }
   [[nodiscard]] const TtiCounters& counters() const { return counters_; }
 
  private:

@@ -57,7 +57,7 @@ struct UePoint {
   std::string state;         ///< radio state: "normal", "outage", "handover", "released"
   double link_rate_bps = 0;  ///< capacity of the UE's link in the interval if the link were not shared
   double link_used_bps = 0;  ///< rate that the UE's link carried
-  /// TTIs (or resource blocks) allocated to the UE, divided by the TTIs of the interval.
+  /// Share of the interval's TTIs, or of their resource blocks, that was allocated to the UE.
   double airtime = 0;
   double queue_bytes = 0;       ///< bytes in the UE's radio queue at the end of the interval
   double queue_mean_bytes = 0;  ///< mean bytes in the UE's radio queue over the interval

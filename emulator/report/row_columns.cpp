@@ -38,7 +38,7 @@ const std::vector<Column<UePoint>>& ue_columns() {
       text("state", &UePoint::state, "state of the UE's radio: normal, outage, handover or released"),
       number("link_rate_bps", &UePoint::link_rate_bps, "capacity of the UE's link if no other UE shared it"),
       number("link_used_bps", &UePoint::link_used_bps, "rate that the link carried"),
-      number("airtime", &UePoint::airtime, "share of the interval's TTIs that the UE was given"),
+      number("airtime", &UePoint::airtime, "share of the interval's TTIs or resource blocks that the UE was given"),
       number("queue_bytes", &UePoint::queue_bytes, "bytes in the UE's radio queue at the end of the interval"),
       number("queue_mean_bytes", &UePoint::queue_mean_bytes, "bytes in the UE's radio queue, mean over the interval"),
       count("arrived_bytes", &UePoint::arrived_bytes, "IP bytes that arrived for the UE since the run began"),

@@ -248,7 +248,7 @@ void Meter::sample_ues(Instant now) {
     point.state = fresh.state;
     point.link_rate_bps = static_cast<double>(use.offered) * 8 / seconds;
     point.link_used_bps = static_cast<double>(use.carried) * 8 / seconds;
-    point.airtime = use.ttis > 0 ? static_cast<double>(use.airtime) / static_cast<double>(use.ttis) : 0;
+    point.airtime = use.ttis > 0 ? use.airtime / static_cast<double>(use.ttis) : 0;
     point.queue_bytes = static_cast<double>(fresh.queued.count());
     point.queue_mean_bytes = (fresh.queued_seconds - last.queued_seconds) / seconds;
     point.arrived_bytes = fresh.arrived_bytes;

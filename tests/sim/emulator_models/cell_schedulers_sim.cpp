@@ -71,8 +71,8 @@ TEST(HsdpaCell, RoundRobinGivesEqualAirtimeNearAndFar) {
   const auto use =
       run("rr", {at_distance(100, 3), at_distance(300, 3), at_distance(300, 30)}, std::chrono::seconds(100));
   double total = 0;
-  for (const LinkUse& ue : use) total += static_cast<double>(ue.airtime);
-  for (const LinkUse& ue : use) EXPECT_NEAR(static_cast<double>(ue.airtime) / total, 1.0 / 3, 0.0034);
+  for (const LinkUse& ue : use) total += ue.airtime;
+  for (const LinkUse& ue : use) EXPECT_NEAR(ue.airtime / total, 1.0 / 3, 0.0034);
   // Fading far out sometimes leaves no UE to serve, but never if a near UE exists.
   EXPECT_NEAR(total, 49'999, 1);
 }

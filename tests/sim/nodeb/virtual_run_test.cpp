@@ -193,6 +193,19 @@ TEST(VirtualRun, ASaturatedCellHasAUtilisationOfOne) {
   }
 }
 
+TEST(VirtualRun, AirtimesOfUesThatShareResourceBlocksAddUpToOne) {
+  const RunResult result =
+      run_all(cell_of(2, "rr\n  resource_blocks: 10\n  users_per_tti: 2") + "output: {ues: true}\n").front();
+  double sum = 0;
+  std::size_t points = 0;
+  for (const UePoint& point : result.ues) {
+    if (point.time_s <= 2) continue;
+    sum += point.airtime;
+    ++points;
+  }
+  EXPECT_NEAR(sum / static_cast<double>(points), 0.5, 0.01);
+}
+
 TEST(VirtualRun, TheDelayOfALongerPathIsLarger) {
   for (const RunResult& result : run_all(link(varying, "modes: [none, i-tcp, smvs]\n"))) {
     SCOPED_TRACE(result.key.mode);

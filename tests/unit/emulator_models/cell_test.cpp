@@ -180,7 +180,7 @@ TEST_F(CellTest, UtilisationIsTheCarriedShareOfTheCapacity) {
   const LinkUse first = cell.use(a, at_ms(10));
   EXPECT_EQ(first.ttis, 10U);
   EXPECT_EQ(first.carried, 1400U);
-  EXPECT_EQ(first.airtime, 2U);
+  EXPECT_DOUBLE_EQ(first.airtime, 2);
   EXPECT_DOUBLE_EQ(first.utilisation(), 0.14);
   for (int i = 0; i < 10; ++i) send(10, ue_a_, 1000);
   loop.run_until(at_ms(20.5));
@@ -197,8 +197,8 @@ TEST_F(CellTest, SharedTimeIsSplitBetweenTheUes) {
     send(0, ue_b_, 1000);
   }
   loop.run_until(at_ms(40.5));
-  EXPECT_EQ(cell.use(a, loop.now()).airtime, 20U);
-  EXPECT_EQ(cell.use(b, loop.now()).airtime, 20U);
+  EXPECT_DOUBLE_EQ(cell.use(a, loop.now()).airtime, 20);
+  EXPECT_DOUBLE_EQ(cell.use(b, loop.now()).airtime, 20);
   EXPECT_EQ(cell.queue(a).counters().delivered_packets, 20U);
   EXPECT_EQ(cell.queue(b).counters().delivered_packets, 40U);
 }
@@ -211,7 +211,7 @@ TEST_F(CellTest, TheOfferedCapacityIsThatOfTheServedUeOrTheMean) {
   loop.run_until(at_ms(40.5));
   const LinkUse use = cell.use(loop.now());
   EXPECT_EQ(use.ttis, 41U);
-  EXPECT_EQ(use.airtime, 20U);
+  EXPECT_DOUBLE_EQ(use.airtime, 20);
   EXPECT_EQ(use.carried, 10U * 1000 + 10U * 2000);
   EXPECT_EQ(use.offered, use.carried + 21U * 1500) << "TTI 0 and 20 at the end belonged to nobody";
 }
@@ -323,7 +323,8 @@ TEST_F(ResourceBlocks, UnusedBlocksGoToTheNextUe) {
   loop_.run_until(at_ms(1));
   // Three blocks, five blocks, and the two that remain.
   EXPECT_EQ(left(), std::vector<std::int64_t>({0, 0, 1200}));
-  EXPECT_EQ(cell_->use(2, at_ms(2)).airtime, 2U);
+  EXPECT_DOUBLE_EQ(cell_->use(2, at_ms(2)).airtime, 0.2) << "two blocks of ten";
+  EXPECT_DOUBLE_EQ(cell_->use(at_ms(2)).airtime, 1);
   loop_.run_until(at_ms(2));
   EXPECT_EQ(left(), std::vector<std::int64_t>({0, 0, 200}));
 }
