@@ -67,9 +67,10 @@ void BulkClient::on_data(Connection& connection, std::span<const std::uint8_t> b
   connection.finish();
 }
 
-// Returns the bytes transferred so far, without those written but not acknowledged.
+// Returns the bytes transferred so far, without those written but not acknowledged. The server's answer acknowledges
+// all of them.
 std::uint64_t BulkClient::moved(const Connection& connection) const {
-  if (!config_.upload) return transferred_;
+  if (!config_.upload || answered_ == Request::length) return transferred_;
   const tcp::Endpoint& endpoint = connection.endpoint();
   const auto held = static_cast<std::uint64_t>((endpoint.unsent() + endpoint.unacknowledged()).count());
   return transferred_ - std::min(transferred_, held);
@@ -88,16 +89,16 @@ void BulkClient::on_peer_finished(Connection& connection, Instant /*now*/) {
 
 void BulkClient::on_closed(Connection& connection, Instant now) {
   connection_ = nullptr;
-  if (record_.finished == never) record_.finished = now;
-  record_.bytes = transferred_;
-  record_.measured = record_.bytes - std::min(record_.bytes, before_);
-  record_.take_counters(connection.endpoint());
   if (!complete_) ++log_.failures;
-  log_.flows.push_back(record_);
+  add_record(connection, now);
   closed_ = true;
 }
 
 void BulkClient::on_run_end(Connection& connection, Instant now) {
+  add_record(connection, now);
+}
+
+void BulkClient::add_record(const Connection& connection, Instant now) {
   if (record_.finished == never) record_.finished = now;
   record_.bytes = moved(connection);
   record_.measured = record_.bytes - std::min(record_.bytes, before_);

@@ -49,6 +49,8 @@ class BulkClient final : public Application, public EventTarget {
   void stop(Instant now);
   /// Returns the bytes received (download) or acknowledged (upload) so far.
   [[nodiscard]] std::uint64_t moved(const Connection& connection) const;
+  /// Adds the record of the connection to the flow log when the connection or the run ends.
+  void add_record(const Connection& connection, Instant now);
 
   Host& host_;
   BulkConfig config_;

@@ -357,6 +357,26 @@ TEST(Hosts, AClosedPortRefuses) {
   EXPECT_LT(pair.log_.flows[0].finished, Instant(50ms));
 }
 
+TEST(Hosts, AnAbortedUploadCountsOnlyAcknowledgedBytes) {
+  Pair pair;
+  pair.log_.count_from = Instant(500ms);
+  BulkConfig bulk = pair.bulk(true, Request::endless);
+  bulk.stop = Instant(1s);
+  BulkClient client(pair.loop_, pair.client_, bulk, pair.log_);
+  pair.loop_.run_until(Instant(500ms));
+  const std::uint64_t received_before = pair.counters_.received;
+  pair.loop_.run_until(Instant(990ms));  // one way: the client knows this much at the abort
+  const std::uint64_t acknowledged = pair.counters_.received;
+  pair.loop_.run_until(Instant(2s));
+  ASSERT_EQ(pair.log_.flows.size(), 1U);
+  const FlowRecord& flow = pair.log_.flows[0];
+  EXPECT_EQ(flow.reason, tcp::CloseReason::aborted);
+  EXPECT_GT(flow.bytes, 0U);
+  EXPECT_LE(flow.bytes, acknowledged);
+  EXPECT_GT(flow.measured, 0U);
+  EXPECT_LE(flow.bytes - flow.measured, received_before);
+}
+
 TEST(Hosts, AThroughputNearTheLineRateIsReached) {
   Pair pair;
   BulkClient client(pair.loop_, pair.client_, pair.bulk(false, Request::endless), pair.log_);
