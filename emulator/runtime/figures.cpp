@@ -141,7 +141,8 @@ void add_fetch_figures(RunResult& result, const FlowLog& log, Instant measured_f
   constexpr std::uint64_t medium_limit = 200'000;
   std::map<std::string, std::vector<double>> times;
   for (const FlowRecord& flow : log.flows) {
-    if (flow.application != "flows" || flow.reason == tcp::CloseReason::none || flow.opened < measured_from) continue;
+    const bool is_complete = flow.reason == tcp::CloseReason::finished;
+    if (flow.application != "flows" || !is_complete || flow.opened < measured_from) continue;
     const double time = to_milliseconds(flow.finished - flow.opened);
     if (first_ue != nullptr && flow.ends.ue == *first_ue) {
       if (flow.bytes < short_limit) times["first_ue_short_fetch_ms"].push_back(time);

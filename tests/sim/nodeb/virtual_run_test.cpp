@@ -4,12 +4,14 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <map>
 #include <string>
 #include <vector>
 
 #include "emulator/report/html_report.hpp"
 #include "emulator/report/results_csv.hpp"
 #include "emulator/runtime/experiment.hpp"
+#include "emulator/runtime/figures.hpp"
 #include "emulator/runtime/user_figures.hpp"
 #include "emulator/scenario/plan.hpp"
 #include "tests/sim/nodeb/run_all.hpp"
@@ -204,6 +206,27 @@ TEST(VirtualRun, AirtimesOfUesThatShareResourceBlocksAddUpToOne) {
     ++points;
   }
   EXPECT_NEAR(sum / static_cast<double>(points), 0.5, 0.01);
+}
+
+FlowRecord flow_of(Duration time, std::uint64_t bytes, tcp::CloseReason reason) {
+  FlowRecord flow;
+  flow.application = "flows";
+  flow.opened = Instant(1s);
+  flow.finished = flow.opened + time;
+  flow.bytes = bytes;
+  flow.reason = reason;
+  return flow;
+}
+
+TEST(VirtualRun, FlowsThatFailedHaveNoFetchTime) {
+  FlowLog log;
+  log.flows = {
+      flow_of(100ms, 10'000, tcp::CloseReason::finished),    flow_of(300ms, 10'000, tcp::CloseReason::finished),
+      flow_of(10ms, 5'000, tcp::CloseReason::reset_by_peer), flow_of(60s, 0, tcp::CloseReason::timed_out),
+      flow_of(20ms, 0, tcp::CloseReason::refused),           flow_of(5s, 9'000, tcp::CloseReason::none)};
+  RunResult result;
+  add_fetch_figures(result, log, Instant(1s), nullptr);
+  EXPECT_EQ(result.figures, (std::map<std::string, double>{{"short_fetch_ms", 200}}));
 }
 
 TEST(VirtualRun, TheDelayOfALongerPathIsLarger) {
