@@ -58,8 +58,8 @@ bool key_holds(const RunKey& key, const std::string& condition) {
 
 std::vector<std::string> telling_columns(const std::vector<const ResultGroup*>& groups, const std::string& first) {
   std::vector<std::string> names = swept_names(groups);
-  std::stable_partition(names.begin(), names.end(), [&](const std::string& name) { return name == first; });
   names.emplace_back(mode_key);
+  std::stable_partition(names.begin(), names.end(), [&](const std::string& name) { return name == first; });
   std::vector<std::string> telling;
   for (const std::string& name : names) {
     if (!follows_from(groups, telling, name)) telling.push_back(name);

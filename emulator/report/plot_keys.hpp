@@ -21,10 +21,9 @@ inline constexpr std::string_view mode_key = "mode";
 /// column.
 [[nodiscard]] bool key_holds(const RunKey& key, const std::string& condition);
 
-/// Returns the key columns (mode and swept columns) whose values together distinguish all groups of runs. A swept
-/// column is left out if the columns before it determine its value, so of columns that are swept together only one
-/// remains. The mode comes last, and is left out if the swept columns determine it. The swept column `first` is
-/// considered before the others.
+/// Returns the key columns (mode and swept columns) whose values together distinguish all groups of runs. A column is
+/// left out if the columns before it determine its value, so of columns that are swept together only one remains. The
+/// column `first` comes before the others. Unless it is the mode, the mode comes last.
 [[nodiscard]] std::vector<std::string> telling_columns(const std::vector<const ResultGroup*>& groups,
                                                        const std::string& first = {});
 

@@ -54,6 +54,15 @@ TEST(Answer, ModesOfASweepAreComparedPointByPoint) {
                   "proxy, for 27 % more of the link."));
 }
 
+TEST(Answer, ColumnsSweptTogetherWithTheModeDoNotPreventTheComparison) {
+  std::vector<RunResult> runs = modes_that_fetch();
+  const Answer expected = answer_to(runs);
+  runs[0].key.swept = {{"queue", "deep"}};
+  runs[1].key.swept = {{"queue", "short"}};
+  runs[2].key.swept = {{"queue", "fair"}};
+  EXPECT_EQ(answer_to(runs).sentences, expected.sentences);
+}
+
 TEST(Answer, ARatioThatTheExperimentIsAboutIsListedByMode) {
   std::vector<RunResult> runs = test::sample_modes();
   runs[0].figures["ratio_page_mean_ms"] = 18.31;

@@ -217,6 +217,7 @@ TEST(PlotKeys, ColumnsDeterminedByOthersAreOmitted) {
   std::vector<const ResultGroup*> all;
   for (const ResultGroup& group : groups) all.push_back(&group);
   EXPECT_EQ(telling_columns(all), (std::vector<std::string>{"queue", "reference", "link"}));
+  EXPECT_EQ(telling_columns(all, "link"), (std::vector<std::string>{"link", "queue", "reference"}));
 }
 
 }  // namespace
