@@ -107,7 +107,7 @@ Replay::Replay(OnDifference differs, std::vector<Change> changes)
 void Replay::take(std::string_view line) {
   ++lines_;
   try {
-    if (line.size() > longest_line) throw ReplayError("it is longer than any of a trace");
+    if (line.size() > longest_line) throw ReplayError("it is longer than any line of a trace");
     constexpr bool no_exceptions = false;
     const Json json = Json::parse(line, nullptr, no_exceptions);
     if (!json.is_object()) throw ReplayError("it is no JSON object");

@@ -50,7 +50,7 @@ TEST(Replay, ReportsTheLineOfAnError) {
   EXPECT_EQ(problem_with("[]"), "line 2: it is no JSON object");
   EXPECT_EQ(problem_with("{}"), "line 2: event: expected to be there");
   EXPECT_EQ(problem_with(R"({"event":"x"})"), "line 2: of: expected to be there");
-  EXPECT_EQ(problem_with(std::string(Replay::longest_line + 1, ' ')), "line 2: it is longer than any of a trace");
+  EXPECT_EQ(problem_with(std::string(Replay::longest_line + 1, ' ')), "line 2: it is longer than any line of a trace");
   EXPECT_THAT(problem_with(with(state_of_smvs, "\"alpha\":0.92", "\"alpha\":\"a\"")),
               HasSubstr("line 2: made_of.alpha: expected a number from"));
   EXPECT_THAT(problem_with(with(state_of_smvs, "\"alpha\":0.92", "\"alpha\":2")), HasSubstr("0 < α < 1"));
