@@ -193,8 +193,7 @@ struct BearerInfo {
   /// IP bytes of cross traffic (packets of no split or end-to-end connection, such as QUIC) that wait until the
   /// controller allows them.
   Bytes cross_traffic_waiting;
-  /// Cumulative IP bytes sent to the UE. Bytes of split connections are included only while a controller may limit a
-  /// bearer of the UE.
+  /// cumulative IP bytes sent to the UE; counted while a controller may limit a bearer of the UE
   std::uint64_t injected = 0;
   Bytes queue;            ///< bytes in the radio queue according to the last Node-B report
   Instant reported_at{};  ///< time when the last Node-B report was received; 0 before the first

@@ -161,13 +161,13 @@ void EndToEndFlows::receive_ack(EndToEndFlow& flow, EndToEndId id, Side in, pack
   pass(flow, in, std::move(packet), parsed.ip_length, now);
 }
 
-/// Forwards a segment. The bearer counts a segment to the UE as `ip_length` bytes sent, because these bytes pass the
-/// radio queue.
+/// Forwards a segment. If a controller may limit the UE, the bearer counts a segment to it as `ip_length` bytes sent,
+/// because these bytes pass the radio queue.
 void EndToEndFlows::pass(EndToEndFlow& flow, Side in, packet::Packet&& packet, std::uint16_t ip_length, Instant now) {
-  if (in == Side::core) {
+  if (Bearer& bearer = parts_.registry.bearer(flow.bearer); in == Side::core && bearer.counts()) {
     const Bearer::Traffic traffic =
         EndToEndAckControl::watches(flow) ? Bearer::Traffic::controlled : Bearer::Traffic::cross;
-    parts_.registry.bearer(flow.bearer).on_sent(now, Bytes(ip_length), traffic);
+    bearer.on_sent(now, Bytes(ip_length), traffic);
   }
   parts_.queue.push(opposite(in), std::move(packet), now);
 }

@@ -375,5 +375,20 @@ TEST(ShardRegulate, StatusesCountConnectionsThatPassEndToEnd) {
   EXPECT_EQ(statuses[0].active_flows, 1U);
 }
 
+TEST(ShardRegulate, BytesAreCountedOnlyIfAControllerMayLimitTheUe) {
+  for (const double control_group : {0.0, 1.0}) {
+    proxy::ShardConfig config = config_of(Mode::gwa_fcfs);
+    config.control_group = control_group;
+    Lab lab(config);
+    lab.hosts.open();
+    lab.data(3);
+    std::vector<proxy::BearerInfo> bearers;
+    lab.lab.shard.describe_bearers(bearers, 10);
+    ASSERT_EQ(bearers.size(), 1U);
+    EXPECT_EQ(lab.lab.count(Counter::flows_regulated), 1U);
+    EXPECT_EQ(bearers[0].injected > 0, control_group == 0);
+  }
+}
+
 }  // namespace
 }  // namespace sluice::test
