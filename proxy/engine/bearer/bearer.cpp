@@ -126,7 +126,7 @@ void Bearer::recompute_counting() {
 Bearer::Verdict Bearer::on_report(const ReportArrival& report, Instant now, double share) {
   if (reports().is_stale(report)) return Verdict::stale;
   ReportState& own = make_report_state();
-  if (own.reports.changes_reporter(report)) change_reporter(report);
+  if (own.reports.changes_run(report)) change_reporter(report);
   const bool trusted = !rate_control_.uses_ack_feedback() || ack_controller().on_report(now, report.bearer, own.check);
   const Bytes bytes_in_flight = in_flight().on_report(now, report.bearer.arrived);
   // Some steps without a report replaced lost reports, others only late ones. The grants of the latter are subtracted,
@@ -189,9 +189,9 @@ void Bearer::observe_ack_controller() {
   pools_->observed.add_delays(decided, actual);
 }
 
-/// Handles the first report of another Node-B after a handover. The new Node-B's counters, clock and queue are
-/// unrelated to those of the old one, so what was derived from the old ones is discarded. The estimated rate is kept
-/// until new samples replace it.
+/// Handles the first report of another Node-B after a handover, or of a Node-B that has restarted. Its counters, clock
+/// and queue are unrelated to those of the old run, so what was derived from them is discarded. The estimated rate is
+/// kept until new samples replace it.
 void Bearer::change_reporter(const ReportArrival& report) {
   in_flight().restart();
   report_state_->law.restart();

@@ -272,7 +272,7 @@ class Bearer : public CircularListHook<Bearer> {
   /// Copies the state of Node-B reports from another bearer of the same UE, and adapts it to this bearer's mode.
   void inherit_reports(const Bearer& before, Instant now);
   /// Restarts what was derived from the old Node-B's counters, clock and queue, because another Node-B now sends the
-  /// reports (handover). The estimated rate is kept.
+  /// reports (handover) or the Node-B has restarted. The estimated rate is kept.
   void change_reporter(const ReportArrival& report);
   /// Runs one step of the report-based controller with the Node-B report `report`. `bytes_in_flight` IP bytes have not
   /// reached the radio queue yet. The bytes `in_advance`, which were granted while this report was missing, are

@@ -30,6 +30,10 @@ class ReportSequencer {
   [[nodiscard]] bool changes_reporter(const ReportArrival& report) const {
     return any_ && report.sender != last_.sender;
   }
+  /// True if an accepted report is from a different Node-B than the last report, or from another run (epoch) of it.
+  [[nodiscard]] bool changes_run(const ReportArrival& report) const {
+    return changes_reporter(report) || (any_ && report.epoch != last_.epoch);
+  }
   /// True if the report is from the current run (epoch) of the serving Node-B and not newer than the last report.
   [[nodiscard]] bool is_stale(const ReportArrival& report) const {
     return any_ && report.sender == last_.sender && report.epoch == last_.epoch && report.sequence <= last_.sequence;

@@ -74,8 +74,8 @@ class MissingReportExtrapolator {
     extrapolated_ = 0;
     return late;
   }
-  /// Resets the number of grants that replaced missing Node-B reports, because another Node-B now sends the reports and
-  /// the missing ones never arrive.
+  /// Resets the number of grants that replaced missing Node-B reports. Called when another Node-B now sends the
+  /// reports, or the Node-B has restarted, because the missing ones then never arrive.
   void restart() { extrapolated_ = 0; }
 
  private:

@@ -138,6 +138,9 @@ TEST(ReportSequencer, AnOlderReportIsStaleUntilTheSenderRestarts) {
   ReportArrival restarted = report(1, 1);
   restarted.epoch = 2;
   EXPECT_FALSE(reports.is_stale(restarted));
+  EXPECT_TRUE(reports.changes_run(restarted));
+  EXPECT_FALSE(reports.changes_reporter(restarted));
+  EXPECT_FALSE(reports.changes_run(report(1, 6)));
 }
 
 PolicySettings smvs_at(ControllerLocation place) {

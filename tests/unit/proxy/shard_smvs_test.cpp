@@ -280,6 +280,21 @@ TEST_F(ShardSmvs, ALateReportDoesNotRepeatAnExtrapolatedAllowance) {
   EXPECT_LE(bridged + data_sent(), one_step.count() + 1500);
 }
 
+TEST_F(ShardSmvs, ARestartedNodeBDoesNotReduceItsAllowanceByExtrapolatedOnes) {
+  hosts.open();
+  report(Bytes(0));
+  offer(20);
+  lab.pass_time(std::chrono::milliseconds(9));
+  ASSERT_GT(data_sent(), 0) << "the allowance was extrapolated";
+  const Bytes one_step = Rate::bits_per_second(5e6).in(period);
+  proxy::ReportArrival arrival = reports.next();
+  ++arrival.epoch;
+  arrival.sequence = 1;
+  arrival.bearer.allowance = one_step;
+  reports.send(arrival);
+  EXPECT_GT(data_sent(), one_step.count() - 1052);
+}
+
 TEST_F(ShardSmvs, AnOldReportChangesNothing) {
   hosts.open();
   report(Bytes(0));
