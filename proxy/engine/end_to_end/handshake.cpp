@@ -13,11 +13,6 @@ namespace {
 
 constexpr unsigned ecn_bits = 2;  ///< number of ECN bits in the type-of-service field, below the DSCP
 
-/// True if `number` is at most one unscaled window (64 KiB) after the initial sequence number `isn`.
-bool is_soon_after(tcp::SeqNum number, tcp::SeqNum isn) {
-  return number > isn && number <= isn + 1 + UINT16_MAX;
-}
-
 /// True if this SYN-ACK leaves open whether both hosts use accurate ECN (RFC 9768), although the SYN offers it. Either
 /// the SYN-ACK has a reserved combination of flags, or it differs in its offer from an earlier copy. In the second case
 /// it is unknown which copy the initiator has received.

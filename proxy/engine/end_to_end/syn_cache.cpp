@@ -7,15 +7,6 @@
 
 namespace sluice::proxy {
 
-namespace {
-
-/// True if `number` is at most one unscaled window (64 KiB) after the initial sequence number `isn`.
-bool is_soon_after(tcp::SeqNum number, tcp::SeqNum isn) {
-  return number > isn && number <= isn + 1 + UINT16_MAX;
-}
-
-}  // namespace
-
 AnswerToSyn judge(const FirstSyn& syn, Side in, const tcp::Segment& segment) {
   using enum AnswerToSyn;
   const tcp::SeqNum isn = syn.isn;

@@ -34,6 +34,11 @@ struct FirstSyn {
   packet::HeaderTemplate headers;  ///< frame headers (Ethernet, IP, tunnel) of the SYN
 };
 
+/// True if `number` is at most one unscaled window (64 KiB) after the initial sequence number `isn`.
+[[nodiscard]] constexpr bool is_soon_after(tcp::SeqNum number, tcp::SeqNum isn) {
+  return number > isn && number <= isn + 1 + UINT16_MAX;
+}
+
 /// Meaning of a segment for a handshake of which only the SYN was seen.
 enum class AnswerToSyn : std::uint8_t {
   none,               ///< no meaning, because the segment's numbers do not match the handshake
