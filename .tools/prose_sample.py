@@ -49,7 +49,7 @@ def scope_of(lines, at):
     indent = len(lines[at]) - len(lines[at].lstrip())
     for line in reversed(lines[:at]):
         before = len(line) - len(line.lstrip())
-        found = re.match(r"\s*(?:(?:class|struct|union) (\w+)|enum (?:class )?(\w+))[^;]*$", line)
+        found = re.match(r"\s*(?:(?:class|struct|union) (?:alignas\(\w+\) )?(\w+)|enum (?:class )?(\w+))[^;]*$", line)
         if found and before < indent:
             return f"in {found[1] or found[2]}: "
         if line.strip() and before < indent and not line.strip().endswith(":"):
