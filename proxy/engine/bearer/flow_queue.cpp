@@ -17,6 +17,11 @@ constexpr std::int32_t quantum = 1500;
 /// Waiting time above which a packet with ECT(1) gets a CE mark, because its sender expects early marks (RFC 9331).
 constexpr Duration shallow_threshold = std::chrono::milliseconds(5);
 
+/// Time after which a flow without waiting packets counts as sparse again, although its slot is still in a list. It is
+/// the interval of CoDel in RFC 8290 section 5.2. Without this rule a slot keeps its place while nothing is popped. A
+/// ping would then wait behind the other flows while the window is full.
+constexpr Duration renewal = std::chrono::milliseconds(100);
+
 constexpr std::uint8_t keep_flag = 1;
 
 }  // namespace
@@ -30,10 +35,14 @@ void FlowQueue::push(packet::Packet&& packet, const QueuedPacket& about, Instant
   note.payload_sum = about.reason;
   note.flags = about.keep ? keep_flag : 0;
   Flow& flow = flow_[slot];
-  if (flow.packets.empty()) ++flows_;
+  if (flow.packets.empty()) {
+    ++flows_;
+    if (flow.listed && now - flow.new_since >= renewal) unlist(slot);
+  }
   if (!flow.listed && slot != held_) {
     flow.listed = true;
     flow.deficit = quantum;
+    flow.new_since = now;
     new_.push(slot);
   }
   flow.packets.push_back(std::move(packet));
@@ -47,10 +56,13 @@ void FlowQueue::hold(std::uint32_t slot) {
   if (held == held_) return;
   release();
   held_ = held;
-  if (!flow_[held].listed) return;
-  new_.remove(held);
-  old_.remove(held);
-  flow_[held].listed = false;
+  if (flow_[held].listed) unlist(held);
+}
+
+void FlowQueue::unlist(std::uint8_t slot) {
+  new_.remove(slot);
+  old_.remove(slot);
+  flow_[slot].listed = false;
 }
 
 void FlowQueue::release() {

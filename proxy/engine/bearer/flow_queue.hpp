@@ -112,12 +112,15 @@ class FlowQueue {
     /// bytes that the flow may still send before the deficit round robin serves the next flow
     std::int32_t deficit = 0;
     std::uint32_t bytes = 0;  ///< IP bytes queued
+    Instant new_since{};      ///< time at which the slot was last put into new_
     bool listed = false;      ///< true if the number of this flow's slot is in new_ or old_; false while held back
   };
 
   /// Rotates the lists of slots (FIFOs of flows) until the first slot has packets and may still send bytes in its
   /// round. Returns that slot. Requires any_ready().
   std::uint8_t select();
+  /// Removes a slot from the list that contains it. A slot is the queue of one flow.
+  void unlist(std::uint8_t slot);
   /// Removes and returns the oldest packet in a slot, the queue of one flow.
   [[nodiscard]] Popped take(std::uint8_t slot);
 

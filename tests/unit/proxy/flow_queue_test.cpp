@@ -129,6 +129,28 @@ TEST_F(FlowQueueTest, AFlowThatComesBackWithinARoundIsNotNew) {
   while (!queue.empty()) pop();
 }
 
+TEST_F(FlowQueueTest, AFlowThatAlwaysSendsLittleStaysSparse) {
+  for (int i = 0; i < 100; ++i, now += 100ms) {
+    push(2, 60);
+    EXPECT_TRUE(queue.next_is_sparse()) << i;
+    EXPECT_EQ(pop().about.slot, 2U);
+  }
+}
+
+// Nothing is popped while the window is full, so the round does not end.
+TEST_F(FlowQueueTest, AFlowThatSendsLittleDoesNotWaitForTheRoundOfAFullWindow) {
+  for (int i = 0; i < 20; ++i) push(1, 1500);
+  pop();
+  push(2, 60);
+  EXPECT_EQ(pop().about.slot, 2U);
+  EXPECT_FALSE(queue.next_is_sparse());  // the empty flow is moved behind the other one
+  now += 100ms;
+  push(2, 60);
+  EXPECT_TRUE(queue.next_is_sparse());
+  EXPECT_EQ(pop().about.slot, 2U);
+  while (!queue.empty()) pop();
+}
+
 TEST_F(FlowQueueTest, AStandingQueueLosesPacketsMoreAndMoreOften) {
   std::array<int, 2> halves{};
   for (int i = 0; i < 40; ++i) push(1, 1500);
