@@ -46,8 +46,10 @@ std::span<const std::uint8_t> connection_ids(std::span<const std::uint8_t> packe
                               : std::span<const std::uint8_t>();
 }
 
-/// True if `packet` begins with a QUIC packet that has the connection IDs `ids`, each preceded by its length. If that
-/// packet has a short header, only the destination's ID is compared, because a short header has no other.
+/// True if `packet` begins with a QUIC packet that has the connection IDs `ids`, each preceded by its length. A short
+/// header has only the ID of the destination, without its length. The source ID in `ids` must then be empty (section 5
+/// of the draft). Some senders (picoquic) write their own ID, which no receiver must reject. Such a packet counts only
+/// if a destination ID matches.
 bool belongs_to(std::span<const std::uint8_t> packet, std::span<const std::uint8_t> ids) {
   if (packet.empty()) return false;
   if ((packet[0] & long_header) != 0) {
@@ -55,6 +57,8 @@ bool belongs_to(std::span<const std::uint8_t> packet, std::span<const std::uint8
            std::ranges::equal(packet.subspan(connection_ids_at, ids.size()), ids);
   }
   const std::span<const std::uint8_t> destination = ids.subspan(1, ids[0]);
+  constexpr std::size_t both_lengths = 2;
+  if (destination.empty() && ids.size() > both_lengths) return false;
   return packet.size() >= 1 + destination.size() + min_rest &&
          std::ranges::equal(packet.subspan(1, destination.size()), destination);
 }

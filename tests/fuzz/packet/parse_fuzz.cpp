@@ -100,6 +100,20 @@ void examine(std::span<const std::uint8_t> bytes) {
   }
 }
 
+/// Requires that the packet behind a SCONE packet shows the same connection IDs. Reads them in another way than
+/// scone_format(). Only a packet without any connection ID needs no match.
+void require_quic_behind(std::span<const std::uint8_t> payload) {
+  const std::size_t destination = payload[5];
+  const std::size_t source = payload[6 + destination];
+  const std::span<const std::uint8_t> next = payload.subspan(7 + destination + source);
+  const bool is_long = (next[0] & 0x80) != 0;
+  const std::size_t ids = is_long ? 2 + destination + source : destination;
+  const std::size_t ids_at = is_long ? 5 : 1;
+  require(next.size() >= ids_at + ids + 20);
+  require(std::ranges::equal(next.subspan(ids_at, ids), payload.subspan(is_long ? 5 : 6, ids)));
+  require(is_long || destination != 0 || source == 0);
+}
+
 /// Lowers the signal of a SCONE packet. Nothing else changes but the checksum, whose error stays the same.
 void lower_scone(std::vector<std::uint8_t> bytes) {
   HeapPacket frame(bytes, 0);
@@ -107,6 +121,7 @@ void lower_scone(std::vector<std::uint8_t> bytes) {
   if (parse(*frame, parsed) != ParseResult::udp || parsed.frame_length() < parsed.l4_offset + udp_length) return;
   const std::span<std::uint8_t> udp(frame->data() + parsed.l4_offset, parsed.frame_length() - parsed.l4_offset);
   if (scone_format(udp.subspan(udp_length)) != SconeFormat::packet) return;
+  require_quic_behind(udp.subspan(udp_length));
   require(scone_signal(udp.subspan(udp_length)) <= no_scone_advice);
   const bool has_checksum = load16(udp.data() + 6) != 0;
   const std::uint16_t before = ones_complement_sum(udp);

@@ -63,6 +63,39 @@ TEST(Scone, FindsThePacketOfAConnectionWithoutIds) {
   EXPECT_EQ(scone_signal(payload), 126);
 }
 
+/// Returns a SCONE packet with these connection IDs.
+Data with_ids(const Data& destination, const Data& source) {
+  Data scone = {0xff, 0xef, 0x7d, 0xc0, 0xfd, static_cast<std::uint8_t>(destination.size())};
+  scone = joined(scone, destination, 0);
+  scone.push_back(static_cast<std::uint8_t>(source.size()));
+  return joined(scone, source, 0);
+}
+const Data eight_bytes = {0xd1, 0xd2, 0xd3, 0xd4, 0xd5, 0xd6, 0xd7, 0xd8};
+
+// The draft requires an empty source ID there, but picoquic writes its own one. A receiver may accept the packet.
+TEST(Scone, ASourceIdBeforeAShortHeaderIsLeftToTheReceiver) {
+  const Data scone = with_ids(eight_bytes, {1, 2, 3, 4, 5});
+  EXPECT_EQ(scone_format(joined(scone, short_header)), SconeFormat::packet);
+  Data other_connection = short_header;
+  other_connection.back() ^= 1U;
+  EXPECT_EQ(scone_format(joined(scone, other_connection)), SconeFormat::unmatched);
+  EXPECT_EQ(scone_format(joined(scone, short_header, 19)), SconeFormat::unmatched);
+}
+
+// Nothing behind such a packet shows that it belongs to QUIC.
+TEST(Scone, ASourceIdAloneBeforeAShortHeaderIsUnmatched) {
+  EXPECT_EQ(scone_format(joined(with_ids({}, {1, 2, 3, 4, 5}), {0x40})), SconeFormat::unmatched);
+  EXPECT_EQ(scone_format(joined(with_ids({}, {1}), {0x40})), SconeFormat::unmatched);
+}
+
+TEST(Scone, ASourceIdBeforeALongHeaderMustMatch) {
+  const Data ids = {0xe3, 0, 0, 0, 1, 0, 3, 7, 8, 9};
+  EXPECT_EQ(scone_format(joined(with_ids({}, {7, 8, 9}), ids)), SconeFormat::packet);
+  EXPECT_EQ(scone_format(joined(with_ids({}, {7, 8, 8}), ids)), SconeFormat::unmatched);
+  EXPECT_EQ(scone_format(joined(with_ids({}, {}), ids)), SconeFormat::unmatched);
+  EXPECT_EQ(scone_format(joined(with_ids(eight_bytes, {7, 8, 9}), ids)), SconeFormat::unmatched);
+}
+
 TEST(Scone, OtherVersionsAreNoScone) {
   Data payload = joined(no_advice, short_header);
   payload[4] = 0xfe;
