@@ -131,12 +131,16 @@ void check_interception(Section& s, const PolicySettings& settings) {
 
 namespace {
 
-void describe_scone_rate(Section& s, PolicySettings& settings) {
+void describe_advice(Section& s, PolicySettings& settings) {
   constexpr Rate fastest = Rate::bits_per_second(200e9);
-  s.value(
-      "scone_rate", settings.scone_rate, {Rate(), fastest},
-      "rate that the senders of QUIC flows are advised at most: the rate signal of SCONE packets to UEs is lowered "
-      "to it, at most four times per flow in 67 s, and not in modes bypass and observe; 0b/s = no packet is changed");
+  s.value("scone_rate", settings.scone_rate, {Rate(), fastest},
+          "rate that the senders of QUIC flows are advised at most: the rate signal of SCONE packets to UEs is lowered "
+          "to it, at most four times per flow in 67 s, and not in modes bypass and observe; 0b/s = not set");
+  config::Percentage share{settings.scone_link_share};
+  s.value("scone_link_share", share, {{0}, {1}},
+          "share of the long-term rate of the UE's link that the senders of QUIC flows are advised at most, if that "
+          "rate is known by reports or by ACKs; scone_rate stays a limit; 0% = the link's rate has no influence");
+  settings.scone_link_share = share.fraction;
 }
 
 }  // namespace
@@ -145,7 +149,7 @@ void describe_default_mode(Section& s, PolicySettings& settings) {
   s.choice("mode", settings.mode, modes, "TCP handling mode");
   s.choice("intercept", settings.intercept, intercepts, "interception: whether TCP connections are split");
   s.choice("observed", settings.observed, modes, "mode whose decisions are computed in mode observe");
-  describe_scone_rate(s, settings);
+  describe_advice(s, settings);
 }
 
 void describe(Section& s, Policy& policy) {
@@ -158,7 +162,7 @@ void describe(Section& s, Policy& policy) {
   s.choice("mode", settings.mode, modes, "TCP handling mode of these connections");
   s.choice("intercept", settings.intercept, intercepts, "interception of these connections");
   s.choice("observed", settings.observed, modes, "mode whose decisions are computed in mode observe");
-  describe_scone_rate(s, settings);
+  describe_advice(s, settings);
   s.section(
       "smvs", [&settings](Section& below) { describe_at_proxy(below, settings.smvs); },
       "smvs settings of these connections; defaults are those of the top level");

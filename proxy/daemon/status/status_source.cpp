@@ -441,6 +441,7 @@ Json to_json(const BearerInfo& bearer, Instant now) {
           {"queue_by_acks_bytes", bearer.queue_by_acks.count()},
           {"service_rate_bps", reported ? Json(std::llround(bearer.service_rate.bps())) : Json()},
           {"mean_rate_bps", rate_or_null(bearer.mean_rate)},
+          {"long_term_rate_bps", rate_or_null(bearer.long_term_rate.rate(now))},
           {"predicted_error_bytes", bearer.predicted_error},
           {"fallbacks", bearer.falls}};
 }

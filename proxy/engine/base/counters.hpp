@@ -57,9 +57,11 @@ namespace sluice::proxy {
   X(answer_clocks_started, "downloads of datagrams whose answers were counted, because no TCP shows the link")     \
   X(answer_clocks_known, "of these, times that the number of datagrams per answer became known")                   \
   X(answer_clocks_given_up, "of these, downloads that are forwarded at once, because the answers show nothing")    \
-  X(scone_lowered, "SCONE packets to UEs whose rate signal was lowered to scone_rate")                             \
-  X(scone_observed, "SCONE packets to UEs that mode observe left, although their signal exceeds scone_rate")       \
-  X(scone_kept, "SCONE packets to UEs whose rate signal does not exceed scone_rate")                               \
+  X(scone_lowered, "SCONE packets to UEs whose rate signal was lowered to the advised rate")                       \
+  X(scone_lowered_to_link, "of these, packets lowered to scone_link_share of the long-term rate of the link")      \
+  X(scone_observed, "SCONE packets to UEs that mode observe left, although their signal exceeds the advised rate") \
+  X(scone_kept, "SCONE packets to UEs whose rate signal does not exceed the advised rate")                         \
+  X(scone_rate_unknown, "SCONE packets to UEs that were left: no rate is set, and that of the link is unknown")    \
   X(scone_beyond_limit,                                                                                            \
     "SCONE packets to UEs that were left: four of this flow, or of another one in its entry, were just changed")   \
   X(scone_unmatched, "datagrams to UEs that begin like SCONE, but not with a packet of the same connection")       \

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "control/long_term_rate.hpp"
 #include "dataplane/units/bytes.hpp"
 #include "dataplane/units/ip_address.hpp"
 #include "dataplane/units/rate.hpp"
@@ -210,6 +211,8 @@ struct BearerInfo {
   std::optional<Duration> observed_delay{};
   Rate service_rate;  ///< service rate of the radio queue, according to the last Node-B report
   Rate mean_rate;     ///< mean service rate b̄ of the radio queue
+  /// long-term rate of the radio link; empty unless a policy advises a share of it (scone_link_share)
+  control::LongTermRate long_term_rate;
   /// ŝ: predicted length of the radio queue minus its target, in bytes, if the proxy computes SMVS (the sliding-mode
   /// controller)
   double predicted_error = 0;

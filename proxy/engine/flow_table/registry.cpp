@@ -51,6 +51,7 @@ Registry::Registry(const ShardConfig& config, const Policies& policies, const fl
       pools_(2 * config.limits.max_bearers),
       bearers_(2 * config.limits.max_bearers),
       connections_(config.limits.max_flows, secret),
+      link_rates_(2 * config.limits.max_bearers),
       entry_table_(2 * config.limits.max_bearers, secret),
       changed_bearers_(2 * config.limits.max_bearers),
       cross_traffic_woken_(2 * config.limits.max_bearers),
@@ -153,6 +154,7 @@ BearerId Registry::bearer_of(const IpAddress& of, PolicyIndex policy, Instant no
   record_change(id);
   if (entry == flow::no_flow) return id;
   bearer.inherit(bearers_[entry], now);
+  link_rates_.inherit(bearer, bearers_[entry]);
   bearer.join_ring(bearers_[entry]);
   bearer.recompute_counting();
   return id;
@@ -173,6 +175,7 @@ void Registry::close_bearer(BearerId id) {
   timers_.forget_bearer(id);
   changed_bearers_.erase(id);
   cross_traffic_woken_.erase(id);
+  link_rates_.forget(bearer);
   bearers_.erase(id);
 }
 
@@ -181,7 +184,12 @@ void Registry::scan_histories(Instant now) {
   flow::Slab<RecentSends>& pool = pools_.recent_sends;
   for (std::uint32_t i = 0; i < histories_per_scan; ++i) {
     if (history_cursor_ >= pool.high_watermark()) history_cursor_ = 0;
-    if (pool.contains(history_cursor_)) bearers_[pool[history_cursor_].bearer].sent().release_idle(now, pool);
+    if (pool.contains(history_cursor_)) {
+      Bearer& bearer = bearers_[pool[history_cursor_].bearer];
+      if (policies_.advises_link_rates()) [[unlikely]]
+        link_rates_.sample(bearer, now);
+      bearer.sent().release_idle(now, pool);
+    }
     ++history_cursor_;
   }
 }

@@ -12,6 +12,7 @@
 #include "proxy/engine/bearer/bearer.hpp"
 #include "proxy/engine/flow/flow.hpp"
 #include "proxy/engine/flow_table/connection_table.hpp"
+#include "proxy/engine/flow_table/link_rates.hpp"
 #include "proxy/engine/flow_table/timers.hpp"
 #include "proxy/engine/policy/active_policies.hpp"
 
@@ -89,8 +90,10 @@ class Registry {
   /// Decrements the bearer's number of end-to-end connections, because one has ended. A bearer without connections is
   /// closed at once or after the idle timeout.
   void drop_end_to_end(BearerId id, Instant now);
-  /// Scans the next 16 send histories once per millisecond. Frees those of UEs to which no packet can be in flight
-  /// between proxy and Node-B any more.
+  /// Returns the long-term rates of the UEs' radio links. They are only known while a policy advises a share of them.
+  [[nodiscard]] LinkRates& link_rates() { return link_rates_; }
+  /// Scans some send histories once per millisecond. Frees those of UEs to which no packet can be in flight between
+  /// proxy and Node-B any more. While a policy advises a share of link rates, also samples the rates of the other UEs.
   void release_idle_histories(Instant now) {
     if (now >= next_history_scan_) scan_histories(now);
   }
@@ -156,8 +159,8 @@ class Registry {
   }
 
  private:
-  /// Scans the next 16 send histories. Frees those of UEs to which no packet can be in flight between proxy and Node-B
-  /// any more.
+  /// Scans the next send histories. Frees those of UEs to which no packet can be in flight between proxy and Node-B any
+  /// more. Samples the links' rates if a policy needs them, because the UEs that have send histories are the active ones.
   [[gnu::noinline]] void scan_histories(Instant now);
   /// Returns one bearer of a UE, from which the UE's other bearers can be reached; no_flow if there is none. `ue` is
   /// the address under which the bearers are stored, see queue_of().
@@ -184,6 +187,7 @@ class Registry {
   BearerPools pools_;
   flow::Slab<Bearer> bearers_;
   ConnectionTable connections_;
+  LinkRates link_rates_;
   flow::FlowTable entry_table_;  ///< maps the address of a UE to one of its bearers
   flow::IdSet changed_bearers_;
   flow::IdSet cross_traffic_woken_;

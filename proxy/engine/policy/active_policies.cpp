@@ -21,6 +21,7 @@ void ActivePolicies::enforce(const Policies& policies) {
   prioritizes_short_flows_ = prioritizes_short_flows_ || policies.prioritizes_short_flows();
   counts_answers_ = policies.counts_answers();
   advises_rates_ = policies.advises_rates();
+  advises_link_rates_ = policies.advises_link_rates();
   passes_cross_traffic_ = policies.passes_cross_traffic();
   legs_[generation_] = policies.legs;
   legs_[generation_].recovery_states = &recovery_states_;

@@ -35,6 +35,9 @@ class ActivePolicies {
   /// True if at least one of the active policies lowers the rate signal of SCONE packets, or would do so in mode
   /// observe.
   [[nodiscard]] bool advises_rates() const { return advises_rates_; }
+  /// True if at least one of the active policies advises a share of the link's long-term rate to QUIC senders. Policies
+  /// that would do so in mode observe count too.
+  [[nodiscard]] bool advises_link_rates() const { return advises_link_rates_; }
   /// True if at least one of the active policies forwards cross traffic (packets of no split or end-to-end connection,
   /// such as QUIC) at once. If not, all cross traffic may wait in the UE's queue, and no policy need be looked up for a
   /// datagram.
@@ -59,6 +62,7 @@ class ActivePolicies {
   bool passes_cross_traffic_ = false;
   bool counts_answers_ = false;
   bool advises_rates_ = false;
+  bool advises_link_rates_ = false;
 
   /// endpoint configurations, indexed by the generation of the policies under which a connection began
   flow::LazyArray<tcp::EndpointConfig> legs_;

@@ -51,6 +51,10 @@ bool Policies::advises_rates() const {
   return any(proxy::advises_rates);
 }
 
+bool Policies::advises_link_rates() const {
+  return any(proxy::advises_link_rates);
+}
+
 bool Policies::passes_cross_traffic() const {
   return any([](const PolicySettings& settings) { return !queues_cross_traffic(settings); });
 }

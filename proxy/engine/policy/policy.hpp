@@ -75,6 +75,9 @@ struct Policies {
   /// True if at least one policy, or the default settings, lower the rate signal of SCONE packets, or would do so in
   /// mode observe.
   [[nodiscard]] bool advises_rates() const;
+  /// True if at least one policy, or the default settings, advise a share of the link's long-term rate to QUIC senders.
+  /// Settings that would do so in mode observe count too.
+  [[nodiscard]] bool advises_link_rates() const;
   /// True if at least one policy, or the default settings, forward cross traffic (packets of no split or end-to-end
   /// connection, such as QUIC) at once.
   [[nodiscard]] bool passes_cross_traffic() const;

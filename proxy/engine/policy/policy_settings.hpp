@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -164,7 +165,10 @@ struct PolicySettings {
   /// fallback settings.
   SmvsSettings smvs;
   control::FlowControllerParameters laws;  ///< parameters of the per-flow window controllers
-  Rate scone_rate;  ///< rate that SCONE packets to UEs advise at most; zero: they are not changed
+  Rate scone_rate;  ///< largest rate that SCONE packets to UEs advise; zero: no limit by configuration
+  /// share (0 … 1) of the long-term rate of the UE's link that SCONE packets to the UE advise at most; zero: the link's
+  /// rate has no influence
+  double scone_link_share = 0;
 
   /// True in mode observe, in which a controller computes decisions that are not applied.
   [[nodiscard]] bool observes() const { return mode == Mode::observe; }
@@ -218,7 +222,21 @@ struct PolicySettings {
 
 /// True if the rate signal of SCONE packets may be lowered under these settings, or in mode observe would be.
 [[nodiscard]] inline bool advises_rates(const PolicySettings& settings) {
-  return settings.scone_rate > Rate() && settings.mode != Mode::bypass;
+  return (settings.scone_rate > Rate() || settings.scone_link_share > 0) && settings.mode != Mode::bypass;
+}
+
+/// True if SCONE packets may advise a share of the link's long-term rate under these settings. In mode observe the
+/// packets are only counted.
+[[nodiscard]] inline bool advises_link_rates(const PolicySettings& settings) {
+  return settings.scone_link_share > 0 && settings.mode != Mode::bypass;
+}
+
+/// Returns the rate that SCONE packets advise at most under these settings. `link` is the long-term rate of the UE's
+/// link; zero: unknown. Returns zero if no rate is advised, because none is configured and that of the link is unknown.
+[[nodiscard]] inline Rate advised_rate(const PolicySettings& settings, Rate link) {
+  const Rate of_link = link * settings.scone_link_share;
+  if (of_link <= Rate()) return settings.scone_rate;
+  return settings.scone_rate > Rate() ? std::min(settings.scone_rate, of_link) : of_link;
 }
 
 /// True if cross traffic that matches a policy with these settings may wait until the controller's window for the UE

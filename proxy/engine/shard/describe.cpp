@@ -155,6 +155,7 @@ void describe_bearers(Registry& registry, std::vector<BearerInfo>& out, std::siz
     if (bearer.has_cross_traffic_queue()) info.cross_traffic_waiting = bearer.cross_traffic_queue().queue.bytes();
     info.injected = bearer.sent().total();
     info.mean_rate = bearer.mean_rate();
+    info.long_term_rate = registry.link_rates().of(bearer);
     if (const ReportState* const report_state = bearer.report_state(); report_state != nullptr)
       describe_reports(*report_state, info);
     out.push_back(info);

@@ -209,6 +209,9 @@ void ReportDispatcher::on_omissions(std::span<const OmissionNotice> omissions, I
 bool ReportDispatcher::take(Bearer& bearer, const ReportArrival& report, Instant now) {
   const bool before = bearer.rate_control().is_rate_controlled();
   const bool was_ack_based = bearer.rate_control().is_ack_based();
+  const bool follows_link = shard_.registry.policies().advises_link_rates();
+  if (follows_link) [[unlikely]]
+    shard_.registry.link_rates().before_report(bearer, report);
   const Bearer::Verdict verdict = bearer.on_report(report, now, share_of(bearer));
   if (verdict == Bearer::Verdict::stale) {
     shard_.counters.add(Counter::reports_stale);
@@ -216,6 +219,8 @@ bool ReportDispatcher::take(Bearer& bearer, const ReportArrival& report, Instant
   }
   shard_.registry.record_change(bearer.id);
   if (verdict == Bearer::Verdict::distrusted) shard_.counters.add(Counter::reports_distrusted);
+  if (follows_link && verdict == Bearer::Verdict::applied) [[unlikely]]
+    shard_.registry.link_rates().on_report(bearer, report, now);
   if (verdict == Bearer::Verdict::applied && takes_steps(bearer)) {
     if (steps_became_too_long(bearer)) shard_.counters.add(Counter::steps_too_long);
     if (steps_became_too_coarse(bearer)) shard_.counters.add(Counter::steps_too_coarse);

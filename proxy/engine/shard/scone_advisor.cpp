@@ -34,6 +34,13 @@ bool SconeAdvisor::is_ue(const IpAddress& address) const {
                                          [&](const IpPrefix& prefix) { return prefix.contains(address); });
 }
 
+/// Returns the long-term rate of the UE's link; zero while it is unknown.
+Rate SconeAdvisor::link_rate(const IpAddress& ue, Instant now) const {
+  Registry& registry = shard_.registry;
+  const BearerId id = registry.find_bearer(ue);
+  return id == flow::no_flow ? Rate() : registry.link_rates().rate(registry.bearer(id), now);
+}
+
 void SconeAdvisor::advise(RxPacket& rx) {
   const std::size_t l4 = rx.parsed.l4_offset;
   const std::size_t end = rx.parsed.frame_length();
@@ -49,12 +56,15 @@ void SconeAdvisor::advise(RxPacket& rx) {
   constexpr std::size_t length_at = 4;
   if (format == packet::SconeFormat::unmatched || packet::load_be16(udp.data() + length_at) != udp.size())
     return shard_.counters.add(Counter::scone_unmatched);
-  const std::uint8_t signal = packet::scone_signal_of(settings.scone_rate);
+  const Rate rate = advised_rate(settings, advises_link_rates(settings) ? link_rate(rx.parsed.dst, rx.now) : Rate());
+  if (rate <= Rate()) return shard_.counters.add(Counter::scone_rate_unknown);
+  const std::uint8_t signal = packet::scone_signal_of(rate);
   if (packet::scone_signal(payload) <= signal) return shard_.counters.add(Counter::scone_kept);
   if (!may_change(rx.tag, rx.now)) return shard_.counters.add(Counter::scone_beyond_limit);
   if (settings.observes()) return shard_.counters.add(Counter::scone_observed);
   packet::set_scone_signal(udp, signal);
   shard_.counters.add(Counter::scone_lowered);
+  if (rate != settings.scone_rate) shard_.counters.add(Counter::scone_lowered_to_link);
 }
 
 }  // namespace sluice::proxy

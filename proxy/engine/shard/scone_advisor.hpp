@@ -4,24 +4,27 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "control/long_term_rate.hpp"
 #include "dataplane/flow/flow_table.hpp"
 #include "dataplane/units/ip_address.hpp"
+#include "dataplane/units/rate.hpp"
 #include "dataplane/units/time.hpp"
 #include "proxy/engine/flow_table/context.hpp"
 #include "proxy/engine/flow_table/rx_packet.hpp"
 
 namespace sluice::proxy {
 
-/// Lowers the rate signal of SCONE packets to UEs to the configured rate (draft-ietf-scone-protocol-07). The receiver
-/// passes the signal to the sender, whose application then chooses a lower bit rate, for example of a video. The
-/// advisor changes only existing packets, never raises a signal, and neither drops nor delays a packet.
+/// Lowers the rate signal of SCONE packets to UEs (draft-ietf-scone-protocol-07). The new rate is the configured one,
+/// or a share of the long-term rate of the UE's link. The receiver passes the signal to the sender, whose application
+/// then chooses a lower bit rate, for example of a video. The advisor changes only existing packets, never raises a
+/// signal, and neither drops nor delays a packet.
 ///
 /// A datagram of another protocol may look like a SCONE packet. At most `max_changes` datagrams of a flow are therefore
 /// changed in quick succession, and later one per `change_interval`. State and work are constant. Thread: the shard's.
 class SconeAdvisor {
  public:
   /// Monitoring period of the SCONE draft: a receiver uses the lowest rate signal that it gets within this time.
-  static constexpr Duration period = std::chrono::seconds(67);
+  static constexpr Duration period = control::LongTermRate::period;
   /// Maximum number of datagrams of a flow that are changed in quick succession. A sender sends several SCONE packets
   /// shortly after its handshake.
   static constexpr std::uint8_t max_changes = 4;
@@ -31,8 +34,8 @@ class SconeAdvisor {
 
   explicit SconeAdvisor(const ShardContext& shard) : shard_(shard) {}
 
-  /// Lowers the rate signal of the datagram if it begins with a SCONE packet, and if the policy of its flow sets
-  /// scone_rate. In mode observe only counts the datagram. `rx` is a UDP datagram to a UE, whose checksum is complete.
+  /// Lowers the rate signal of the datagram if it begins with a SCONE packet, and if the policy of its flow advises a
+  /// known rate. In mode observe only counts the datagram. `rx` is a UDP datagram to a UE, whose checksum is complete.
   [[gnu::noinline]] void advise(RxPacket& rx);
 
  private:
@@ -44,6 +47,7 @@ class SconeAdvisor {
     Instant since{};  ///< time from which on tokens return to the bucket, one per `change_interval`
   };
   [[nodiscard]] bool is_ue(const IpAddress& address) const;
+  [[nodiscard]] Rate link_rate(const IpAddress& ue, Instant now) const;
   [[nodiscard]] bool may_change(flow::KeyTag flow, Instant now);
 
   const ShardContext shard_;

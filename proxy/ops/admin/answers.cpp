@@ -97,6 +97,8 @@ constexpr std::array fields{
     F{"bearers", "[].queue_by_acks_bytes", "integer", "bytes in the radio queue as the UE's ACKs show them"},
     F{"bearers", "[].service_rate_bps", "integer?", "rate of the radio link by the last report; null before the first"},
     F{"bearers", "[].mean_rate_bps", "integer?", "mean rate of the radio link; null while it is unknown"},
+    F{"bearers", "[].long_term_rate_bps", "integer?",
+      "rate of the radio link while it was the bottleneck, mean over about 67 s, for scone_link_share; null: unknown"},
     F{"bearers", "[].predicted_error_bytes", "number", "error of the queue that SMVS predicts"},
     F{"bearers", "[].fallbacks", "integer", "times that reports were late and something else limited sending"},
 

@@ -36,6 +36,11 @@ inline constexpr std::array bearer_columns{
 inline constexpr std::array waiting_columns{
     Column{"waits_kB", "cross_traffic_waiting_bytes", kilo},
 };
+/// Column that is added to the table of bearers if the long-term rate of a link is known. It is measured while a policy
+/// advises a share of it (scone_link_share).
+inline constexpr std::array long_term_columns{
+    Column{"long_term_Mbps", "long_term_rate_bps", mega},
+};
 /// Columns that mode observe adds to the table of bearers. In this mode no decision is applied. The columns have the
 /// window that the observed controller computes, and the queueing delay that it aims at.
 inline constexpr std::array observed_columns{
@@ -91,9 +96,13 @@ struct ColumnTable {
   std::span<const Column> columns;
 };
 inline constexpr std::array column_tables{
-    ColumnTable{"bearers", "[]", bearer_columns},          ColumnTable{"bearers", "[]", waiting_columns},
-    ColumnTable{"bearers", "[]", observed_columns},        ColumnTable{"flows", "[]", flow_columns},
-    ColumnTable{"flows --passing", "[]", passing_columns}, ColumnTable{"top", "bearers.[]", top_bearer_columns},
+    ColumnTable{"bearers", "[]", bearer_columns},
+    ColumnTable{"bearers", "[]", waiting_columns},
+    ColumnTable{"bearers", "[]", long_term_columns},
+    ColumnTable{"bearers", "[]", observed_columns},
+    ColumnTable{"flows", "[]", flow_columns},
+    ColumnTable{"flows --passing", "[]", passing_columns},
+    ColumnTable{"top", "bearers.[]", top_bearer_columns},
     ColumnTable{"top", "flows.[]", top_flow_columns},
 };
 

@@ -32,14 +32,18 @@ Json narrowed(const Json& list, std::span<const Column> columns) {
 }
 
 /// Returns the rows of the table of bearers. The column of waiting cross traffic (packets of no tracked connection,
-/// such as QUIC) is included if any bearer has such traffic. The columns of mode observe, in which no decision is
-/// applied, are included if any bearer has a value for them.
+/// such as QUIC) is included if any bearer has such traffic. The long-term rate is included if it is known. The columns
+/// of mode observe, in which no decision is applied, are included if any bearer has a value for them.
 Json bearers(const Json& list) {
   std::vector<Column> columns(std::begin(bearer_columns), std::end(bearer_columns));
   const bool waiting = std::any_of(list.begin(), list.end(), [](const Json& item) {
     return item.is_object() && item.contains("cross_traffic_waiting_bytes") && item["cross_traffic_waiting_bytes"] > 0;
   });
   if (waiting) columns.insert(columns.end(), std::begin(waiting_columns), std::end(waiting_columns));
+  const bool long_term = std::any_of(list.begin(), list.end(), [](const Json& item) {
+    return item.is_object() && item.contains("long_term_rate_bps") && !item["long_term_rate_bps"].is_null();
+  });
+  if (long_term) columns.insert(columns.end(), std::begin(long_term_columns), std::end(long_term_columns));
   const bool observed = std::any_of(list.begin(), list.end(), [](const Json& item) {
     return item.is_object() && item.contains("observed_window_bytes") && !item["observed_window_bytes"].is_null();
   });

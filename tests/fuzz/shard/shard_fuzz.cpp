@@ -94,6 +94,7 @@ ShardConfig shard_config(Input& input) {
   config.limits.relay_buffer = Bytes((limits & 4) != 0 ? 65'536 : 1'000'000);
   if ((limits & 8) != 0) config.limits.exposure_per_flow = Bytes((limits & 16) != 0 ? 0 : 5000);
   if ((limits & 32) != 0) config.limits.exposure_per_bearer = Bytes((limits & 64) != 0 ? 0 : 8000);
+  if ((limits & 128) != 0) config.scone_link_share = 0.5;
   config.timeouts.handshake = 5s;
   config.timeouts.idle = 20s;
   return config;

@@ -54,6 +54,17 @@ TEST(View, WaitingCrossTrafficIsShownIfThereIsAny) {
   EXPECT_FALSE(view_of("bearers", Json::array({bearer, idle}))[0].contains("waits_kB"));
 }
 
+TEST(View, TheLongTermRateIsShownIfItIsKnown) {
+  Json known = bearer;
+  known["long_term_rate_bps"] = 6'500'000;
+  Json unknown = bearer;
+  unknown["long_term_rate_bps"] = nullptr;
+  const Json rows = view_of("bearers", Json::array({unknown, known}));
+  EXPECT_TRUE(rows[0]["long_term_Mbps"].is_null());
+  EXPECT_EQ(rows[1]["long_term_Mbps"], 6.5);
+  EXPECT_FALSE(view_of("bearers", Json::array({unknown}))[0].contains("long_term_Mbps"));
+}
+
 TEST(View, AnObservedBearerShowsWhatTheLawWouldDo) {
   Json observed = bearer;
   observed["observed_window_bytes"] = 20'000;

@@ -249,6 +249,23 @@ policies:
   EXPECT_EQ(parsed(ports)->shard.scone_rate, Rate()) << "off by default";
 }
 
+TEST(ProxyConfig, APolicyMayAdviseAShareOfTheLink) {
+  const auto config = parsed(std::string(ports) + R"(mode: smvs
+smvs: { law: acks }
+scone_link_share: 80%
+policies:
+  - { ports: [443] }
+  - { ports: [4433], scone_link_share: 12.5%, scone_rate: 2Mb/s }
+)");
+  ASSERT_TRUE(config) << config::to_string(config.errors);
+  EXPECT_EQ(config->shard.scone_link_share, 0.8);
+  EXPECT_EQ(config->shard.policies[0].settings.scone_link_share, 0.8);
+  EXPECT_EQ(config->shard.policies[1].settings.scone_link_share, 0.125);
+  EXPECT_EQ(parsed(ports)->shard.scone_link_share, 0) << "off by default";
+  EXPECT_FALSE(parsed(std::string(ports) + "scone_link_share: 101%\n"));
+  EXPECT_FALSE(parsed(std::string(ports) + "scone_link_share: -1%\n"));
+}
+
 TEST(ProxyConfig, PoliciesAreCheckedByTheSameRules) {
   const std::string p(ports);
   EXPECT_THAT(
@@ -331,8 +348,8 @@ TEST(ProxyConfig, DifferencesStateWhatCanChangeAtRunTime) {
 
 TEST(ProxyConfig, KeysOfPoliciesCanChangeAtRunTime) {
   EXPECT_THAT(config::live_keys<Config>(),
-              testing::UnorderedElementsAre("mode", "intercept", "observed", "scone_rate", "tcp", "smvs",
-                                            "radio_buffer", "max_ack_delay", "clamp", "clamp_price", "gwa",
+              testing::UnorderedElementsAre("mode", "intercept", "observed", "scone_rate", "scone_link_share", "tcp",
+                                            "smvs", "radio_buffer", "max_ack_delay", "clamp", "clamp_price", "gwa",
                                             "fair_share", "policies", "control_group"));
 }
 

@@ -210,5 +210,182 @@ TEST_F(ShardSconeOfOtherHosts, IsLeft) {
   EXPECT_EQ(advised(), packet::no_scone_advice);
 }
 
+proxy::ShardConfig link_config(double share = 0.8, Mode mode = Mode::smvs) {
+  proxy::ShardConfig config = shard_config(mode);
+  config.smvs.law = proxy::ControllerLocation::proxy;
+  config.scone_link_share = share;
+  return config;
+}
+
+/// A UE with a TCP connection, whose radio queue a Node-B reports.
+class ShardSconeByLink : public ShardScone {
+ protected:
+  explicit ShardSconeByLink(const proxy::ShardConfig& config = link_config()) : ShardScone(config) { hosts.open(); }
+
+  /// Sends reports each 100 ms. The link transmits at `bps`, and `queue` bytes wait for it.
+  void report(Duration duration, double bps, std::int64_t queue = 20'000) {
+    constexpr Duration step = 100ms;
+    for (Duration past{}; past < duration; past += step) {
+      transmitted += bps / 8 * to_seconds(step);
+      proxy::ReportArrival arrival = reports.next();
+      arrival.period = step;
+      arrival.sender = node_b;
+      arrival.bearer.queue = Bytes(queue);
+      arrival.bearer.transmitted = static_cast<std::uint64_t>(transmitted);
+      arrival.bearer.arrived = arrival.bearer.transmitted + static_cast<std::uint64_t>(queue);
+      reports.send(arrival);
+      lab.pass_time(step);
+    }
+    lab.forget_output();
+  }
+
+  ScriptedReports reports{lab, hosts};
+  double transmitted = 0;
+  std::uint64_t node_b = 1;
+};
+
+TEST_F(ShardSconeByLink, AdvisesAShareOfTheLongTermRate) {
+  report(60s, 8e6);
+  EXPECT_EQ(advised(), 36) << "6.3 Mb/s are the largest rate of a signal below 0.8 · 8 Mb/s";
+  EXPECT_EQ(lab.count(Counter::scone_lowered), 1U);
+  EXPECT_EQ(lab.count(Counter::scone_lowered_to_link), 1U);
+  EXPECT_EQ(pass(scone(20)), scone(20));
+  EXPECT_EQ(lab.count(Counter::scone_kept), 1U);
+}
+
+TEST_F(ShardSconeByLink, AdvisesNothingWhileTheRateIsUnknown) {
+  EXPECT_EQ(advised(), packet::no_scone_advice) << "no report";
+  report(5s, 8e6);
+  EXPECT_EQ(advised(), packet::no_scone_advice) << "too short a time";
+  report(120s, 8e6, 0);
+  EXPECT_EQ(advised(), packet::no_scone_advice) << "nothing waited for the link, so the rate is that of the server";
+  EXPECT_EQ(lab.count(Counter::scone_rate_unknown), 3U);
+  EXPECT_EQ(lab.count(Counter::scone_lowered), 0U);
+}
+
+TEST_F(ShardSconeByLink, AdvisesNothingToAUeWithoutReports) {
+  report(60s, 8e6);
+  hosts.ue_to_server.src = IpAddress::v4(10, 45, 0, 3);
+  EXPECT_EQ(advised(), packet::no_scone_advice);
+}
+
+TEST_F(ShardSconeByLink, TheRateIsForgottenAndMeasuredAgain) {
+  report(60s, 8e6);
+  lab.pass_time(5min);
+  EXPECT_EQ(advised(), packet::no_scone_advice);
+  report(60s, 2e6);
+  EXPECT_EQ(advised(), 24) << "1.6 Mb/s";
+}
+
+TEST_F(ShardSconeByLink, CountersOfAnotherNodeBAreNotCompared) {
+  report(60s, 8e6);
+  lab.pass_time(3s);
+  node_b = 2;
+  transmitted += 1e9;
+  report(60s, 8e6);
+  EXPECT_EQ(advised(), 36);
+}
+
+TEST_F(ShardSconeByLink, HostileReportsGiveNoAdviceAboveTheLinkOrNone) {
+  report(60s, 8e6);
+  transmitted = 1.8e19;
+  report(100ms, 0);
+  transmitted = 0;
+  report(30s, 8e6);
+  EXPECT_EQ(advised(), 36);
+}
+
+TEST_F(ShardSconeByLink, APolicySwitchKeepsWhatIsMeasured) {
+  report(60s, 8e6);
+  proxy::Policies other;
+  other.otherwise = link_config(0.4);
+  lab.shard.apply(other, lab.now);
+  EXPECT_EQ(advised(), 30) << "3.2 Mb/s";
+  proxy::Policies off;
+  off.otherwise = link_config(0);
+  lab.shard.apply(off, lab.now);
+  EXPECT_EQ(advised(), packet::no_scone_advice);
+  lab.shard.apply(other, lab.now);
+  EXPECT_EQ(advised(), 30);
+}
+
+/// The UE has one more connection, under another policy.
+TEST_F(ShardSconeByLink, ABearerOfAnotherPolicyKnowsTheRateToo) {
+  proxy::Policies two;
+  two.otherwise = link_config();
+  proxy::Policy other;
+  other.ports = {{22, 22}};
+  other.settings = link_config();
+  two.list = {other};
+  lab.shard.apply(two, lab.now);
+  report(60s, 8e6);
+  hosts.ue_to_server.dst_port = 22;
+  hosts.open();
+  EXPECT_EQ(advised(), 36);
+  report(60s, 2e6);
+  EXPECT_LT(advised(444), 36);
+}
+
+class ShardSconeByBoth : public ShardSconeByLink {
+ protected:
+  ShardSconeByBoth() : ShardSconeByLink(both()) {}
+  static proxy::ShardConfig both() {
+    proxy::ShardConfig config = link_config();
+    config.scone_rate = Rate::bits_per_second(2e6);
+    return config;
+  }
+};
+
+TEST_F(ShardSconeByBoth, TheConfiguredRateStaysALimit) {
+  EXPECT_EQ(advised(), 26) << "2 Mb/s while the link is unknown";
+  report(60s, 8e6);
+  EXPECT_EQ(advised(), 26);
+  EXPECT_EQ(lab.count(Counter::scone_lowered_to_link), 0U);
+  report(300s, 1e6);
+  EXPECT_EQ(advised(), 18) << "0.8 Mb/s";
+  EXPECT_EQ(lab.count(Counter::scone_lowered_to_link), 1U);
+}
+
+class ShardSconeOfNextUe : public ShardSconeByLink {
+ protected:
+  ShardSconeOfNextUe() : ShardSconeByLink(brief()) {}
+  static proxy::ShardConfig brief() {
+    proxy::ShardConfig config = link_config();
+    config.timeouts.idle = 1s;
+    return config;
+  }
+};
+
+TEST_F(ShardSconeOfNextUe, ANewUeInThePlaceOfAnotherStartsWithoutARate) {
+  report(60s, 8e6);
+  ASSERT_EQ(advised(), 36);
+  hosts.ue(tcp::Flags::rst_bit | tcp::Flags::ack_bit, 0, 0);
+  lab.pass_time(5s);  // the bearer ends
+  hosts.ue_to_server.src = IpAddress::v4(10, 45, 0, 3);
+  hosts.open();
+  EXPECT_EQ(advised(), packet::no_scone_advice);
+}
+
+class ShardSconeByLinkPlain : public ShardSconeByLink {
+ protected:
+  ShardSconeByLinkPlain() : ShardSconeByLink(link_config(1, Mode::i_tcp)) {}
+};
+
+TEST_F(ShardSconeByLinkPlain, ReportsSufficeWithoutARateController) {
+  report(60s, 8e6);
+  EXPECT_EQ(advised(), 38) << "7.9 Mb/s";
+}
+
+class ShardSconeByLinkObserved : public ShardSconeByLink {
+ protected:
+  ShardSconeByLinkObserved() : ShardSconeByLink(link_config(0.8, Mode::observe)) {}
+};
+
+TEST_F(ShardSconeByLinkObserved, CountsAndChangesNothing) {
+  report(60s, 8e6);
+  EXPECT_EQ(advised(), packet::no_scone_advice);
+  EXPECT_EQ(lab.count(Counter::scone_observed), 1U);
+}
+
 }  // namespace
 }  // namespace sluice::test
