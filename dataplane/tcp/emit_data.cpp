@@ -14,8 +14,9 @@ namespace {
 constexpr std::uint32_t sack_option = 4;
 constexpr std::uint32_t sack_block = 8;
 
-/// Size in bytes of the smallest piece to which a retransmission is cut for the peer's window.
-constexpr std::uint32_t min_window_piece = 64;
+/// Unit in bytes of the pieces into which a retransmission is cut for the peer's window. Both pieces have at least this
+/// size. A peer that changes its window with each ACK therefore gets few pieces, each of which takes a buffer.
+constexpr std::uint32_t window_piece = SendQueue::small;
 
 }  // namespace
 
@@ -47,12 +48,14 @@ bool Sender::may_retransmit(packet::Cursor position) const {
   return bits_.retransmit_first || fits_cwnd(note.payload_len);
 }
 
-/// True if the packet must be cut before it is retransmitted, because the peer has shrunk its window and the packet
-/// extends beyond it. A peer without free buffers may discard the whole packet, and would accept the part inside its
-/// window. Only the oldest packet may be sent in this case, see may_retransmit().
-bool Sender::exceeds_shrunk_window(packet::Cursor position) const {
+/// Returns the number of bytes to which a lost packet should be cut before it is retransmitted, because the peer has
+/// shrunk its window and the packet extends beyond it. A peer without free buffers may discard the whole packet, and
+/// would accept the part inside its window. Returns 0 if the packet should stay whole. Only the oldest packet may be
+/// sent beyond the window, see may_retransmit().
+std::uint32_t Sender::piece_inside_window(packet::Cursor position) const {
   const std::uint32_t length = position.note().payload_len;
-  return length > snd_.wnd && snd_.wnd >= min_window_piece && position == queue().front();
+  if (length <= snd_.wnd || length < 2 * window_piece || position != queue().front()) return 0;
+  return std::min(snd_.wnd, length - window_piece) / window_piece * window_piece;
 }
 
 /// Passes a packet to the output and subtracts the size of its IP packet from `left`, the bytes that the caller of
@@ -133,8 +136,8 @@ Bytes Sender::emit_data(Instant now, Output& output, Bytes allowance) {
       if (cut_for_port(lost, output)) continue;
       return allowance - left;
     }
-    if (exceeds_shrunk_window(lost)) [[unlikely]] {
-      if (output.grant_cut(pipe() == 0) && scoreboard().cut(lost, snd_.wnd)) continue;
+    if (const std::uint32_t piece = piece_inside_window(lost); piece != 0) [[unlikely]] {
+      if (output.grant_cut(pipe() == 0) && scoreboard().cut(lost, piece)) continue;
     }
     if (!may_retransmit(lost) || !retransmit(lost, now, output, left)) return allowance - left;
   }

@@ -69,8 +69,9 @@ struct EndpointConfig {
   /// link reduces cwnd, as in hosts and simulators before 2003.
   bool takes_back = true;
   /// True if an ACK of a segment that was sent once ends the backoff of the RTO in a recovery without SACK, as in
-  /// Linux. If false, the backoff lasts until an RTT sample (RFC 6298 section 5), of which such a recovery has none.
-  /// Ignored if the caller's allowance (bytes permitted to send) replaces cwnd: the ACK then always ends the backoff.
+  /// Linux. Three duplicate ACKs without SACK end it, too. If false, the backoff lasts until an RTT sample (RFC 6298
+  /// section 5), of which such a recovery has none. If the caller's allowance (bytes permitted to send) replaces cwnd,
+  /// the ACK of a segment that was sent once always ends the backoff.
   bool ends_backoff_in_recovery = false;
   /// True: the endpoint answers keep-alives. False: the code that owns the endpoint answers them, see take_keepalive().
   bool answers_keepalives = true;

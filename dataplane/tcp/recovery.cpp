@@ -145,8 +145,8 @@ void Sender::on_duplicate_ack(AckEvent& event) {
   if (bits_.recovery != Recovery::none || loss_recovery_.duplicate_acks < Rack::threshold) return;
   // RFC 6582 section 3.2 step 1: data retransmitted after a timeout must not look like a new loss.
   if (snd_.una <= loss_recovery_.point) return;
-  // Duplicate ACKs answer data that was sent once, after a timeout that was undone. They thus end the backoff like an
-  // ACK of such data (RFC 6298 section 5).
+  // Three duplicate ACKs show that data and ACKs pass again, for example after an outage. The timer of the recovery
+  // then need not wait for longer than the RTO without backoff.
   if (config().ends_backoff_in_recovery) end_backoff();
   scoreboard().mark_front_lost(event, samples());
   const bool probe_lost = bits_.trying_larger && only_larger_lost();

@@ -361,7 +361,7 @@ class Sender : public Receiver {
   [[nodiscard]] bool fits_cwnd(std::uint32_t length, std::uint32_t in_flight) const;
   [[nodiscard]] bool may_send_new() const;
   [[nodiscard]] bool may_retransmit(packet::Cursor position) const;
-  [[nodiscard]] bool exceeds_shrunk_window(packet::Cursor position) const;
+  [[nodiscard]] std::uint32_t piece_inside_window(packet::Cursor position) const;
   [[nodiscard]] bool can_send_now_slow() const;
   [[nodiscard]] bool new_data_waits() const;
   [[nodiscard]] packet::Cursor next_retransmission() const;

@@ -83,25 +83,53 @@ TEST_P(ShrunkWindow, ARetransmissionIsCutToIt) {
   s.set_peer_window(600);
   s.receive_ack(0);
   time_out();
-  s.expect_data(0, 600);
+  s.expect_data(0, 512);
   s.expect_nothing();
-  s.receive_ack(600);
+  s.receive_ack(512);
   s.emit();
-  s.expect_data(600, mss - 600);
+  s.expect_data(512, mss - 512);
   s.expect_nothing();
   s.receive_ack(mss);
   EXPECT_EQ(s.endpoint.unacknowledged(), Bytes(0));
 }
 
-TEST_P(ShrunkWindow, ARetransmissionBeyondAWindowOfFewBytesStaysWhole) {
+TEST_P(ShrunkWindow, ARetransmissionBeyondASmallWindowStaysWhole) {
   s.open();
   s.write_segments(1);
   s.emit();
   s.discard_sent();
-  s.set_peer_window(10);
+  s.set_peer_window(200);
   s.receive_ack(0);
   time_out();
   s.expect_data(0, mss);
+}
+
+// Each change of the window could otherwise cost another buffer, until a packet is many buffers of a byte.
+TEST_P(ShrunkWindow, AWindowThatShrinksByteByByteCutsFewPieces) {
+  s.open();
+  s.write_segments(1);
+  s.emit();
+  s.discard_sent();
+  for (std::uint32_t window = mss - 1; window > 0; --window) {
+    s.set_peer_window(0);
+    s.receive_ack(0);
+    s.emit();
+    s.set_peer_window(window);
+    s.receive_ack(0);
+    s.emit();
+    s.discard_sent();
+  }
+  s.set_peer_window(Script::peer_window);
+  s.receive_ack(0);
+  time_out();
+  std::uint32_t bytes = 0;
+  for (int pieces = 0; s.sent() != 0; ++pieces) {
+    ASSERT_LT(pieces, 4);
+    bytes += s.wire.next().segment.payload_len;
+    s.receive_ack(bytes);
+    s.emit();
+  }
+  EXPECT_EQ(bytes, mss);
 }
 
 TEST_P(ShrunkWindow, AnOlderAcknowledgementDoesNotCloseIt) {
