@@ -191,13 +191,13 @@ void Bearer::observe_ack_controller() {
 
 /// Handles the first report of another Node-B after a handover, or of a Node-B that has restarted. Its counters, clock
 /// and queue are unrelated to those of the old run, so what was derived from them is discarded. The estimated rate is
-/// kept until new samples replace it.
+/// kept until new samples replace it. Whether reports are trusted is kept, too, if the Node-B is the same.
 void Bearer::change_reporter(const ReportArrival& report) {
   in_flight().restart();
   report_state_->law.restart();
   if (queue_) queue_->restart(report.bearer.dropped);
   report_state_->extrapolator.restart();
-  if (ack_controller_) ack_controller_->change_reporter();
+  if (ack_controller_ && report_state_->reports.changes_reporter(report)) ack_controller_->change_reporter();
 }
 
 /// Selects the input of the controller: Node-B reports, or the UE's ACKs. The input with less feedback delay is

@@ -30,15 +30,13 @@ class ReportSequencer {
   [[nodiscard]] bool changes_reporter(const ReportArrival& report) const {
     return any_ && report.sender != last_.sender;
   }
-  /// True if an accepted report is from a different Node-B than the last report, or from another run (epoch) of it.
-  [[nodiscard]] bool changes_run(const ReportArrival& report) const {
-    return changes_reporter(report) || (any_ && report.epoch != last_.epoch);
-  }
   /// True if the report is from the Node-B of the last report, and from the same run (epoch) of it. Its counters then
   /// continue those of the last report.
   [[nodiscard]] bool is_same_run(const ReportArrival& report) const {
     return any_ && report.sender == last_.sender && report.epoch == last_.epoch;
   }
+  /// True if an accepted report is from a different Node-B than the last report, or from another run (epoch) of it.
+  [[nodiscard]] bool changes_run(const ReportArrival& report) const { return any_ && !is_same_run(report); }
   /// True if the report is from the current run (epoch) of the serving Node-B and not newer than the last report.
   [[nodiscard]] bool is_stale(const ReportArrival& report) const {
     return is_same_run(report) && report.sequence <= last_.sequence;

@@ -431,6 +431,17 @@ TEST_F(ShardAcksAndReports, ReportsThatContradictAcksAreCountedAndIgnored) {
   EXPECT_EQ(controller(), proxy::Controller::acks);
 }
 
+// A Node-B that restarts often could otherwise report anything.
+TEST_F(ShardAcksAndReports, ARestartedNodeBRemainsDistrusted) {
+  hosts.open();
+  go_on(100, 60ms, 0.1);
+  const std::uint64_t before = lab.count(proxy::Counter::reports_distrusted);
+  proxy::ReportArrival restarted = reports.next();
+  restarted.epoch = 2;
+  reports.send(restarted);
+  EXPECT_EQ(lab.count(proxy::Counter::reports_distrusted), before + 1);
+}
+
 proxy::ShardConfig proxy_then_acks() {
   proxy::ShardConfig config = shard_config(proxy::Mode::smvs);
   config.smvs.law = proxy::ControllerLocation::nodeb;
