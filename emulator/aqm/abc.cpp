@@ -58,21 +58,15 @@ double AbcControl::target_rate(Duration waited, Instant now) {
   return std::max(0.0, link * (parameters_.eta - to_seconds(excess) / to_seconds(parameters_.delta)));
 }
 
-/// True if a packet of `size` bytes with the queueing delay `waited` keeps its accelerate mark, which costs one token.
-/// Each packet first adds f = min(tr / (2·cr), 1) tokens. tr is the target rate, and cr the rate at which the queue
-/// sends.
-bool AbcControl::accelerates(Bytes size, Duration waited, Instant now) {
+bool AbcControl::brakes(packet::Packet& frame, Bytes size, Duration waited, Instant now) {
+  constexpr std::uint8_t accelerate = 1;
   sent_.add(size, now);
   const double share = std::min(target_rate(waited, now) / (2 * sent_.per_second(now)), 1.0);
   tokens_ = std::min(tokens_ + share, max_tokens);
-  if (tokens_ <= 1) return false;
+  if (ecn_of(frame) != accelerate) return false;
+  if (tokens_ <= 1) return mark_congestion(frame);
   tokens_ -= 1;
-  return true;
-}
-
-bool brake(packet::Packet& frame) {
-  constexpr std::uint8_t accelerate = 1;
-  return ecn_of(frame) == accelerate && mark_congestion(frame);
+  return false;
 }
 
 void AbcQueue::enqueue(packet::Packet packet, Instant now) {
@@ -87,7 +81,7 @@ void AbcQueue::enqueue(packet::Packet packet, Instant now) {
 packet::Packet AbcQueue::dequeue(Instant now) {
   if (queue_.empty()) return {};
   Queued next = queue_.pop();
-  if (!control_.accelerates(size_of(next), now - next.since, now) && brake(next.packet)) record_mark();
+  if (control_.brakes(next.packet, size_of(next), now - next.since, now)) record_mark();
   return departs(std::move(next), now);
 }
 

@@ -52,9 +52,11 @@ class AbcControl {
 
   /// Reports that the link could carry `bytes` between `since` and `now`, whether or not it carried them.
   void offer(Bytes bytes, Instant since, Instant now);
-  /// True if a packet of `size` with the queueing delay `waited` may ask its sender to accelerate. If false, the caller
-  /// must change the packet's mark, so that the packet asks for braking (see brake()).
-  [[nodiscard]] bool accelerates(Bytes size, Duration waited, Instant now);
+  /// Decides about a packet of `size` that leaves the queue after the queueing delay `waited`. Each packet adds
+  /// f = min(tr / (2·cr), 1) tokens, where tr is the target rate, and cr the rate at which the queue sends. A packet
+  /// with ECT(1), by which it asks its sender to accelerate, costs one token. Without a token, ECT(1) is changed into
+  /// CE, by which the packet asks to brake. Returns true if the mark was changed.
+  [[nodiscard]] bool brakes(packet::Packet& frame, Bytes size, Duration waited, Instant now);
 
  private:
   [[nodiscard]] double target_rate(Duration waited, Instant now);
@@ -81,9 +83,5 @@ class AbcQueue final : public QueueDiscipline {
   AbcControl control_;
   Ring<Queued> queue_;
 };
-
-/// Changes ECT(1), by which a packet asks its sender to accelerate, into CE, by which it asks to brake. Returns false
-/// and changes nothing if the packet does not carry ECT(1).
-bool brake(packet::Packet& frame);
 
 }  // namespace sluice::emulator

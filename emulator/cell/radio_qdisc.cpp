@@ -64,7 +64,7 @@ std::optional<QueuedPacket> DualPi2Qdisc::next(Instant now, AqmActions& aqm_acti
 
 std::optional<QueuedPacket> AbcQdisc::next(Instant now, AqmActions& aqm_actions) {
   QueuedPacket next = pop(now);
-  if (!control_.accelerates(size_of(next), now - next.since, now) && brake(next.packet)) ++aqm_actions.marked;
+  if (control_.brakes(next.packet, size_of(next), now - next.since, now)) ++aqm_actions.marked;
   return next;
 }
 

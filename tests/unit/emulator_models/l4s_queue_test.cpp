@@ -201,7 +201,10 @@ TEST(Abc, OnlyOneWindowOfALongPauseIsCredited) {
   AbcControl control({.window = 40ms});
   control.offer(Bytes(1'000'000), at_ms(0), at_ms(1000));  // 1000 bytes in each millisecond
   int accelerated = 0;
-  for (int i = 0; i < 80; ++i) accelerated += control.accelerates(Bytes(1000), 0ms, at_ms(1000)) ? 1 : 0;
+  for (int i = 0; i < 80; ++i) {
+    packet::Packet frame = with_ecn(scalable);
+    accelerated += control.brakes(frame, Bytes(1000), 0ms, at_ms(1000)) ? 0 : 1;
+  }
   EXPECT_LT(accelerated, 50) << "of 40 ms, in which 80 packets were sent";
   EXPECT_GT(accelerated, 30);
 }
@@ -209,18 +212,30 @@ TEST(Abc, OnlyOneWindowOfALongPauseIsCredited) {
 TEST(Abc, AnOutageBrakes) {
   AbcControl control({});
   control.offer(Bytes(1000), at_ms(0), at_ms(1));
-  EXPECT_FALSE(control.accelerates(Bytes(1000), 500ms, at_ms(500)));
+  packet::Packet frame = with_ecn(scalable);
+  EXPECT_TRUE(control.brakes(frame, Bytes(1000), 500ms, at_ms(500)));
+  EXPECT_EQ(ecn_field(frame), congested);
+}
+
+// Algorithm 1 of the paper: other packets leave their tokens to those that ask to accelerate.
+TEST(Abc, OnlyPacketsThatAskToAccelerateCostTokens) {
+  AbcControl control({.window = 40ms});
+  int braked = 0;
+  for (int ms = 0; ms < 1000; ++ms) {
+    control.offer(Bytes(1000), at_ms(ms), at_ms(ms + 1));
+    packet::Packet frame = with_ecn(ms % 2 == 0 ? scalable : not_capable);
+    if (control.brakes(frame, Bytes(1000), 0ms, at_ms(ms + 1))) ++braked;
+  }
+  EXPECT_LT(braked, 20) << "each second packet needs a token, and each packet adds about half of one";
 }
 
 TEST(Abc, PacketsWithoutL4sEcnAreNotChanged) {
   for (const std::uint8_t ecn : {not_capable, classic, congested}) {
+    AbcControl control({});  // without tokens
     packet::Packet frame = with_ecn(ecn);
-    EXPECT_FALSE(brake(frame));
+    EXPECT_FALSE(control.brakes(frame, Bytes(1000), 500ms, at_ms(500)));
     EXPECT_EQ(ecn_field(frame), ecn);
   }
-  packet::Packet frame = with_ecn(scalable);
-  EXPECT_TRUE(brake(frame));
-  EXPECT_EQ(ecn_field(frame), congested);
 }
 
 TEST(Abc, ARouterQueueUsesTheLineRate) {
