@@ -1,5 +1,6 @@
 #include "proxy/daemon/status/detail_collector.hpp"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -19,15 +20,20 @@ Json described(const BearerInfo& bearer) {
   return to_json(bearer, dpdk::now());
 }
 
-/// Returns flows or bearers as a JSON list: those of the first shard, then of the next one, until the list has `limit`
-/// entries. `infos` selects which of the two.
+/// Returns flows or bearers as a JSON list of at most `limit` entries. The shards take turns, so that each one is
+/// represented if the list does not contain all. `infos` selects which of the two.
 template <typename Info>
 Json listed(const StatusSource& status_source, std::vector<Info> ShardSnapshot::*infos, std::size_t limit) {
   Json list = Json::array();
-  for (const ShardChannel* channel : status_source.channels()) {
-    for (const Info& info : channel->snapshots.front().*infos) {
+  std::size_t most = 0;
+  for (const ShardChannel* channel : status_source.channels())
+    most = std::max(most, (channel->snapshots.front().*infos).size());
+  for (std::size_t at = 0; at < most; ++at) {
+    for (const ShardChannel* channel : status_source.channels()) {
+      const std::vector<Info>& of_shard = channel->snapshots.front().*infos;
+      if (at >= of_shard.size()) continue;
       if (list.size() >= limit) return list;
-      list.push_back(described(info));
+      list.push_back(described(of_shard[at]));
     }
   }
   return list;

@@ -19,7 +19,8 @@ using namespace std::chrono_literals;
 /// Stands for a shard's poll thread: answers every request with flows and bearers of its own.
 class Responder {
  public:
-  Responder(ShardChannel& channel, std::uint16_t entries) : channel_(channel), entries_(entries) {
+  Responder(ShardChannel& channel, std::uint16_t entries, const char* phase = "")
+      : channel_(channel), entries_(entries), phase_(phase) {
     thread_ = std::thread([this] { run(); });
   }
   ~Responder() {
@@ -33,7 +34,9 @@ class Responder {
       const DetailRequest wanted = channel_.requested_details.load();
       ShardSnapshot& snapshot = channel_.snapshots.back();
       snapshot.details = wanted.id;
-      snapshot.flows.assign(std::min(entries_, wanted.flows), FlowInfo{});
+      FlowInfo flow;
+      flow.phase = phase_;
+      snapshot.flows.assign(std::min(entries_, wanted.flows), flow);
       snapshot.bearers.assign(std::min(entries_, wanted.bearers), BearerInfo{});
       channel_.snapshots.publish();
       std::this_thread::yield();
@@ -41,6 +44,7 @@ class Responder {
   }
   ShardChannel& channel_;
   std::uint16_t entries_;
+  const char* phase_;
   std::atomic<bool> stop_{false};
   std::thread thread_;
 };
@@ -89,6 +93,15 @@ TEST_F(Collector, JoinsTheListsOfAllShardsUpToTheLimit) {
   ASSERT_EQ(bearers.value.size(), 7U);
   EXPECT_TRUE(bearers.value[0].contains("service_rate_bps"));
   EXPECT_EQ(channels_[0]->requested_details.load().id, 0U) << "the shards are left in peace afterwards";
+}
+
+TEST_F(Collector, ShardsTakeTurnsInAListThatDoesNotContainAll) {
+  const Responder first(*channels_[0], 100, "first");
+  const Responder second(*channels_[1], 2, "second");
+  collector_.flows(5, reply());
+  std::vector<std::string> phases;
+  for (const admin::Json& flow : run().value) phases.push_back(flow["phase"]);
+  EXPECT_THAT(phases, testing::ElementsAre("first", "second", "first", "second", "first"));
 }
 
 TEST_F(Collector, RequestsAtTheSameTimeAreAnsweredOneAfterTheOther) {
