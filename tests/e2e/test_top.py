@@ -136,7 +136,7 @@ def test_a_ue_without_connections_is_refused(path, download):
     for command in ("release", "split-again"):
         run = sluicectl(path, command, "10.45.99.99")
         assert (run.returncode, run.stderr) == (
-            1, "sluicectl: no connection of UE 10.45.99.99 is known; bearers lists the UEs\n")
+            1, "sluicectl: no split connection of UE 10.45.99.99 is known; bearers lists the UEs\n")
     assert sluicectl(path, "release", path.wire.ue_address).returncode == 0
 
 

@@ -58,7 +58,7 @@ Answer ShardCommands::outcome(const ShardCommand& command) const {
   const bool is_known = std::any_of(channels.begin(), channels.end(),
                                     [](const ShardChannel* channel) { return channel->snapshots.front().order_found; });
   if (names_ue && !is_known)
-    return Answer::failure("no connection of UE " + command.ue.to_string() + " is known; bearers lists the UEs");
+    return Answer::failure("no split connection of UE " + command.ue.to_string() + " is known; bearers lists the UEs");
   return summary();
 }
 

@@ -133,6 +133,7 @@ void add_groups(Exposition& page, const StatusSource& status_source) {
   add_of_groups(page, status_source, "sluice_group_transmitted_bytes", &GroupTotals::transmitted);
   add_of_groups(page, status_source, "sluice_group_dropped_bytes", &GroupTotals::dropped);
   add_of_groups(page, status_source, "sluice_group_queue_delay_seconds", &GroupTotals::queue_delay_s);
+  add_of_groups(page, status_source, "sluice_group_queue_delay_samples", &GroupTotals::delay_samples);
 }
 
 void add_observed(Exposition& page, const StatusSource& status_source) {

@@ -66,9 +66,12 @@ constexpr std::array families = {
            "bytes that left the radio queues according to reports; under ACK-based control, bytes sent minus bytes in "
            "flight"},
     Family{"sluice_group_dropped_bytes", Kind::counter, "bytes that the radio queues dropped according to reports"},
-    Family{"sluice_group_queue_delay_seconds", Kind::counter,
-           "sum of queue / mean rate over the samples with a rate; divided by sluice_group_queue_samples_total, it is "
-           "the mean queueing delay"},
+    Family{
+        "sluice_group_queue_delay_seconds", Kind::counter,
+        "sum of queue / mean rate over the samples with a rate; divided by sluice_group_queue_delay_samples_total, it "
+        "is the mean queueing delay"},
+    Family{"sluice_group_queue_delay_samples", Kind::counter,
+           "samples of the UEs' radio queues for which the mean rate of the link is known"},
     Family{"sluice_observed_decisions", Kind::counter, "decisions of the observed controller, in mode observe"},
     Family{"sluice_observed_decided_bytes", Kind::counter,
            "sum over the decisions of the window or allowance that the observed controller computed"},

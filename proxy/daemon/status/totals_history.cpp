@@ -31,10 +31,10 @@ struct GroupInterval {
   const Group& now;
   Duration length;
 
-  /// Returns the mean of a sampled value over the interval, or NaN if there is no sample. `sum` selects the member of
-  /// GroupTotals that is the sum of the samples.
-  [[nodiscard]] double mean(double GroupTotals::*sum) const {
-    const std::uint64_t samples = now.queues.samples - before.queues.samples;
+  /// Returns the mean of a sampled value over the interval, or NaN if there is no sample. `sum` and `count` select the
+  /// members of GroupTotals that are the sum of the samples and their number.
+  [[nodiscard]] double mean(double GroupTotals::*sum, std::uint64_t GroupTotals::*count) const {
+    const std::uint64_t samples = now.queues.*count - before.queues.*count;
     return samples == 0 ? unknown : (now.queues.*sum - before.queues.*sum) / static_cast<double>(samples);
   }
   /// Returns the rate in bit/s at which data left the radio queues. Returns NaN if it has never been measured, neither
@@ -70,9 +70,10 @@ struct GroupColumn {
 };
 constexpr std::array group_columns{
     GroupColumn{{"optimised_queue_bytes", "control_queue_bytes"},
-                [](const GroupInterval& i) { return i.mean(&GroupTotals::queue_bytes); }},
-    GroupColumn{{"optimised_queue_delay_ms", "control_queue_delay_ms"},
-                [](const GroupInterval& i) { return 1000 * i.mean(&GroupTotals::queue_delay_s); }},
+                [](const GroupInterval& i) { return i.mean(&GroupTotals::queue_bytes, &GroupTotals::samples); }},
+    GroupColumn{
+        {"optimised_queue_delay_ms", "control_queue_delay_ms"},
+        [](const GroupInterval& i) { return 1000 * i.mean(&GroupTotals::queue_delay_s, &GroupTotals::delay_samples); }},
     GroupColumn{{"optimised_rtt_ms", "control_rtt_ms"}, [](const GroupInterval& i) { return 1000 * i.rtt_s(); }},
     GroupColumn{{"optimised_radio_bps", "control_radio_bps"}, [](const GroupInterval& i) { return i.radio_bps(); }},
 };

@@ -130,9 +130,10 @@ struct GroupTotals {
   std::uint64_t transmitted = 0;  ///< bytes that have left the radio queues since the shard began
   std::uint64_t dropped = 0;
   double queue_bytes = 0;  ///< sum over all samples of the queue length in bytes
-  /// Sum of the queueing delays of all samples, in seconds. The delay of a sample is its queue length divided by the
-  /// link's mean rate; 0 if that rate is unknown.
+  /// Sum of the queueing delays of those samples for which the link's mean rate is known, in seconds. The delay of a
+  /// sample is its queue length divided by that rate.
   double queue_delay_s = 0;
+  std::uint64_t delay_samples = 0;  ///< number of samples that are included in queue_delay_s
   /// Sums over the group that compare the controllers' decisions with the actual traffic in mode observe, in which
   /// decisions are not applied.
   Observed observed;
@@ -144,6 +145,7 @@ struct GroupTotals {
     dropped += other.dropped;
     queue_bytes += other.queue_bytes;
     queue_delay_s += other.queue_delay_s;
+    delay_samples += other.delay_samples;
     observed += other.observed;
     return *this;
   }

@@ -78,7 +78,9 @@ void FlowStats::sample_queue(Bearer& bearer, Instant now) {
   ++group.samples;
   group.queue_bytes += static_cast<double>(queued.count());
   const Rate rate = bearer.mean_rate();
-  if (rate > Rate()) group.queue_delay_s += to_seconds(rate.time_for(queued));
+  if (rate == Rate()) return;
+  ++group.delay_samples;
+  group.queue_delay_s += to_seconds(rate.time_for(queued));
 }
 
 void FlowStats::count(Registry& registry, const Flow& flow) {

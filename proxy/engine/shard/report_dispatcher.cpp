@@ -272,6 +272,7 @@ void ReportDispatcher::count_group(const Bearer& bearer, const ReportArrival& re
   if (comparable && now.dropped >= before.dropped) group.dropped += now.dropped - before.dropped;
   group.queue_bytes += static_cast<double>(now.queue.count());
   if (now.mean_service_rate > Rate()) {
+    ++group.delay_samples;
     group.queue_delay_s += static_cast<double>(now.queue.count()) / now.mean_service_rate.bytes_per_second();
   }
 }

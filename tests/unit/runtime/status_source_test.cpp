@@ -80,6 +80,7 @@ class Status : public testing::Test {
                 .dropped = 6 * of,
                 .queue_bytes = 400.0 * static_cast<double>(of),
                 .queue_delay_s = 0.5 * static_cast<double>(of),
+                .delay_samples = 2 * of,
                 .observed = {}};
       totals.observed.decisions = 8 * of;
       totals.observed.decided_bytes = 80.0 * static_cast<double>(of);
@@ -300,7 +301,8 @@ TEST_F(Status, GroupsHaveTheirTotalsAndMeans) {
   EXPECT_EQ(first["transmitted_bytes"], 55);
   EXPECT_EQ(first["dropped_bytes"], 66);
   EXPECT_EQ(first["queue_mean_bytes"], 100.0);
-  EXPECT_EQ(first["queue_delay_mean_ms"], 125.0);
+  EXPECT_EQ(first["queue_delay_samples"], 22);
+  EXPECT_EQ(first["queue_delay_mean_ms"], 250.0) << "samples without a rate do not count";
   EXPECT_EQ(first["observed_decisions"], 88);
   EXPECT_EQ(first["observed_decided_mean_bytes"], 10.0);
   EXPECT_EQ(first["observed_actual_mean_bytes"], 20.0);
@@ -471,6 +473,7 @@ TEST_F(Status, TheMetricsPageHasTheStateOfAllShards) {
                            "sluice_group_transmitted_bytes_total{group=\"control\"} 110",
                            "sluice_group_dropped_bytes_total{group=\"control\"} 132",
                            "sluice_group_queue_delay_seconds_total{group=\"control\"} 11",
+                           "sluice_group_queue_delay_samples_total{group=\"control\"} 44",
                            "sluice_observed_decisions_total 88",
                            "sluice_observed_decided_bytes_total 880",
                            "sluice_observed_actual_bytes_total 1760",
