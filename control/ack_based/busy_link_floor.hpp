@@ -37,16 +37,17 @@ class BusyLinkFloor {
     Bytes lost;               ///< bytes marked lost since the last sample, ≥ 0
     Bytes uploaded;           ///< IP bytes of data that the UE has sent since the last sample, ≥ 0
     bool is_limited = false;  ///< true if the controller's window limits the sender
-    /// Time that the newest data has waited in the downlink's queue: the round trip minus the delay of the ACK and
-    /// minus the base delay (round trip through an empty queue). Negative if unknown.
+    /// Time that the newest data has waited in the downlink's queue: the round trip minus the time that the
+    /// ACK has waited for the uplink, and minus the base delay (round trip through an empty queue). Negative if
+    /// unknown.
     Duration wait{};
   };
 
   /// Adds an ACK sample to the present round (about a round trip). Returns true if the sample ends the round; the
   /// caller must then call end_round().
   [[nodiscard]] bool on_sample(const Sample& sample);
-  /// Adapts window(), the smallest window during an upload, to the round (about a round trip) that `sample` has ended,
-  /// and begins the next round. `reference` is the target wait in the downlink's queue.
+  /// Updates window(), the lower bound of the window during an upload, by what was measured in the round (about a round
+  /// trip) that `sample` ends. Begins the next round. `reference` is the target wait in the downlink's queue.
   void end_round(const Sample& sample, Duration reference);
   /// Discards all measurements, because the path may have changed.
   void forget() { *this = BusyLinkFloor(); }

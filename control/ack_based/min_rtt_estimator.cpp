@@ -20,8 +20,8 @@ constexpr Duration slot = seconds(5);
 /// Time after a multiple of 5 s in which an ACK may begin the routine drain of the queue. It is two base delays (RTTs
 /// without a queue) if they are longer.
 constexpr Duration slot_begin = milliseconds(300);
-/// Interval of additional drains. One follows each drain that has found a shorter base delay (round trip through an
-/// empty queue). The additional drains of all UEs begin at multiples of this interval.
+/// The additional drains of all UEs begin at multiples of this interval. One additional drain follows each drain that
+/// shortens the base delay (round trip through an empty queue) by more than an eighth.
 constexpr Duration short_slot = milliseconds(500);
 /// Time without a round trip near the base delay (RTT without a queue) after which routine drains begin at every
 /// multiple of 5 s. The base delay may then be wrong.

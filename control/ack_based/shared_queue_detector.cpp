@@ -15,7 +15,8 @@ constexpr std::int64_t recurs_within = 2;
 /// Longest averaging time of the delivery rate. Longer round trips are rare, and a longer mean would follow a change of
 /// the link too late.
 constexpr Duration longest_memory = std::chrono::seconds(1);
-/// Time constant with which the averaging time of the delivery rate decays while times without ACKs do not recur.
+/// Time constant with which the averaging time of the delivery rate decays. It does not decay at an ACK after a silence
+/// (time without ACKs) that recurs and so shows a shared queue.
 constexpr Duration decay_time = std::chrono::seconds(2);
 /// Largest part of the time between two ACKs that counts in the decay of the delivery rate's averaging time. The rest
 /// may be an outage.

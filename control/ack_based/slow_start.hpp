@@ -34,7 +34,7 @@ class SlowStart {
   void stop_refilling() {
     if (refilling()) phase_ = Phase::over;
   }
-  /// Ends slow start, or the refill of an emptied or longer path.
+  /// Ends slow start, or the refill that follows a drain or a step to a longer path.
   void end() { phase_ = Phase::over; }
 
   /// Raises the window to at least `in_flight` bytes.

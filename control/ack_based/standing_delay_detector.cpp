@@ -10,8 +10,8 @@
 namespace sluice::control {
 namespace {
 
-/// Smallest ratio of round trips, after and before the data in flight was halved, that shows a delay which this
-/// sender's queue does not cause. That queue would shrink with the data in flight.
+/// Smallest ratio of the round trip after the data in flight was halved to the shortest one before. From this ratio on,
+/// this sender's queue does not cause the delay, because that queue would have become shorter.
 constexpr double standing_rtt_ratio = 0.9;
 /// Shortest time for which round trips must be longer than the target queue allows. A shorter time may be one burst of
 /// a bursty link.

@@ -33,7 +33,7 @@ enum class SourcePhase : std::uint8_t {
 
 /// Ack Regulator of one flow, in bytes (Chan & Ramjee, MobiCom 2002, as described in INFOCOM 2004). It never rewrites
 /// an ACK. It withholds an ACK while the radio buffer has no space for the data that this ACK permits the source to
-/// send. Positions are those of StreamPosition. Reads no clock. Not thread-safe.
+/// send. Positions in the stream are 64-bit byte counts, see StreamPosition. Reads no clock. Not thread-safe.
 ///
 /// A released ACK of position `a` allows the source to send up to a + W. W is the source's window, estimated as the
 /// largest distance so far between arrived and acknowledged data. The data that the ACK allows fits in the buffer if

@@ -53,7 +53,7 @@ class AdvertisedWindow {
 
  private:
   std::uint8_t scale_;
-  bool any_ = false;         ///< true if a duplicate ACK may repeat the last window field
+  bool any_ = false;         ///< true if field_ is valid, so that a duplicate ACK can repeat it
   bool advertised_ = false;  ///< true once a right edge has been advertised
   Bytes ack_;                ///< stream position that the last ACK acknowledged
   std::uint16_t offered_ = 0;

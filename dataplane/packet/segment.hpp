@@ -99,8 +99,8 @@ struct SynOptions {
     return static_cast<std::uint8_t>((has_window_scale ? agreed_scale : 0) | (sack_permitted ? agreed_sack : 0) |
                                      (timestamps ? agreed_timestamps : 0) | (ecn ? agreed_ecn : 0));
   }
-  /// Returns the bits (Agreed) of window scale, SACK, timestamps and ECN for the options in which two copies of a SYN
-  /// differ.
+  /// Returns a set of bits, one for each of window scale, SACK, timestamps and ECN that differs between two copies of a
+  /// SYN. The bits are those of `Agreed`.
   [[nodiscard]] constexpr std::uint8_t difference(const SynOptions& copy) const {
     const bool scale_differs = window_scale != copy.window_scale;
     return static_cast<std::uint8_t>((offered() ^ copy.offered()) | (scale_differs ? agreed_scale : 0));

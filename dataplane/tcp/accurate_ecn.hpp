@@ -104,7 +104,8 @@ class AccurateEcn {
   /// True if one more ECN-capable packet to the peer must be marked CE after join(). Each mark raises the peer's count
   /// by one, until it equals the count that the other host received from the proxy.
   [[nodiscard]] bool owes_mark() const { return gap_ > own_; }
-  /// Records that the proxy has marked a packet to the peer CE because owes_mark() is true. `end` is the sequence
+  /// Records that the proxy has marked a packet to the peer with CE, because the peer's count must still rise
+  /// (owes_mark()). `end` is the sequence
   /// number after that packet. A mark counts as lost if the peer acknowledges `end` without counting it. Peers do not
   /// acknowledge pure ACKs. So if the packet is a pure ACK, only segments that arrive at `not_before` or later can show
   /// that its mark is lost.

@@ -44,8 +44,9 @@ void Sender::reduce_at_once(const AckEvent& event) {
 /// Handles an ECN echo like a loss: cwnd is reduced once per window of data, and PRR spreads the reduction over the
 /// round trip. If a loss has already reduced cwnd, only CWR is sent. Until data beyond the last reduced window
 /// (loss_recovery_.point) is acknowledged, echoes are ignored, because the peer repeats an echo until CWR arrives. With
-/// accurate ECN an increased count of marks is the echo, and no CWR is needed. Returns true if cwnd was reduced at
-/// once. The caller must then not increase cwnd for this ACK (RFC 3168 section 6.1.2).
+/// accurate ECN an increased count of marks is the echo, and no CWR is needed. Returns true if nothing was in
+/// flight any more, so that the reduction was not spread. The caller must then not increase cwnd for this ACK (RFC 3168
+/// section 6.1.2).
 bool Sender::on_ecn_echo(const Segment& segment, const AckEvent& event) {
   const bool uses_cwnd = bits_.window_source == WindowSource::congestion_control;
   if (bits_.reduced && snd_.una >= loss_recovery_.point) {

@@ -48,9 +48,9 @@ bool Sender::may_retransmit(packet::Cursor position) const {
   return bits_.retransmit_first || fits_cwnd(note.payload_len);
 }
 
-/// Returns the number of bytes to which a lost packet should be cut before it is retransmitted, because the peer has
-/// shrunk its window and the packet extends beyond it. A peer without free buffers may discard the whole packet, and
-/// would accept the part inside its window. Returns 0 if the packet should stay whole. Only the oldest packet may be
+/// Returns the number of bytes to which a lost packet should be cut before it is retransmitted; 0 if it should stay
+/// whole. A packet is cut if the peer has shrunk its window, so that the packet extends beyond it. A peer without free
+/// buffers may discard the whole packet, and would accept the part inside its window. Only the oldest packet may be
 /// sent beyond the window, see may_retransmit().
 std::uint32_t Sender::piece_inside_window(packet::Cursor position) const {
   const std::uint32_t length = position.note().payload_len;

@@ -128,10 +128,10 @@ inline void Sender::advance_una(SeqNum ack, AckEvent& event) {
         static_cast<std::uint8_t>(small_in_flight_ - std::min<std::int32_t>(event.small, small_in_flight_));
 }
 
-/// Updates the peer's window (RFC 9293 section 3.10.7.4) from the newest segment, whether its window is larger or
-/// smaller. Among equally new segments the last to arrive is used. `una_before`, SND.UNA before this segment, serves as
-/// SND.WL2. If segments arrive out of order, the stored window may be too small until the next segment or the answer to
-/// a probe.
+/// Updates the peer's window (RFC 9293 section 3.10.7.4) if no segment with a newer window has arrived. A segment is
+/// newer if it acknowledges more, or as much with a higher sequence number. Among equal ones the last to arrive is
+/// used. `una_before`, SND.UNA before this segment, serves as SND.WL2. If segments arrive out of order, the stored
+/// window may be too small until the next segment or the answer to a probe.
 inline void Sender::update_window(const Segment& segment, SeqNum una_before) {
   if (segment.ack < una_before || (segment.ack == una_before && segment.seq < snd_.wl1)) return;
   if (segment.window == 0) [[unlikely]]

@@ -10,8 +10,8 @@ namespace sluice::emulator {
 /// empty, and resumes with the next segment.
 class Playback {
  public:
-  /// Adds a segment of playing time `segment`. Returns how long the player has stalled until this segment came; zero
-  /// for the first.
+  /// Adds a segment of playing time `segment`. Returns how long the player stalled directly before this segment; zero
+  /// for the first segment.
   Duration add(Duration segment, Instant now) {
     const Duration waited = begun_ ? std::max(now - until_, Duration::zero()) : Duration::zero();
     until_ = (begun_ ? std::max(until_, now) : now) + segment;

@@ -82,8 +82,8 @@ struct QueueSpec {
   DualPi2Parameters dualpi2;
   AbcParameters abc;
   bool ecn = false;
-  /// True: the router advertises a receive window to each flow by GWA (Generalized Window Advertising). The window
-  /// reaches the Node-B with the packets.
+  /// True: the router before the Node-B sends each flow's receive window by GWA (Generalized Window Advertising) along
+  /// with the packets. The window that the Node-B reports is at most this one.
   bool advertise = false;
 };
 

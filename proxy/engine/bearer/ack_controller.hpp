@@ -159,8 +159,8 @@ class AckController {
   /// Notifies the controller that sending resumes after all bytes that were in flight were acknowledged or lost.
   void notify_resumed(Instant now);
 
-  /// Moves the traffic that the controller's window does not limit into the ACK sample: cross traffic to the UE, and
-  /// the data that the UE has sent.
+  /// Moves the recorded bytes of cross traffic to the UE and of the UE's upload into the ACK sample. The controller's
+  /// window limits neither of them.
   void move_other_traffic_to(control::AckSample& ack_sample) {
     ack_sample.cross_traffic = std::exchange(cross_traffic_, Bytes{});
     settle_uploaded(ack_sample.now);

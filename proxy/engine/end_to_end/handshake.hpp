@@ -47,8 +47,8 @@ void begin(Flow& flow, const FirstSyn& syn);
 [[nodiscard]] Step follow(Flow& flow, Side from, const tcp::Segment& segment, bool splittable, Instant now);
 
 /// Creates both endpoints of a split connection in the states that the hosts have after `ack`, the segment that
-/// completes the handshake. The proxy may have changed the window field of `ack`; it must be the value that the
-/// responder receives. `configs` are indexed by the Side that an endpoint faces.
+/// completes the handshake. The window field of `ack` must be the one that the responder receives, because the proxy
+/// may have reduced it. `configs` are indexed by the Side that an endpoint faces.
 void split_at_handshake(Flow& flow, const tcp::Segment& ack, const LegConfigs& configs, Instant now);
 
 /// Returns the state of the connection directly after its handshake, from which it can be tracked without a split. The

@@ -71,8 +71,8 @@ void EndToEndFlows::receive_syn_or_reset(EndToEndFlow& flow, EndToEndId id, Side
   if (ends) close(id, now, "reset");
 }
 
-/// Records the receive window in a segment that is forwarded unchanged. Windows in later ACKs must not end before it,
-/// because a right edge must not move left (RFC 9293 section 3.8.6). Delayed ACKs are forwarded first, because ACKs
+/// Records the right edge of the receive window in a segment that is forwarded unchanged. Later ACKs must not move that
+/// edge left (RFC 9293 section 3.8.6). ACKs that the proxy withholds are forwarded before the segment, so that ACKs
 /// stay in order.
 void EndToEndFlows::record_announced(EndToEndFlow& flow, EndToEndId id, Side in, const tcp::Segment& segment,
                                      Instant now) {

@@ -160,7 +160,8 @@ class Registry {
 
  private:
   /// Scans the next send histories. Frees those of UEs to which no packet can be in flight between proxy and Node-B any
-  /// more. Samples the links' rates if a policy needs them, because the UEs that have send histories are the active ones.
+  /// more. Samples the links' rates if a policy needs them, because the UEs that have send histories are the active
+  /// ones.
   [[gnu::noinline]] void scan_histories(Instant now);
   /// Returns one bearer of a UE, from which the UE's other bearers can be reached; no_flow if there is none. `ue` is
   /// the address under which the bearers are stored, see queue_of().

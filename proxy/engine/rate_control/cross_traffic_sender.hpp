@@ -56,8 +56,9 @@ class CrossTrafficSender {
   /// Forwards all waiting packets of the bearer, because nothing limits them any more.
   void flush(Bearer& bearer, Instant now);
   /// Handles the expiry of the bearer's timer. Sends cross traffic (packets of no tracked connection, such as QUIC) if
-  /// the controller's window has grown. Stops limiting it if the controller no longer knows the length of the radio
-  /// queue, or if none waits or is in flight.
+  /// the controller's window has grown. Stops limiting cross traffic if the controller no longer knows the length of
+  /// the radio queue. Stops also if no cross traffic waits or is in flight, unless answers to a download are being
+  /// counted.
   void on_due(Bearer& bearer, Instant now);
   /// Returns the time at which on_due() must be called for the bearer; `never` if there is no need.
   [[nodiscard]] static Instant deadline(const Bearer& bearer);

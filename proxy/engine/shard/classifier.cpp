@@ -193,9 +193,9 @@ inline void Classifier::handle(RxPacket& rx, ConnectionId id) {
 }
 
 /// Lowers the MSS that a SYN announces to the largest one that both ports carry, as routers do (MSS clamping). Larger
-/// segments of the other host would be lost at a port. This applies to split and forwarded connections alike. A SYN with
-/// a signature is not changed, because the signature may cover the option. SYNs that the proxy does not parse, such as
-/// fragments, stay as they are, too.
+/// segments of the other host would be lost at a port. This applies to split and forwarded connections alike. A SYN
+/// with a signature is not changed, because the signature may cover the option. SYNs that the proxy does not parse,
+/// such as fragments, stay as they are, too.
 [[gnu::cold, gnu::noinline]] void Classifier::clamp_mss(RxPacket& rx) const {
   constexpr std::uint8_t signatures = packet::UnknownOptions::md5 | packet::UnknownOptions::authentication;
   std::uint16_t most = packet::LinkLimit::none;

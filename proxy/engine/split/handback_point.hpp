@@ -45,8 +45,8 @@ void begin(Flow& flow);
 /// server more, because the proxy holds these bytes. End to end they would all enter the radio queue at once.
 [[nodiscard]] Bytes max_for_successor(const Flow& flow);
 /// Sets the handback points, the sequence numbers up to which the proxy delivers data, for a flow that becomes an
-/// end-to-end connection. The window advertised to the server stays unchanged; the end-to-end connection increases it
-/// later.
+/// end-to-end connection. The window advertised to the server stays unchanged here. make_room() increases it during
+/// the handback.
 void begin_with_successor(Flow& flow);
 /// Increases the window advertised to the server during a handback to an end-to-end connection, while the proxy still
 /// holds data for the UE. The window opens by the bytes that the UE acknowledges, so that at most `most` bytes are

@@ -27,7 +27,8 @@ class PendingFlows {
   /// Records that a flow, which may be scheduled, is about to be closed. Its entry remains in the list and is skipped.
   void record_closed(const Flow& flow) { closed_ = closed_ || flow.events != StreamEvents::none; }
 
-  /// Calls serve(flow, id) at once if the flow is scheduled. serve() must clear the events of the flow.
+  /// Calls serve(flow, id) now, and not at the end of the burst, if the flow has pending events. serve() must clear
+  /// `flow.events`, the events that schedule() has added.
   template <typename Serve>
   void serve_one(Registry& registry, FlowId id, Serve&& serve) {
     if (!is_pending(registry, id)) return;

@@ -28,7 +28,8 @@ struct EventLimits {
 /// one kernel send buffer. A client that needs longer than EventLimits::timeout for an event is disconnected.
 ///
 /// If the maximum number of clients is reached, a new client can replace one that has at least EventLimits::unread
-/// unread events. It can also replace a client of another address if that address has more than half of the maximum
+/// unread events. An event counts as unread if the client has read nothing since, even if a newer event has replaced
+/// it. A new client can also replace a client of another address if that address has more than half of the maximum
 /// number of clients. Of these clients, the one with the most unread events is replaced. If there is none, the new
 /// client is rejected. Thread: that of the io_context.
 class EventStream {

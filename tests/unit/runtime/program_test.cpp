@@ -394,7 +394,8 @@ TEST(SluiceRunning, AnOperatorDrainsAndReleases) {
     const std::string word = command;
     EXPECT_FALSE(sluice.ask(word).ok);
     EXPECT_EQ(sluice.ask(word + " somebody").value, "usage: the address of a UE, or all");
-    EXPECT_EQ(sluice.ask(word + " 10.45.0.9").value, "no split connection of UE 10.45.0.9 is known; bearers lists the UEs");
+    EXPECT_EQ(sluice.ask(word + " 10.45.0.9").value,
+              "no split connection of UE 10.45.0.9 is known; bearers lists the UEs");
     EXPECT_TRUE(sluice.ask(word + " all").ok);
   }
 }
