@@ -17,8 +17,8 @@ constexpr double above_whole = 1.015;
 constexpr double below_few = 0.95;
 /// Smallest ratio (datagrams divided by answers) that agrees with a whole number n > 2, as a multiple of n.
 constexpr double below_many = 0.98;
-/// Number of counts (numbers of datagrams and of their answers) after which a mean is accepted if no whole number fits
-/// the ratios. The mean is the sum of all datagrams divided by the sum of all answers.
+/// Number of measurements after which a mean may be accepted, if no two of their ratios (datagrams divided by answers)
+/// agree on a whole number. The mean is the sum of all datagrams divided by the sum of all answers.
 constexpr std::uint8_t min_summed_counts = 3;
 /// Largest quotient of the largest and the smallest ratio (datagrams divided by answers) with which their mean is used.
 /// Ratios that differ more give no result.

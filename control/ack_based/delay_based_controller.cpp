@@ -67,9 +67,9 @@ constexpr double reference_for_gap = 0.5;
 /// Share by which the target queue is reduced while the window grows in the pauses of a bursty link. That growth keeps
 /// data in the queue, so the target need not.
 constexpr double reference_for_bursts = 0.25;
-/// Factor in the formula of the window. It multiplies the mean number of bytes acknowledged within 1 ms, minus those of
-/// one ACK or of two segments, whichever is more. It applies if the UE has no usable timestamps. ACKs that arrive
-/// together then show that the uplink delays ACKs, but not for how long.
+/// Factor in the formula of the window, used if the UE has no usable timestamps. It multiplies the mean number of bytes
+/// acknowledged within 1 ms, less the bytes of one ACK or two segments (the larger). Without timestamps, ACKs that
+/// arrive together show that the uplink delays ACKs, but not for how long.
 constexpr double aggregation_unexplained = 1.5;
 /// Mean number of segments per ACK above which the UE does not acknowledge each segment. Such a UE may delay the ACK of
 /// a single segment (RFC 9293 section 3.8.6.3).

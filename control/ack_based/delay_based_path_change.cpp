@@ -18,11 +18,12 @@ using std::chrono::milliseconds;
 /// Smallest ratio of the UE's recent mean rate to the link's rate with which a Node-B's report is compared with ACKs.
 /// With a lower mean rate there was an outage, after which reports and round trips do not match.
 constexpr double min_rate_share = 0.7;
-/// Shortest time in which all of a Node-B's reports must indicate a longer path before the base delay (RTT without a
-/// queue) is raised. For about this time after a change, the mean rates may still describe the earlier link.
+/// Shortest time for which the queue in each report of a Node-B must be too short to explain the round trips. The base
+/// delay (RTT without a queue) is then raised. For about this time after a change, the mean rates may still describe
+/// the earlier link.
 constexpr Duration min_unexplained_for = milliseconds(400);
-/// Number of base delays (RTTs without a queue) for which all reports of a Node-B must indicate a longer path before it
-/// is accepted. The longer of this time and `min_unexplained_for` applies.
+/// Number of base delays (RTTs without a queue) that must pass, too, before the base delay is raised. The longer of
+/// this time and `min_unexplained_for` applies.
 constexpr std::int64_t unexplained_round_trips = 8;
 /// Share of the path's capacity (rate × round trip). If at least this share is in flight, a longer path would not make
 /// the link idle. A time without ACKs then has another cause.

@@ -113,9 +113,9 @@ void DeliveryEstimator::update_byte_mean(double& mean, double value, double byte
   mean += (value - mean) * bytes / (bytes + mean_ * memory_s_);
 }
 
-/// Returns the part, in seconds, of a gap before a delivery of `bytes` that counts in the mean rate. At most the time
-/// constant `memory_s_` counts, because the rest of a long gap may be an outage. If it is longer, twice the
-/// transmission time of `bytes` counts, because a slow link needs longer for one packet.
+/// Returns the part of `gap`, the seconds before a delivery of `bytes`, that counts in the mean rate. The rest may be
+/// an outage. The limit is the time constant `memory_s_`. On a slow link it is twice the transmission time of `bytes`
+/// at the mean rate, if that is longer.
 double DeliveryEstimator::counted_gap(double gap, double bytes) const {
   if (gap <= memory_s_ || mean_ <= 0) [[likely]]
     return lesser(gap, memory_s_);

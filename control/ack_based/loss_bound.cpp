@@ -41,8 +41,8 @@ constexpr double near_floor = 1.1;
 /// Share of the floor (lowest value of the bound) that may be in flight during a trial, which tests whether losses
 /// continue without a queue.
 constexpr double trial = 0.8;
-/// Share of the floor (lowest value of the bound) up to which a round of a trial counts as one without a queue. The
-/// most bytes in flight in the round are compared with it.
+/// A trial tests with 0.8 of the floor (lowest value of the bound) in flight whether losses continue. A round of it
+/// counts as free of a queue if at most this share of the floor was in flight.
 constexpr double clear = 0.9;
 /// Number of segments over which the path's random loss is averaged. Random loss is measured in trials (rounds with 0.8
 /// of the floor in flight, so that no queue exists).

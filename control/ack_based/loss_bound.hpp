@@ -14,10 +14,10 @@ namespace sluice::control {
 ///
 /// Losses are counted per round. A round ends when all bytes in flight at its start are delivered or lost. A small
 /// share of lost bytes is tolerated, and so is the path's random loss. Further lost bytes add up over rounds, so
-/// an AQM that drops one packet per round has the same effect as an overflowing buffer. More than one such segment
-/// lowers the bound to 0.7 of the bytes in flight (RFC 9438 section 4.6). On a path with random loss, more segments are
-/// needed. The bound never falls below a floor, except in a trial (see below). After a reduction the bound grows with
-/// time by CUBIC's function (RFC 9438 section 4.2).
+/// an AQM that drops one packet per round has the same effect as an overflowing buffer. If their sum
+/// exceeds one segment, the bound falls to 0.7 of the bytes in flight (RFC 9438 section 4.6). On a path with random
+/// loss the sum must exceed more segments. The bound never falls below a floor, except in a trial (see below). After a
+/// reduction the bound grows with time by CUBIC's function (RFC 9438 section 4.2).
 ///
 /// The floor is the number of bytes that fill the path without a queue. It is the greater rate of the last two rounds
 /// times the base delay, plus `beyond_bdp`. If losses continue at the floor, a trial limits the bytes in flight to 0.8

@@ -48,8 +48,8 @@ constexpr Duration longest_drain = seconds(1);
 /// Number of measured round trips after which a drain (which empties the queue to measure the path) ends. It also ends
 /// half a round trip after the first of them.
 constexpr std::uint8_t enough_probes = 4;
-/// Longest time, beyond two base delays (RTTs without a queue), for which a drain waits for an ACK that the UE has not
-/// delayed. After this time one measured round trip suffices.
+/// Longest time, beyond two base delays (RTTs without a queue), for which a drain waits for an undelayed ACK once the
+/// queue is empty. Then it ends with the shortest round trip measured since, even if the UE may have delayed each ACK.
 constexpr Duration longest_probing = milliseconds(200);
 /// Longest time for which a UE delays an ACK: 40 ms in Linux, plus one tick of its timer.
 constexpr Duration longest_delay = milliseconds(50);

@@ -84,8 +84,8 @@ class MinRttEstimator {
   /// Requests a queue drain at once, because the path's base delay (RTT without a queue) may have become `round_trip`.
   /// Has no effect for 1 to 8 s after a drain that was requested before.
   void suspect(Instant now, Duration round_trip);
-  /// Requests a queue drain at once, because the path may have become shorter. Unlike suspect() it keeps the longer
-  /// delay that an earlier drain has measured.
+  /// Requests a queue drain at once, because the path may have become shorter. Unlike suspect(), it does not change
+  /// candidate(). Has no effect for 1 to 8 s after a drain that was requested before.
   void request_drain(Instant now);
   /// True if a routine drain of the queue is due. All UEs begin routine drains at the same multiples of 5 s, because
   /// they may share the queue. The owner begins it even if another drain is in progress.

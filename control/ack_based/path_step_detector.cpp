@@ -21,8 +21,8 @@ constexpr Duration shortest = milliseconds(5);
 constexpr std::int64_t tolerance = 8;
 /// Resolution of measured round trips. A segment's computed sending time may be too early by this amount.
 constexpr Duration clock_tick = milliseconds(1);
-/// Minimum delivery rate between the two silences of a step to a longer path, as a share of the rate before the first
-/// silence. A silence is a time without ACKs.
+/// A longer path shows as two silences (times without ACKs), because the link is idle for a part of every round trip.
+/// Between them, ACKs must arrive at no less than this share of the rate before the first one.
 constexpr double min_rate_share = 0.6;
 /// Longest silence (time without ACKs) whose last ACK is ignored because the UE may have delayed it. If the window
 /// allows one segment per round trip, the UE delays every ACK, and some of them must be used.

@@ -45,8 +45,8 @@ class PollPolicy {
   /// signal.
   void watch(int descriptor);
   /// Prepares the poll thread; called once in that thread. Sets the timer slack to 1 ns, so that sleeps end on time. If
-  /// the kernel cannot signal the packets of some port, the thread sleeps in steps of the argument `step`. In this case
-  /// also measures the cost of a sleep, which takes some milliseconds.
+  /// the kernel cannot signal the packets of some port, an idle thread sleeps in steps of the constructor's argument
+  /// `step`. In this case also measures the cost of a sleep, which takes some milliseconds.
   void prepare_thread();
   /// Returns the share of a CPU that an idle thread uses because it wakes after every step (the constructor's argument
   /// `step`) to poll its ports. Returns 0 if the kernel signals packets, so that the thread waits for them. Valid after

@@ -15,8 +15,8 @@
 namespace sluice::dpdk {
 namespace {
 
-/// Value of tp_snaplen that marks a frame as refused. The kernel does not read this field of a frame to send. The
-/// driver stores the frame's length there, so a new frame in the slot has no mark.
+/// drop_refused() writes this value to tp_snaplen of a frame that the kernel has refused. The kernel does not read that
+/// field when it sends. The driver stores the frame's length there, so a new frame in the slot has no mark.
 constexpr std::uint32_t refused_mark = 0;
 /// Value of tp_len that no interface can send: too short for an Ethernet header. The kernel drops such a frame without
 /// a message, because the driver sets PACKET_LOSS. A length above the MTU would cause an error message of the kernel.

@@ -172,8 +172,8 @@ bool is_extension(std::uint8_t next_header) {
   }
 }
 
-/// Reads an IPv6 header (RFC 8200) that is inside the frame. If the result is `tcp`, the parse continues with protocol
-/// and l4_offset.
+/// Reads the IPv6 header (RFC 8200) at `out.ip_offset`. The frame must contain all of its 40 bytes. The result `tcp`
+/// only means that no problem was found; the caller then examines `out.protocol` at `out.l4_offset`.
 ParseResult read_ipv6(std::span<const std::uint8_t> frame, Parsed& out) {
   const std::uint8_t* const ip = frame.data() + out.ip_offset;
   const std::size_t available = frame.size() - out.ip_offset;

@@ -14,8 +14,9 @@ namespace sluice::tcp {
 /// corrections of Linux' tcp_bbr.c. The model consists of the maximum delivery rate of ten rounds and the minimum RTT
 /// of ten seconds. Both determine the pacing rate and the bytes in flight. A loss alone does not change the model.
 ///
-/// Differences from the draft: no long-term sampling for policers, no compensation beyond three bursts for ACKs that
-/// arrive together, and no random source except the caller's seed. ECN marks (RFC 3168) are ignored, as in Linux.
+/// Differences from Linux: no long-term sampling for policers, and no random source except the caller's seed. For ACKs
+/// that arrive together, only three bursts are added to the bytes in flight, and no measured excess (extra_acked). ECN
+/// marks (RFC 3168) are ignored, as in Linux.
 class Bbr {
  public:
   enum class Mode : std::uint8_t { startup, drain, probe_bandwidth, probe_rtt };

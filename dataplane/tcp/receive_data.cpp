@@ -129,9 +129,10 @@ void Receiver::accept_out_of_order(packet::Packet&& payload) {
 /// Returns the limits of the reassembly queue. Payloads are joined up to the size of one segment only, because a joined
 /// packet is forwarded as one segment.
 ///
-/// The peer may fill the offered window. If it sends full segments, all of them are stored, because two consecutive
-/// packets together have more than one segment size. Small segments with holes between them need more packets. Up to
-/// 4096 packets (min_stored_packets) are therefore stored even if the window is small.
+/// The peer may fill the offered window. Two consecutive packets together contain more than one segment size, because
+/// smaller ones are joined. Twice as many packets as full segments fit the window thus suffice for data without holes.
+/// Small segments with holes between them need more packets. Up to 4096 packets (min_stored_packets) are therefore
+/// stored even if the window is small.
 Reassembly::Limits Receiver::reassembly_limits() const {
   const std::uint32_t joined = payload_within(local_mss());
   const auto offered = static_cast<std::uint32_t>(std::max(rcv_.adv - rcv_.nxt, 0));

@@ -17,9 +17,10 @@ namespace sluice::tcp {
 /// Receiving half of a connection (RFC 9293 section 3.8.6, RFC 5681 section 4.2, RFC 7323): data in order and out of
 /// order, the advertised window, and when to acknowledge.
 ///
-/// Invariants: unread <= RCV.NXT - (first unread byte), RCV.NXT <= rcv_adv() once the window was advertised, and the
-/// right edge rcv_adv() never moves back. While acknowledgements are deferred, only acknowledge_up_to() changes
-/// acknowledged(), which never exceeds RCV.NXT. Urgent data is pending only while the connection has a RecoveryState.
+/// Invariants: RCV.NXT <= rcv_adv() once the window was advertised, and the right edge rcv_adv() never moves back. The
+/// unread bytes end at RCV.NXT, or one before it once the peer's FIN was received. While acknowledgements are deferred,
+/// only acknowledge_up_to() changes acknowledged(), which never exceeds RCV.NXT. While urgent data is pending, the
+/// connection has a RecoveryState, which stores where that data ends.
 class Receiver : public Timers {
  public:
   /// Removes the next payload from the in-order data and returns its packet, or an empty handle if there is none. The
@@ -40,7 +41,7 @@ class Receiver : public Timers {
   /// Adds `bytes` to the receive room (bytes accepted beyond the first unread one) without a window update. Returns
   /// false and changes nothing if a window update may be due; the caller must then call set_receive_room(). An update
   /// may be due if the rest of the peer's window is at most half the receive room. It may also be due if the room is
-  /// zero, or if the right edge can move by the distance of WindowUpdates. Always returns false with WindowUpdates
+  /// zero, or if the right edge can move by two segments or half the room. Always returns false with WindowUpdates
   /// other than `sparing`.
   bool add_receive_space(std::uint32_t bytes);
   /// Withholds acknowledgements: from this call on, only acknowledge_up_to() moves the acknowledgement number. In-order
@@ -55,10 +56,11 @@ class Receiver : public Timers {
   /// Returns up to which sequence number data that this endpoint has received was acknowledged to the peer, or will be
   /// with the next emit().
   [[nodiscard]] SeqNum acknowledged() const { return earlier(rcv_.last_ack_sent, rcv_.nxt); }
-  /// Returns the acknowledgement number of the next segment to the peer. It exceeds RCV.NXT after
-  /// pass_acknowledgement(). The code compares plain integers, because compilers produce slower code for a choice
-  /// between two SeqNum objects.
+  /// Returns the acknowledgement number of the next segment to the peer, normally RCV.NXT. It may be lower while
+  /// acknowledgements are deferred. It may be higher after pass_acknowledgement(), because the host behind this
+  /// endpoint has then acknowledged more data itself.
   [[nodiscard]] SeqNum next_acknowledgement() const {
+    // Compilers produce slower code for a choice between two SeqNum objects than for one between integers.
     const bool is_passed = static_cast<std::int32_t>(rcv_.last_ack_sent.raw() - rcv_.nxt.raw()) > 0;
     return SeqNum(bits_.acks_deferred || is_passed ? rcv_.last_ack_sent.raw() : rcv_.nxt.raw());
   }
@@ -266,8 +268,8 @@ class Receiver : public Timers {
   struct Sequence {
     SeqNum nxt;
     SeqNum adv;  ///< right edge of the window advertised to the peer
-    /// Acknowledgement number sent last. While acknowledgements are deferred, it is the limit that the endpoint's owner
-    /// allows (acknowledge_up_to()). After pass_acknowledgement() it lies beyond `nxt`.
+    /// Acknowledgement number of the last segment sent. acknowledge_up_to() moves it forward, at most to `nxt`, and
+    /// pass_acknowledgement() to a number beyond `nxt`. The next segment then carries it.
     SeqNum last_ack_sent;
     std::uint32_t unread = 0;
     std::uint32_t ts_recent = 0;

@@ -29,8 +29,8 @@ struct QueueCounters {
   std::uint64_t lost_packets = 0;
   std::uint64_t forwarded_bytes = 0;  ///< bytes of complete packets forwarded to another Node-B
   std::uint64_t forwarded_packets = 0;
-  /// Bytes, with padding of radio frames, that this Node-B did not send, because the packets were forwarded to another
-  /// Node-B.
+  /// Bytes that this Node-B did not send, because their packets were forwarded to another Node-B. The padding to whole
+  /// radio frames is included.
   std::uint64_t forwarded_air = 0;
   /// Bytes of forwarded packets that were transmitted here but not received by the UE.
   std::uint64_t recalled_bytes = 0;

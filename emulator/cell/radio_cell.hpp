@@ -50,7 +50,7 @@ struct LinkUse {
 
 /// Sum of the contents of a cell's downlink queues.
 struct Backlog {
-  Bytes air;                  ///< backlog in bytes, with padding of radio frames
+  Bytes air;                  ///< bytes not yet sent over the air, with padding to whole radio frames
   double frames = 0;          ///< number of radio frames, or of packets in queues that do not cut packets into frames
   std::uint64_t waiting = 0;  ///< number of queues that are not empty
 
@@ -88,7 +88,7 @@ struct UeSnapshot {
   const char* state = "normal";
   std::uint32_t nodeb = 0;    ///< number of the Node-B that the UE is at
   LinkUse use;                ///< cumulative use of the UE's link
-  Bytes queued;               ///< backlog in bytes, with padding of radio frames
+  Bytes queued;               ///< bytes not yet sent over the air, with padding to whole radio frames
   double queued_seconds = 0;  ///< integral of the backlog over time in byte-seconds, cumulative
 
   // The following counters are cumulative, in IP bytes and packets. A packet forwarded between Node-Bs counts once in

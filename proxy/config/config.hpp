@@ -152,7 +152,8 @@ struct StateSettings {
 
 /// Settings of the file that keeps the most recent frames, so that they can be read after a crash of this run.
 struct LastFramesSettings {
-  std::optional<std::string> file;      ///< path of the file of last frames; no file if not set
+  /// path of the file that keeps the newest frames for use after a crash; no file if not set
+  std::optional<std::string> file;
   Bytes size{std::int64_t{64} << 20U};  ///< size in the file of the slots (places for one frame each) of all shards
   Bytes snap_length{96};                ///< maximum number of bytes stored of each frame
   bool payload = false;                 ///< true to store headers and payload, false to store headers only

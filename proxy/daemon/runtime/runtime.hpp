@@ -151,8 +151,8 @@ class Runtime {
   std::optional<WebServer> web_;
   bool failed_ = false;
   EndReason end_reason_ = EndReason::failed;  ///< how the run ended, which run() sets and the destructor records
-  bool state_lost_ = false;                   ///< true once the log reports that the state file is lost
-  bool frames_lost_ = false;                  ///< true once the log reports that the file of last frames is lost
+  bool state_lost_ = false;                   ///< true once the log reports that the state file is not written any more
+  bool frames_lost_ = false;  ///< true once the log reports that last_frames.file is not written any more
 };
 
 }  // namespace sluice::proxy

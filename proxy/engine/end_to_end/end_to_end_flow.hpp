@@ -73,8 +73,8 @@ struct KnownConnection {
   /// host has acknowledged all bytes before it, or the proxy still delivers them.
   std::array<tcp::SeqNum, 2> next;
 
-  /// For each receiving Side: right edge up to which the sender may send. It is the largest one that was advertised to
-  /// the sender, or a larger one that the proxy may still advertise.
+  /// For each receiving Side: farthest right edge that was advertised to the sender. If the connection was split, the
+  /// edge of the proxy's receive room counts if it is farther, because an ACK may still advertise it.
   std::array<tcp::SeqNum, 2> edge;
   Duration round_trip{};  ///< round-trip time of the handshake; zero while unknown
 

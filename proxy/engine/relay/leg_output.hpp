@@ -16,8 +16,8 @@ namespace sluice::proxy {
   if (side == Side::radio) return {key.server, key.ue, key.server_port, key.ue_port};
   return {key.ue, key.server, key.ue_port, key.server_port};
 }
-/// Returns source and destination address of packets that the proxy sends on `side`. `key` is the connection's key in
-/// the form of the lookup table.
+/// Returns source and destination address of packets that the proxy sends on `side`. `key` is a view of the
+/// connection's key in a KeyStore. The result is valid as long as that view.
 [[nodiscard]] inline packet::AddressesView addresses_towards(Side side, const flow::KeyView& key) {
   if (side == Side::radio) return {key.server_end, key.ue_end, key.server_port, key.ue_port};
   return {key.ue_end, key.server_end, key.ue_port, key.server_port};

@@ -57,7 +57,8 @@ static_assert(proxy::counter_count + proxy::reset_reason_count <= sent_own);
 [[nodiscard]] std::string comment_of(Decision decision);
 
 /// Set of decisions (outcomes of frames), by which a capture selects frames. named() returns the set for a reason or a
-/// frame counter ("forward_handshake"), or nothing for an unknown name. The set "own" includes every RST of the proxy.
+/// frame counter ("forward_handshake"), or nothing for an unknown name. The set "own"
+/// contains all frames that the proxy has made or withheld, with every RST of the proxy.
 class Decisions {
  public:
   [[nodiscard]] static std::optional<Decisions> named(std::string_view name);
