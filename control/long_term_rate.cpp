@@ -26,7 +26,7 @@ void LongTermRate::add(const Sample& sample) {
       seconds_ += seconds;
     }
   }
-  if (!continues || !is_bottleneck_) bottleneck_since_ = sample.now;
+  if (!continues || !is_bottleneck_ || gap > max_gap) bottleneck_since_ = sample.now;
   newest_at_ = sample.now;
   delivered_ = sample.delivered;
   origin_ = static_cast<std::uint8_t>(sample.origin);

@@ -139,7 +139,8 @@ void describe_advice(Section& s, PolicySettings& settings) {
   config::Percentage share{settings.scone_link_share};
   s.value("scone_link_share", share, {{0}, {1}},
           "share of the long-term rate of the UE's link that the senders of QUIC flows are advised at most, if that "
-          "rate is known by reports or by ACKs; scone_rate stays a limit; 0% = the link's rate has no influence");
+          "rate is known by reports or by the ACK-based controller; scone_rate stays a limit; 0% = the link's rate has "
+          "no influence");
   settings.scone_link_share = share.fraction;
 }
 

@@ -21,6 +21,9 @@ constexpr Duration shallow_threshold = std::chrono::milliseconds(5);
 /// the interval of CoDel in RFC 8290 section 5.2. Without this rule a slot keeps its place while nothing is popped. A
 /// ping would then wait behind the other flows while the window is full.
 constexpr Duration renewal = std::chrono::milliseconds(100);
+/// Largest number of slots that become sparse again by this rule within the time `renewal`. Sparse slots are served
+/// first, so more of them could leave nothing of a slow link to the other flows.
+constexpr std::uint8_t max_renewals = 2;
 
 constexpr std::uint8_t keep_flag = 1;
 
@@ -37,7 +40,7 @@ void FlowQueue::push(packet::Packet&& packet, const QueuedPacket& about, Instant
   Flow& flow = flow_[slot];
   if (flow.packets.empty()) {
     ++flows_;
-    if (flow.listed && now - flow.new_since >= renewal) unlist(slot);
+    if (flow.listed && now - flow.new_since >= renewal && may_renew(now)) unlist(slot);
   }
   if (!flow.listed && slot != held_) {
     flow.listed = true;
@@ -49,6 +52,17 @@ void FlowQueue::push(packet::Packet&& packet, const QueuedPacket& about, Instant
   flow.bytes += about.bytes;
   bytes_ += Bytes(about.bytes);
   ++packets_;
+}
+
+/// True if one more slot may become sparse again now. Counts it.
+bool FlowQueue::may_renew(Instant now) {
+  if (now - renewals_since_ >= renewal) {
+    renewals_since_ = now;
+    renewals_ = 0;
+  }
+  if (renewals_ >= max_renewals) return false;
+  ++renewals_;
+  return true;
 }
 
 void FlowQueue::hold(std::uint32_t slot) {

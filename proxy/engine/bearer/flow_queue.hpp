@@ -61,7 +61,8 @@ class FlowQueue {
   /// Returns the length, in IP bytes, of the packet that the next pop() returns. Requires any_ready().
   [[nodiscard]] Bytes next_bytes();
   /// True if the packet that the next pop() returns belongs to a sparse flow, a new flow of RFC 8290. Such a flow has
-  /// sent less than a quantum (1500 bytes) since it became active. Requires any_ready().
+  /// sent less than a quantum (1500 bytes) since it became active, or since it became sparse again. Requires
+  /// any_ready().
   [[nodiscard]] bool next_is_sparse();
   /// Returns the number of the FIFO, below `slots`, from which the next pop() takes a packet. Requires any_ready().
   [[nodiscard]] std::uint32_t next_slot() { return select(); }
@@ -121,6 +122,7 @@ class FlowQueue {
   std::uint8_t select();
   /// Removes a slot from the list that contains it. A slot is the queue of one flow.
   void unlist(std::uint8_t slot);
+  [[nodiscard]] bool may_renew(Instant now);
   /// Removes and returns the oldest packet in a slot, the queue of one flow.
   [[nodiscard]] Popped take(std::uint8_t slot);
 
@@ -128,13 +130,15 @@ class FlowQueue {
 
   std::array<Flow, slots> flow_;
   /// Slots of sparse flows (new flows of RFC 8290), which are served before the slots in `old_`. Such a flow has sent
-  /// less than a quantum (1500 bytes) since it became active.
+  /// less than a quantum (1500 bytes) since `new_since`.
   SlotList new_;
   SlotList old_;
   std::uint8_t held_ = none;  ///< slot of the flow that hold() holds back, so that pop() skips it; `none`: no flow
   std::uint32_t packets_ = 0;
   std::uint32_t flows_ = 0;
   Bytes bytes_;
+  Instant renewals_since_{};   ///< start of the interval in which `renewals_` are counted
+  std::uint8_t renewals_ = 0;  ///< number of slots that became sparse again in this interval
 };
 
 }  // namespace sluice::proxy

@@ -264,7 +264,7 @@ void ReportDispatcher::count_group(const Bearer& bearer, const ReportArrival& re
   GroupTotals& group = groups_[bearer.in_control_group() ? 1 : 0];
   ++group.reports;
   ++group.samples;
-  const bool comparable = bearer.reports().any() && last.sender == report.sender;
+  const bool comparable = bearer.reports().is_same_run(report);
   if (bearer.reports().any()) {
     times_of(shard_.times, bearer.in_control_group()).feedback_age.record(arrived - bearer.reports().omission_rx());
   }

@@ -151,6 +151,20 @@ TEST_F(FlowQueueTest, AFlowThatSendsLittleDoesNotWaitForTheRoundOfAFullWindow) {
   while (!queue.empty()) pop();
 }
 
+// Otherwise many flows that send little could leave nothing of a slow link to the others.
+TEST_F(FlowQueueTest, FewFlowsBecomeSparseAgainInTheSameTime) {
+  for (int i = 0; i < 60; ++i) push(1, 1500);
+  pop();
+  for (std::uint32_t slot = 2; slot < 22; ++slot) push(slot, 60);
+  while (queue.next_is_sparse()) pop();
+  now += 100ms;
+  for (std::uint32_t slot = 2; slot < 22; ++slot) push(slot, 60);
+  int sparse = 0;
+  for (; queue.next_is_sparse(); ++sparse) pop();
+  EXPECT_EQ(sparse, 2);
+  while (!queue.empty()) pop();
+}
+
 TEST_F(FlowQueueTest, AStandingQueueLosesPacketsMoreAndMoreOften) {
   std::array<int, 2> halves{};
   for (int i = 0; i < 40; ++i) push(1, 1500);

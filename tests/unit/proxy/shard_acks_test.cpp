@@ -431,7 +431,7 @@ TEST_F(ShardAcksAndReports, ReportsThatContradictAcksAreCountedAndIgnored) {
   EXPECT_EQ(controller(), proxy::Controller::acks);
 }
 
-// A Node-B that restarts often could otherwise report anything.
+// A restart alone does not show that the reports are right now.
 TEST_F(ShardAcksAndReports, ARestartedNodeBRemainsDistrusted) {
   hosts.open();
   go_on(100, 60ms, 0.1);
