@@ -100,6 +100,9 @@ void describe(Section& s, Config& config) {
          "prefixes of UEs behind one shared queue, such as that of an access point; their connections share a bearer");
   s.list("ue_prefixes", config.shard.ue_prefixes, {0, 1024},
          "prefixes of UEs; empty: every source address on the radio port");
+  s.value("clamp_mss", config.shard.clamp_mss,
+          "in all modes, the MSS that SYNs announce is lowered to what both ports carry, for ports with a smaller MTU "
+          "than the hosts");
   Policy prototype;
   const PolicySettings& by_default = config.shard;
   prototype.settings = by_default;

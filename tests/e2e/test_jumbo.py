@@ -67,7 +67,7 @@ def test_hosts_send_what_a_port_with_a_smaller_mtu_carries(tmp_path, port, inter
             host.sysctl("net.ipv4.tcp_mtu_probing", 0)  # a host would find the size itself after some timeouts
         wire.box.ip("link", "set", port, "mtu", 1400)
         sluice = programs.Sluice(lab, wire.box, mode="smvs", intercept=intercept, smvs={"law": "acks"},
-                                 ports={port: {"mtu": 1400}})
+                                 ports={port: {"mtu": 1400}}, clamp_mss=True)
         with traffic.Server(wire.server.socket) as server:
             client = traffic.Client(wire.server_address, wire.ue.socket, server.port)
             client.download(MEGA, seed=1)

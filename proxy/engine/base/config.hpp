@@ -97,6 +97,9 @@ struct ShardConfig : PolicySettings {
   /// the Side on which they arrive. The SYN of the host must have had an unfinished checksum too, or the device must
   /// vouch for the data (ChecksumState::partial_verified).
   std::array<bool, 2> accept_partial_checksums{};
+  /// True to lower the MSS that SYNs announce to what both ports carry, in all modes (MSS clamping). Signed SYNs keep
+  /// their MSS.
+  bool clamp_mss = false;
   /// Maximum frame length of each port, indexed by the Side of the port; see Shard::set_port().
   std::array<packet::LinkLimit, 2> ports{};
   /// True to forward in-order data of loss-free connections at once in the frame in which it was received

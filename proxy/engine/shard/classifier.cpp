@@ -177,7 +177,7 @@ ConnectionId Classifier::find(std::size_t at) const {
 inline void Classifier::handle(RxPacket& rx, ConnectionId id) {
   Registry& registry = shard_.registry;
   if (rx.is_tcp() && rx.segment().flags.syn()) [[unlikely]] {
-    clamp_mss(rx);
+    if (shard_.config.clamp_mss) clamp_mss(rx);
     if (parts_.flows.has_pending()) id = find_after_reset(rx, id);
   }
   if (rx.is_tcp() && registry.connections().is_flow(id) && registry.flow(id).phase == FlowPhase::split &&

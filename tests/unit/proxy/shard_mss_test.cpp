@@ -24,6 +24,7 @@ class ShardMss : public testing::TestWithParam<Way> {
     config.mode = GetParam().mode;
     config.intercept = GetParam().intercept;
     config.ports = {packet::LinkLimit{.mtu = radio}, packet::LinkLimit{.mtu = core}};
+    config.clamp_mss = true;
     return config;
   }
 };
@@ -67,6 +68,15 @@ TEST_P(ShardMss, AnMssThatFitsStays) {
   EXPECT_EQ(lab.count(Counter::mss_clamped), 0U);
 }
 
+TEST_P(ShardMss, ByDefaultSynsPassUntouched) {
+  proxy::ShardConfig config = narrow(1280, 1500);
+  config.clamp_mss = false;
+  ProxyLab lab(config);
+  ScriptedHosts hosts(lab);
+  hosts.send_syn();
+  EXPECT_EQ(lab.next(Side::core)->segment().syn.mss, 1460);
+}
+
 TEST_P(ShardMss, AChangedMtuAppliesToTheNextSyn) {
   ProxyLab lab(narrow(1500, 1500));
   ScriptedHosts hosts(lab);
@@ -79,6 +89,7 @@ TEST_P(ShardMss, AChangedMtuAppliesToTheNextSyn) {
 TEST(ShardMssOfALeg, ASplitLegSendsSegmentsOfTheClampedSize) {
   proxy::ShardConfig config = shard_config();
   config.ports = {packet::LinkLimit{.mtu = 1400}, packet::LinkLimit{.mtu = 9000}};
+  config.clamp_mss = true;
   ProxyLab lab(config);
   ScriptedHosts hosts(lab);
   hosts.options.mss = 8960;
