@@ -8,29 +8,13 @@
 
 #include "dataplane/packet/checksum.hpp"
 #include "dataplane/packet/headers.hpp"
+#include "dataplane/packet/parse_options.hpp"
 
 namespace sluice::packet {
 namespace {
 
 constexpr std::size_t mss_length = 4;    ///< length of the MSS option: kind, length, and two bytes of value
 constexpr std::size_t checksum_at = 16;  ///< offset of the checksum in the TCP header
-
-/// Calls visit(offset) with the offset in `frame` of each MSS value among the TCP options between `at` and `end`. Stops
-/// at an option with an invalid length, as the reader of options does.
-template <typename Visit>
-void for_each_mss(const std::uint8_t* frame, std::size_t at, std::size_t end, Visit&& visit) {
-  while (at < end && frame[at] != tcp_option::end) {
-    if (frame[at] == tcp_option::nop) {
-      ++at;
-      continue;
-    }
-    if (at + 1 >= end) return;
-    const std::size_t length = frame[at + 1];
-    if (length < 2 || at + length > end) return;
-    if (frame[at] == tcp_option::mss && length == mss_length) visit(at + 2);
-    at += length;
-  }
-}
 
 /// Returns the checksum of a TCP segment after the 16-bit value at `offset` in that segment changes. The values and the
 /// checksum are in memory order. A value at an odd offset lies in two words of the sum, with its bytes exchanged.
@@ -42,25 +26,22 @@ std::uint16_t updated(std::uint16_t checksum, std::size_t offset, std::uint16_t 
 }  // namespace
 
 bool lower_mss(Packet& packet, Parsed& parsed, std::uint16_t most) noexcept {
-  const std::size_t tcp = parsed.l4_offset;
-  const std::size_t options = tcp + tcp_length;
-  bool exceeds = false;
-  for_each_mss(packet.data(), options, parsed.payload_offset,
-               [&](std::size_t at) { exceeds = exceeds || load_be16(packet.data() + at) > most; });
-  if (!exceeds) return false;
   const ChecksumState state = verify_tcp_checksum(packet, parsed);
   if (state == ChecksumState::bad) return false;
-  std::uint8_t* const frame = packet.data();
-  std::uint8_t* const checksum = frame + tcp + checksum_at;
-  for_each_mss(frame, options, parsed.payload_offset, [&](std::size_t at) {
-    const std::uint16_t before = load16(frame + at);
-    if (load_be16(frame + at) <= most) return;
-    store_be16(frame + at, most);
+  std::uint8_t* const tcp = packet.data() + parsed.l4_offset;
+  const std::size_t length = std::size_t{parsed.payload_offset} - parsed.l4_offset - tcp_length;
+  bool lowered = false;
+  for_each_option({tcp + tcp_length, length}, [&](std::size_t option, std::size_t option_length) {
+    const std::size_t at = tcp_length + option + 2;
+    if (tcp[at - 2] != tcp_option::mss || option_length != mss_length || load_be16(tcp + at) <= most) return;
+    const std::uint16_t before = load16(tcp + at);
+    store_be16(tcp + at, most);
     if (state == ChecksumState::good)
-      store16(checksum, updated(load16(checksum), at - tcp, before, load16(frame + at)));
+      store16(tcp + checksum_at, updated(load16(tcp + checksum_at), at, before, load16(tcp + at)));
+    lowered = true;
   });
-  parsed.segment.syn.mss = std::min(parsed.segment.syn.mss, most);
-  return true;
+  if (lowered) parsed.segment.syn.mss = std::min(parsed.segment.syn.mss, most);
+  return lowered;
 }
 
 }  // namespace sluice::packet

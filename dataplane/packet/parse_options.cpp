@@ -154,21 +154,10 @@ UnknownOptions read_options(std::span<const std::uint8_t> options, bool ipv6, tc
     if (ipv6) segment.syn.mss = 1220;  // RFC 9293 section 3.7.1, if the option is missing
   }
   UnknownOptions unknown;
-  std::size_t at = 0;
-  while (at < options.size() && options[at] != tcp_option::end) {
-    if (options[at] == tcp_option::nop) {
-      ++at;
-      continue;
-    }
-    const std::size_t left = options.size() - at;
-    if (left < 2 || options[at + 1] < 2 || options[at + 1] > left) {
-      unknown.bits |= UnknownOptions::malformed;
-      break;
-    }
-    const std::size_t length = options[at + 1];
+  const auto read = [&](std::size_t at, std::size_t length) {
     unknown.bits = static_cast<std::uint8_t>(unknown.bits | read_option(options.subspan(at, length), segment));
-    at += length;
-  }
+  };
+  if (!for_each_option(options, read)) unknown.bits |= UnknownOptions::malformed;
   return unknown;
 }
 

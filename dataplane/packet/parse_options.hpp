@@ -5,10 +5,30 @@
 #include <span>
 #include <string_view>
 
+#include "dataplane/packet/headers.hpp"
 #include "dataplane/packet/parse.hpp"
 #include "dataplane/packet/segment.hpp"
 
 namespace sluice::packet {
+
+/// Calls visit(at, length) for each TCP option except NOPs; `at` is its offset in `options`. Returns false if it stops
+/// early at an option with an invalid length.
+template <typename Visit>
+bool for_each_option(std::span<const std::uint8_t> options, Visit&& visit) {
+  std::size_t at = 0;
+  while (at < options.size() && options[at] != tcp_option::end) {
+    if (options[at] == tcp_option::nop) {
+      ++at;
+      continue;
+    }
+    const std::size_t left = options.size() - at;
+    if (left < 2 || options[at + 1] < 2 || options[at + 1] > left) return false;
+    const std::size_t length = options[at + 1];
+    visit(at, length);
+    at += length;
+  }
+  return true;
+}
 
 /// Reads TCP options (RFC 9293 section 3.2, RFC 7323, RFC 2018) into `segment`. `ipv6` selects the MSS that applies if
 /// a SYN has no MSS option. Returns which unsupported options were found. Reading stops at an option with an invalid

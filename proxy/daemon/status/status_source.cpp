@@ -312,13 +312,12 @@ Json StatusSource::groups() const {
   for (std::size_t i = 0; i < names.size(); ++i) {
     const GroupTotals sum = group(i);
     const GroupTimes taken = times(i);
-    const auto samples = static_cast<double>(sum.samples);
     list.push_back({{"group", names.at(i)},
                     {"reports", sum.reports},
                     {"queue_samples", sum.samples},
                     {"transmitted_bytes", sum.transmitted},
                     {"dropped_bytes", sum.dropped},
-                    {"queue_mean_bytes", sum.samples > 0 ? Json(sum.queue_bytes / samples) : Json()},
+                    {"queue_mean_bytes", mean(sum.queue_bytes, sum.samples)},
                     {"queue_delay_samples", sum.delay_samples},
                     {"queue_delay_mean_ms", mean(1000 * sum.queue_delay_s, sum.delay_samples)},
                     {"observed_decisions", sum.observed.decisions},

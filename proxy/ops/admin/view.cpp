@@ -31,6 +31,14 @@ Json narrowed(const Json& list, std::span<const Column> columns) {
   return rows;
 }
 
+/// Adds the columns in `more` to `columns` if `key` has a value other than null in any item of the list.
+void add_if_known(std::vector<Column>& columns, const Json& list, const char* key, std::span<const Column> more) {
+  const bool known = std::any_of(list.begin(), list.end(), [key](const Json& item) {
+    return item.is_object() && item.contains(key) && !item[key].is_null();
+  });
+  if (known) columns.insert(columns.end(), more.begin(), more.end());
+}
+
 /// Returns the rows of the table of bearers. The column of waiting cross traffic (packets of no tracked connection,
 /// such as QUIC) is included if any bearer has such traffic. The long-term rate is included if it is known. The columns
 /// of mode observe, in which no decision is applied, are included if any bearer has a value for them.
@@ -40,14 +48,8 @@ Json bearers(const Json& list) {
     return item.is_object() && item.contains("cross_traffic_waiting_bytes") && item["cross_traffic_waiting_bytes"] > 0;
   });
   if (waiting) columns.insert(columns.end(), std::begin(waiting_columns), std::end(waiting_columns));
-  const bool long_term = std::any_of(list.begin(), list.end(), [](const Json& item) {
-    return item.is_object() && item.contains("long_term_rate_bps") && !item["long_term_rate_bps"].is_null();
-  });
-  if (long_term) columns.insert(columns.end(), std::begin(long_term_columns), std::end(long_term_columns));
-  const bool observed = std::any_of(list.begin(), list.end(), [](const Json& item) {
-    return item.is_object() && item.contains("observed_window_bytes") && !item["observed_window_bytes"].is_null();
-  });
-  if (observed) columns.insert(columns.end(), std::begin(observed_columns), std::end(observed_columns));
+  add_if_known(columns, list, "long_term_rate_bps", long_term_columns);
+  add_if_known(columns, list, "observed_window_bytes", observed_columns);
   return narrowed(list, columns);
 }
 
