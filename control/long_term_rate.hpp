@@ -11,7 +11,8 @@ namespace sluice::control {
 /// bottleneck. Only such times count, because at other times the rate is that of the sources. An outage while data
 /// waits counts as zero. Older samples lose weight over `period`, whether or not new ones come.
 ///
-/// An object whose bytes are all zero is empty. State and work are constant. Reads no clock; thread: its owner's.
+/// An object whose bytes are all zero is empty. Memory and work per sample are constant. Reads no clock. Not
+/// thread-safe.
 class LongTermRate {
  public:
   /// Time constant of the mean. It is the monitoring period of SCONE, over which a receiver keeps an advised rate.
@@ -55,7 +56,7 @@ class LongTermRate {
   double bytes_ = 0;    ///< delivered bytes of the counted times, weighted by age at `newest_at_`
   double seconds_ = 0;  ///< sum of the counted times in s, weighted by age at `newest_at_`
   Instant newest_at_{};
-  Instant bottleneck_since_{};  ///< start of the present time without a sample that shows no bottleneck
+  Instant bottleneck_since_{};  ///< time since which each sample has shown the link as the bottleneck
   std::uint64_t delivered_ = 0;
   std::uint8_t origin_ = 0;  ///< origin of the newest sample; zero: the next sample is compared with none
   bool is_bottleneck_ = false;

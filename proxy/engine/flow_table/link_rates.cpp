@@ -67,10 +67,6 @@ void LinkRates::inherit(const Bearer& bearer, const Bearer& before) {
   rates_[bearer.id].restart();
 }
 
-void LinkRates::pause(const Bearer& bearer) {
-  if (any_ && !bearer.rate_control().has_timely_reports()) rates_[bearer.id].restart();
-}
-
 void LinkRates::forget(const Bearer& bearer) {
   if (any_) rates_[bearer.id] = {};
 }

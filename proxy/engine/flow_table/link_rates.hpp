@@ -43,9 +43,6 @@ class LinkRates {
   void inherit(const Bearer& bearer, const Bearer& before);
   /// Discards the rate of a bearer that ends, because another UE may get its place.
   void forget(const Bearer& bearer);
-  /// Records that the bearer is not sampled from now on, because it sends nothing. A time without samples does not
-  /// count.
-  void pause(const Bearer& bearer);
 
  private:
   flow::LazyArray<control::LongTermRate> rates_;  ///< long-term rates, by Bearer::id

@@ -189,8 +189,6 @@ void Registry::scan_histories(Instant now) {
       if (policies_.advises_link_rates()) [[unlikely]]
         link_rates_.sample(bearer, now);
       bearer.sent().release_idle(now, pool);
-      // Without a history the bearer is not sampled, so the next sample does not continue the last one.
-      if (!pool.contains(history_cursor_)) link_rates_.pause(bearer);
     }
     ++history_cursor_;
   }

@@ -188,6 +188,26 @@ TEST(SconeAdvice, IsMeasuredFromBursts) {
   EXPECT_LE(advised, 8.1);
 }
 
+// A download that ends while its data waits leaves a last sample of a full link. The pause after it does not count.
+TEST(SconeAdvice, PausesAfterStoppedDownloadsDoNotCount) {
+  Network network({});
+  for (int i = 0; i < 20; ++i) network.download(i * 12s, i * 12s + 5s);
+  const double advised = network.advised_at(230s);
+  EXPECT_GE(advised, 8 * 0.9 / signal_step);
+  EXPECT_LE(advised, 8.1);
+}
+
+// Below about 0.2 Mb/s the packets to a UE are too far apart for samples.
+TEST(SconeAdvice, IsUnknownOnVerySlowLinks) {
+  const auto advised = [](double mbps) {
+    Network network({.link_bps = mbps * 1e6});
+    network.download(0s, 400s);
+    return network.advised_at(300s);
+  };
+  EXPECT_EQ(advised(0.1), 0);
+  expect_rate_of(advised(0.3), 0.3);
+}
+
 TEST(SconeAdvice, IsTheRateOfAllTrafficToTheUe) {
   for (const proxy::CrossTraffic cross_traffic : {proxy::CrossTraffic::queue, proxy::CrossTraffic::forward}) {
     Network network({.cross_traffic = cross_traffic});
