@@ -1,3 +1,5 @@
+// Comparison of a Node-B's reports with the UE's ACKs. AckController calls on_acknowledged() for each ACK and
+// on_report() for each report. Invariant: `transmitted_` and `acknowledged_` count the same intervals between reports.
 #include "control/ack_based/report_check.hpp"
 
 #include <algorithm>
@@ -31,7 +33,7 @@ bool is_implausible(Duration queued_for, Duration round_trip) {
 }  // namespace
 
 void ReportCheck::on_acknowledged(Bytes delivered, Duration round_trip) {
-  acknowledged_ += static_cast<std::uint64_t>(greater(delivered, Bytes{}).count());
+  newly_acknowledged_ += static_cast<std::uint64_t>(greater(delivered, Bytes{}).count());
   max_rtt_ = greater(max_rtt_, round_trip);
 }
 
@@ -41,28 +43,34 @@ void ReportCheck::on_report(Instant now, std::uint64_t transmitted, Duration que
     if (is_implausible(queued_for, max_rtt_)) ++implausible_;
     max_rtt_ = Duration::zero();
   }
-  if (!began_ || transmitted < transmitted_before_) {
-    began_ = true;
-  } else if (now - period_began_ < period) {
-    return;
-  } else {
-    end_period(transmitted);
+  add_interval(transmitted);
+  if (began_) {
+    if (now - period_began_ < period) return;
+    end_period();
   }
+  began_ = true;
   period_began_ = now;
-  transmitted_before_ = transmitted;
-  acknowledged_ = 0;
+  transmitted_ = acknowledged_ = 0;
   reports_ = implausible_ = 0;
 }
 
-std::optional<bool> ReportCheck::contradicts(std::uint64_t transmitted) const {
-  if (reports_ > 0 && implausible_ == reports_) return true;
-  if (acknowledged_ < min_acknowledged) return std::nullopt;
-  const auto reported = static_cast<double>(transmitted - transmitted_before_);
-  return reported < min_share * static_cast<double>(acknowledged_);
+void ReportCheck::add_interval(std::uint64_t transmitted) {
+  if (transmitted >= last_transmitted_) {
+    transmitted_ += transmitted - last_transmitted_;
+    acknowledged_ += newly_acknowledged_;
+  }
+  last_transmitted_ = transmitted;
+  newly_acknowledged_ = 0;
 }
 
-void ReportCheck::end_period(std::uint64_t transmitted) {
-  const std::optional<bool> contradicted = contradicts(transmitted);
+std::optional<bool> ReportCheck::contradicts() const {
+  if (reports_ > 0 && implausible_ == reports_) return true;
+  if (acknowledged_ < min_acknowledged) return std::nullopt;
+  return static_cast<double>(transmitted_) < min_share * static_cast<double>(acknowledged_);
+}
+
+void ReportCheck::end_period() {
+  const std::optional<bool> contradicted = contradicts();
   if (!contradicted) return;
   if (*contradicted) {
     agreeing_ = 0;

@@ -18,8 +18,9 @@ class ReportCheck {
   /// Records that the UE has received `delivered` more IP bytes. `round_trip` is the RTT of the newest segment; zero:
   /// unknown. Calls before the first report have no effect on later results, because that report begins the comparison.
   void on_acknowledged(Bytes delivered, Duration round_trip);
-  /// Records a Node-B report. `transmitted` is the Node-B's cumulative count of transmitted bytes. `queued_for` is the
-  /// reported queue divided by the recent rate, which is the time until the queue is transmitted.
+  /// Records a Node-B report. `transmitted` is the Node-B's cumulative count of transmitted bytes. If it is less than
+  /// in the report before, the counter has restarted, and the ACKs between both reports are not compared with it.
+  /// `queued_for` is the reported queue divided by the recent rate, which is the time until the queue is transmitted.
   void on_report(Instant now, std::uint64_t transmitted, Duration queued_for);
   /// Discards all state, because the reports now come from another Node-B with new counters.
   void restart() { *this = ReportCheck{}; }
@@ -32,17 +33,20 @@ class ReportCheck {
   [[nodiscard]] bool is_suspected() const { return contradicted_ > 0; }
 
  private:
-  /// Ends a period of two seconds, and updates whether the Node-B reports are trusted. `transmitted` is the Node-B's
-  /// cumulative count of transmitted bytes.
-  void end_period(std::uint64_t transmitted);
-  /// True if the Node-B reports of the present period of two seconds contradict the ACKs, by their queues or by the
-  /// count `transmitted`. Returns nothing if the queues do not, and the UE has acknowledged too few bytes to check the
-  /// count. `transmitted` is the Node-B's cumulative count of transmitted bytes.
-  [[nodiscard]] std::optional<bool> contradicts(std::uint64_t transmitted) const;
+  /// Adds the bytes that were transmitted and acknowledged since the last report to the present period of two seconds.
+  /// `transmitted` is the Node-B's cumulative count of transmitted bytes.
+  void add_interval(std::uint64_t transmitted);
+  /// Ends a period of two seconds, and updates whether the Node-B reports are trusted.
+  void end_period();
+  /// True if the Node-B reports of the present period of two seconds contradict the ACKs. Their queues may be
+  /// implausible, or they count too few transmitted bytes. Returns nothing if the queues are plausible and the UE has
+  /// acknowledged too few bytes to check the count.
+  [[nodiscard]] std::optional<bool> contradicts() const;
 
   Instant period_began_{};
-  /// the Node-B's count of transmitted bytes when the present period of two seconds began
-  std::uint64_t transmitted_before_ = 0;
+  std::uint64_t last_transmitted_ = 0;    ///< the Node-B's cumulative count of transmitted bytes in its last report
+  std::uint64_t newly_acknowledged_ = 0;  ///< bytes acknowledged since the last Node-B report
+  std::uint64_t transmitted_ = 0;   ///< bytes that the Node-B has transmitted in the present period of two seconds
   std::uint64_t acknowledged_ = 0;  ///< bytes acknowledged in the present period of two seconds
   Duration max_rtt_{};              ///< longest RTT since the last Node-B report
   /// Number of Node-B reports of the present period of two seconds that could be compared with an RTT.

@@ -26,6 +26,8 @@ class ReportsOfAUe : public testing::Test {
     }
   }
 
+  void restart_counter() { transmitted_ = 0; }
+
   ReportCheck check_;
 
  private:
@@ -78,14 +80,28 @@ TEST_F(ReportsOfAUe, OfAnotherNodeBAreTrustedAtFirst) {
   EXPECT_TRUE(check_.trusted());
 }
 
-TEST(ReportCheck, ACounterThatRunsBackwardsRestartsTheCheck) {
-  ReportCheck check;
-  Instant now(1h);
-  for (int i = 0; i < 100; ++i, now += 1s) {
-    check.on_acknowledged(Bytes(1'250'000), 40ms);
-    check.on_report(now, static_cast<std::uint64_t>(i % 5) * 1'250'000, 20ms);
+TEST_F(ReportsOfAUe, AreTrustedIfTheirCounterOftenRestarts) {
+  for (int i = 0; i < 20; ++i) {
+    go_on(1s, 1);
+    restart_counter();
   }
-  EXPECT_TRUE(check.trusted());
+  EXPECT_TRUE(check_.trusted());
+}
+
+TEST_F(ReportsOfAUe, AreDistrustedAlsoIfTheirCounterOftenRestarts) {
+  for (int i = 0; i < 5; ++i) {
+    go_on(1s, 0.5);
+    restart_counter();
+  }
+  EXPECT_FALSE(check_.trusted());
+}
+
+TEST_F(ReportsOfAUe, AreDistrustedForLongQueuesAlsoIfTheirCounterOftenRestarts) {
+  for (int i = 0; i < 6; ++i) {
+    go_on(1s, 1, 500ms);
+    restart_counter();
+  }
+  EXPECT_FALSE(check_.trusted());
 }
 
 TEST(ReportCheck, AUeThatReceivesNothingProvesNothing) {
