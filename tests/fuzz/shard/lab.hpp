@@ -141,8 +141,8 @@ class Lab final : public Transmitter {
     require(counters.received() == received_);
     std::uint64_t outcomes = counters[Counter::optimised];
     for (const std::size_t outcome : untouched()) outcomes += counters.at(outcome);
-    // A frame that waits in the queue of its UE has no outcome yet.
-    require(outcomes <= received_ && received_ - outcomes <= counters[Counter::cross_traffic_queued]);
+    // A frame that waits in the queue of its UE has no outcome yet, and its buffer is in use.
+    require(outcomes <= received_ && received_ - outcomes <= pools_.shard.in_use());
     require(counters[Counter::transmitted_radio] + counters[Counter::transmitted_core] == transmitted_);
     for (std::size_t i = 0; i < counter_count; ++i) {
       require(counters.at(i) >= before_[i] && counters.at(i) - before_[i] < 1'000'000);
