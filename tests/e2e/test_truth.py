@@ -104,6 +104,20 @@ def test_a_client_that_vanishes(path, server):
     assert any("Reset" in failure or "Pipe" in failure for failure in server.failures[before:])
 
 
+def test_a_near_server_has_a_known_round_trip_after_the_handshake(path):
+    """An unknown one has a retransmission timeout of a second, so that a lost first segment costs that long."""
+    if path.is_bridge:
+        pytest.skip("a bridge measures no round trip")
+    with path.wire.server.socket() as listener, path.wire.ue.socket() as client:
+        listener.bind(("", 0))
+        listener.listen(1)
+        client.connect((path.wire.server_address, listener.getsockname()[1]))
+        ours = f"{client.getsockname()[0]} {client.getsockname()[1]}"
+        flow = next(flow for flow in path.sluice.ask("flows") if flow["ue"] == ours)
+        assert flow["core_srtt_ms"] is not None
+        assert flow["core_rto_ms"] < 1000
+
+
 @pytest.mark.real_time
 def test_no_delay_for_interactive_traffic(path):
     """A byte, its answer, a thousand times: nothing may sit on a lone small segment."""

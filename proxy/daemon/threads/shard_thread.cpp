@@ -130,15 +130,18 @@ void ShardThread::prepare() {
 
 void ShardThread::poll() {
   while (!channel_.stop.load(std::memory_order_relaxed)) {
-    const Instant now = dpdk::now();
-    const bool due = shard_.next_deadline() <= now;
-    take_policies(now);
-    take_ports(now);
+    const Instant start = dpdk::now();
+    const bool due = shard_.next_deadline() <= start;
+    take_policies(start);
+    take_ports(start);
     output_.taps = channel_.taps.current();
-    take_trace(now);
-    const bool reported = take_reports(now);
-    const bool commanded = process_commands(now);
-    const bool from_radio = take_packets(Side::radio, now);
+    take_trace(start);
+    const bool reported = take_reports(start);
+    const bool commanded = process_commands(start);
+    const bool from_radio = take_packets(Side::radio, start);
+    // A near server may answer a SYN from the radio port within this iteration. With the time of its start, the answer
+    // would show a round trip of zero, which means "unknown".
+    const Instant now = from_radio ? dpdk::now() : start;
     const bool from_core = take_packets(Side::core, now);
     shard_.advance(now);
     if (config_.status_period) collect_statuses(now, reported);
