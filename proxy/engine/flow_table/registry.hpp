@@ -57,7 +57,8 @@ class Registry {
   FlowId open(const flow::FlowKey& key, flow::KeyTag tag, PolicyIndex policy, Instant now);
   /// Returns the key of a flow.
   [[nodiscard]] flow::FlowKey key_of(FlowId id) const { return connections_.key_of(id); }
-  [[nodiscard]] flow::FlowKey key_of(const Flow& flow) const { return key_of(flows_.index_of(flow)); }
+  [[nodiscard]] FlowId id_of(const Flow& flow) const { return flows_.index_of(flow); }
+  [[nodiscard]] flow::FlowKey key_of(const Flow& flow) const { return key_of(id_of(flow)); }
   /// Returns a view of a flow's key for writing packet headers. `ip_version` must be the IP version of the flow.
   [[nodiscard]] flow::KeyView view_of(const Flow& flow, std::uint8_t ip_version) const {
     return connections_.view_of(flows_.index_of(flow), ip_version);

@@ -116,6 +116,14 @@ enum class UplinkAnswers : std::uint8_t {
   ignore  ///< answers are not counted, and the download is forwarded at once
 };
 
+/// Selects how a split upload of a UE is limited while the UE has downloads under the ACK-based controller.
+enum class Uploads : std::uint8_t {
+  /// The window that the proxy advertises to the UE keeps the queue of the UE's modem short
+  /// (control/ack_based/upload_window.hpp).
+  limit,
+  forward  ///< only the proxy's memory limits the window
+};
+
 /// Settings of mode smvs: those of the sliding-mode controller, and those of the ACK-based controller that can replace
 /// it.
 struct SmvsSettings {
@@ -127,6 +135,7 @@ struct SmvsSettings {
   control::DelayBasedParameters acks;
   CrossTraffic cross_traffic = CrossTraffic::queue;
   UplinkAnswers uplink_answers = UplinkAnswers::ignore;
+  Uploads uploads = Uploads::limit;
   /// Size of a short flow: a flow that has sent fewer bytes gets priority over other flows of its UE; 0 means no
   /// priority.
   Bytes short_flow{256 * 1024};

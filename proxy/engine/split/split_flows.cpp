@@ -27,7 +27,7 @@ SplitFlows::SplitFlows(const ShardContext& shard, EndToEndFlows& end_to_end, Flo
     : shard_(shard),
       ack_limit_(shard.config.limits),
       buffer_quota_(shard.config, shard.budget),
-      receive_windows_(shard.registry, shard.config.limits.max_flows, buffer_quota_, ack_limit_),
+      receive_windows_(shard.registry, shard.config.limits, buffer_quota_, ack_limit_),
       flow_controllers_(shard.registry, shard.config.limits.max_flows),
       budget_sharing_(shard.config.limits.max_flows),
       flow_timers_(shard, buffer_quota_),

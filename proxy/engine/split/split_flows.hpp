@@ -70,6 +70,7 @@ class SplitFlows {
   /// Removes the flow from the rate controllers of `bearer`, because the flow ends or moves to another bearer.
   void leave(Flow& flow, FlowId id, Bearer& bearer) {
     flow_controllers_.forget(flow, bearer);
+    receive_windows_.forget_upload(flow);
     if (bearer.rate_control().uses_ack_feedback()) budget_sharing_.forget(id, bearer);
   }
   [[nodiscard]] Handback& handback() { return handback_; }
@@ -226,11 +227,16 @@ class SplitFlows {
     if (!journal_.keeps()) return;
     if (const bool exposed = relay::exposing(flow); exposed != flow.journaled) write_journal(flow, id, exposed);
   }
-  /// Passes the size of the UE's data segments to the bearer's controller. Pure acknowledgements do not count.
-  static void count_uploaded(Bearer& bearer, std::span<const packet::Parsed> parsed, Instant now) {
+  /// Counts the UE's data segments in the limit of its uploads, and passes their size to the bearer's controller unless
+  /// that limit keeps the queue of the UE's modem short. Pure acknowledgements do not count.
+  void count_uploaded(Bearer& bearer, FlowId id, std::span<const packet::Parsed> parsed, Instant now) {
     Bytes bytes;
-    for (const packet::Parsed& each : parsed) bytes += each.segment.payload_len != 0 ? Bytes(each.ip_length) : Bytes{};
-    if (bytes > Bytes{}) bearer.count_uploaded(bytes, now);
+    Bytes payload;
+    for (const packet::Parsed& each : parsed) {
+      payload += Bytes(each.segment.payload_len);
+      bytes += each.segment.payload_len != 0 ? Bytes(each.ip_length) : Bytes{};
+    }
+    if (bytes > Bytes{} && !receive_windows_.count_upload(id, payload, now)) bearer.count_uploaded(bytes, now);
   }
   /// Adds received segments of a split connection to the shard's byte counters and to the connection's record. Adds
   /// data from the UE to the uplink bytes that its controller counts.
@@ -239,7 +245,7 @@ class SplitFlows {
     for (const packet::Parsed& each : parsed) bytes += each.ip_length;
     Bearer& bearer = shard_.registry.bearer(flow.bearer);
     const bool controlled = bearer.rate_control().is_rate_controlled();
-    if (in == Side::radio && bearer.rate_control().uses_ack_feedback()) count_uploaded(bearer, parsed, now);
+    if (in == Side::radio && bearer.rate_control().uses_ack_feedback()) count_uploaded(bearer, id, parsed, now);
     shard_.counters.add_controlled_bytes(controlled, bytes + parsed.size() * parsed.front().ip_offset);
     shard_.records.count(ConnectionRecords::Table::split, id, in, bytes, parsed.size());
   }

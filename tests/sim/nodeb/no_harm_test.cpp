@@ -330,5 +330,33 @@ TEST(NoHarm, ASingleDownloadContinuesBesideAnUpload) {
   }
 }
 
+// The window of the uploads keeps the modem's queue short, so that ACKs and pings of the UE do not wait for seconds.
+TEST(NoHarm, UploadsLeaveTheModemsQueueShortBesideADownload) {
+  for (const auto& [uploads, rate] : {std::pair<std::string, std::string>("1", "300kb/s"),
+                                      {"1", "1Mb/s"},
+                                      {"1", "5Mb/s"},
+                                      {"4", "1Mb/s"},
+                                      {"4", "5Mb/s"}}) {
+    SCOPED_TRACE(uploads + " uploads, " + rate);
+    const std::string network =
+        "duration: 40s\nwarmup: 15s\nserver_proxy: {delay: 20ms}\nproxy_nodeb: {delay: 10ms}\ncell:\n"
+        "  uplink: {delay: 0ms, rate: " +
+        rate +
+        ", buffer: 128KiB}\n  ues:\n    - {address: 10.45.0.2, frame: 0B, buffer: unlimited, channel: {type: "
+        "constant, "
+        "rate: 10Mb/s}}\napps: [{type: bulk}, {type: bulk, direction: upload, start: 3s, connections: " +
+        uploads +
+        "}, {type: game, start: 0s, tick: 100ms, down: 32B, up: 24B}]\noutput: {flows: true}\nmodes: [smvs]\n";
+    const auto results = [&](const std::string& treatment) {
+      return run_all("smvs: {law: acks, uploads: " + treatment + "}\n" + network).front();
+    };
+    const RunResult limited = results("limit");
+    const RunResult forwarded = results("forward");
+    EXPECT_GT(limited.throughput_bps, 0.8 * 10e6) << "0.1 to 9.7 Mb/s without the limit";
+    EXPECT_LT(limited.figures.at("game_up_p95_ms"), std::max(400.0, forwarded.figures.at("game_up_p95_ms") / 4));
+    EXPECT_LT(limited.figures.at("game_up_p95_ms"), forwarded.figures.at("game_up_p95_ms"));
+  }
+}
+
 }  // namespace
 }  // namespace sluice::emulator
