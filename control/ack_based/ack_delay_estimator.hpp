@@ -21,6 +21,8 @@ class AckDelayEstimator {
   /// Returns the newest known ACK delay (time that an ACK waits for the uplink); zero if none was known within the last
   /// second.
   [[nodiscard]] Duration newest() const { return newest_; }
+  /// Returns the arrival time of the newest ACK whose delay (wait for the uplink) was known; zero if there was none.
+  [[nodiscard]] Instant known_at() const { return newest_at_; }
   /// Returns the exponential mean of the ACK delay (time that an ACK waits for the uplink) over about 32 ACK samples.
   [[nodiscard]] Duration mean() const { return mean_; }
   /// Returns the greatest recent ACK delay (time that an ACK waits for the uplink); zero if none is known. It decays

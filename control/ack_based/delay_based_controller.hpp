@@ -180,6 +180,8 @@ class DelayBasedController {
   /// Returns the newest known ACK delay (time that an ACK waits for the uplink); zero if none was known within the last
   /// second.
   [[nodiscard]] Duration ack_delay() const { return ack_delay_.newest(); }
+  /// Returns the arrival time of the newest ACK whose delay (wait for the uplink) was known; zero if there was none.
+  [[nodiscard]] Instant ack_delay_known_at() const { return ack_delay_.known_at(); }
   /// Returns the greatest recent ACK delay (time that an ACK waits for the uplink); zero if none is known. It decays
   /// with a time constant of 0.5 s.
   [[nodiscard]] Duration max_ack_delay() const { return ack_delay_.max(); }

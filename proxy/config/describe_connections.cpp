@@ -78,6 +78,11 @@ constexpr Choice<UplinkAnswers> uplink_answers[] = {
      "agree"},
     {"ignore", UplinkAnswers::ignore, "the download is forwarded at once"}};
 
+constexpr Choice<Uplink> uplinks[] = {{"forward", Uplink::forward, "all packets are forwarded"},
+                                      {"aqm", Uplink::aqm,
+                                       "some packets of its largest uploads are dropped, or marked if they support "
+                                       "ECN, until the wait is short (CoDel)"}};
+
 /// Group of `smvs` keys that have an effect only with certain values of other keys. used() returns true if the settings
 /// have such values; otherwise the keys of the group are refused.
 struct KeysInUse {
@@ -116,6 +121,9 @@ void describe_smvs(Section& s, SmvsSettings& smvs, bool at_both_ends) {
            "active TCP connection; only with cross_traffic queue");
   s.choice("uploads", smvs.uploads, uploads_choices,
            "treatment of split uploads of a UE under the ACK-based controller");
+  s.choice("uplink", smvs.uplink, uplinks,
+           "treatment of a UE's uploads, by TCP, QUIC or others, while the timestamps of its TCP ACKs show a long wait "
+           "for its uplink; needs the ACK-based controller");
   s.value("short_flow", smvs.short_flow, {Bytes(0), Bytes(1 << 30)},
           "size up to which a flow is short. Short flows precede other flows of the bearer: report-based control "
           "serves them first, ACK-based control grants them four fifths of the window; 0B = no preference");

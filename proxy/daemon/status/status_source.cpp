@@ -410,6 +410,8 @@ double mean_of(double sum, std::uint64_t count) {
 Json to_json(const BearerInfo& bearer, Instant now) {
   const bool reported = bearer.reported_at != Instant{};
   const RadioQueueView queue = radio_queue_of(bearer, now);
+  const bool is_uplink_known =
+      bearer.uplink_wait_at != Instant{} && now - bearer.uplink_wait_at <= std::chrono::seconds(1);
   return {{"ue", bearer.ue.to_string()},
           {"mode", bearer.mode},
           {"policy", bearer.policy},
@@ -432,6 +434,8 @@ Json to_json(const BearerInfo& bearer, Instant now) {
           {"unsent_bytes", bearer.unsent.count()},
           {"waiting_flows", bearer.waiting},
           {"cross_traffic_waiting_bytes", bearer.cross_traffic_waiting.count()},
+          {"uplink_wait_ms", is_uplink_known ? Json(to_milliseconds(bearer.uplink_wait)) : Json()},
+          {"uplink_signals", bearer.uplink_signals},
           {"injected_bytes", bearer.injected},
           {"queue_source", queue.source != nullptr ? Json(queue.source) : Json()},
           {"queue_bytes", queue.source != nullptr ? Json(queue.queue.count()) : Json()},

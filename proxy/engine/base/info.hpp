@@ -196,6 +196,10 @@ struct BearerInfo {
   /// IP bytes of cross traffic (packets of no split or end-to-end connection, such as QUIC) that wait until the
   /// controller allows them.
   Bytes cross_traffic_waiting;
+  Duration uplink_wait{};    ///< time that the newest ACK with a known delay has waited for the UE's uplink
+  Instant uplink_wait_at{};  ///< arrival time of that ACK; zero if there was none
+  /// number of packets from the UE that were dropped or marked because of that wait, or would be in mode observe
+  std::uint64_t uplink_signals = 0;
   /// cumulative IP bytes sent to the UE; counted while a controller may limit a bearer of the UE
   std::uint64_t injected = 0;
   Bytes queue;            ///< bytes in the radio queue according to the last Node-B report

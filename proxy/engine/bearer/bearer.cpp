@@ -22,6 +22,7 @@ Bearer::Bearer(const PolicySettings& settings, const IpAddress& ue, BearerPools&
 
 Bearer::~Bearer() {
   drop_cross_traffic_queue();
+  drop_uplink();
   sent_.drop(pools_->recent_sends);
   ack_controller_.drop(pools_->ack_controllers);
   report_state_.drop(pools_->report_states);
@@ -39,6 +40,18 @@ void Bearer::drop_cross_traffic_queue() {
   drop_answer_clock();
   pools_->cross_traffic.erase(pools_->cross_traffic_of[id]);
   has_cross_traffic_queue_ = false;
+}
+
+UplinkState& Bearer::make_uplink() {
+  pools_->uplink_of[id] = pools_->uplinks.emplace();
+  has_uplink_ = true;
+  return uplink();
+}
+
+void Bearer::drop_uplink() {
+  if (!has_uplink_) return;
+  pools_->uplinks.erase(pools_->uplink_of[id]);
+  has_uplink_ = false;
 }
 
 control::AnswerClock& Bearer::make_answer_clock(Instant now) {

@@ -193,6 +193,15 @@ class Bearer : public CircularListHook<Bearer> {
   /// has_cross_traffic_queue().
   void drop_answer_clock() { cross_traffic_queue().clock.drop(pools_->answer_clocks); }
 
+  /// True if packets of the UE have waited long for its uplink, so that uplink() exists.
+  [[nodiscard]] bool has_uplink() const { return has_uplink_; }
+  /// Returns what is known of the UE's uplink. Requires has_uplink().
+  [[nodiscard]] UplinkState& uplink() const { return pools_->uplinks[pools_->uplink_of[id]]; }
+  /// Starts to measure which flows use the UE's uplink. Requires !has_uplink() and a valid index Bearer::id.
+  UplinkState& make_uplink();
+  /// Stops measuring the UE's uplink, if it is measured.
+  void drop_uplink();
+
   /// Records that a short flow (less than smvs.short_flow sent) of the UE begins or makes progress. From now on
   /// downloads of the UE get a smaller target queue, see reference_factor(). This ends with end_short_flow(), or after
   /// about one second without a further call.
@@ -294,6 +303,7 @@ class Bearer : public CircularListHook<Bearer> {
   bool prioritizes_short_flows_ : 1;  ///< PolicySettings::prioritizes_short_flows()
   bool used_ : 1 = false;             ///< use() was called
   bool has_cross_traffic_queue_ : 1 = false;
+  bool has_uplink_ : 1 = false;
   bool counts_;  ///< see counts()
   RateControlMode rate_control_;
   ShortFlowTimer short_flow_timer_;

@@ -11,6 +11,7 @@
 #include "proxy/engine/bearer/radio_queue.hpp"
 #include "proxy/engine/bearer/report_state.hpp"
 #include "proxy/engine/bearer/ue_send_history.hpp"
+#include "proxy/engine/bearer/uplink_state.hpp"
 #include "proxy/engine/policy/policy_settings.hpp"
 
 namespace sluice::proxy {
@@ -27,7 +28,9 @@ class BearerPools {
         recent_sends(bearers),
         cross_traffic(bearers),
         answer_clocks(bearers),
-        cross_traffic_of(bearers) {}
+        cross_traffic_of(bearers),
+        uplinks(bearers),
+        uplink_of(bearers) {}
 
   /// Returns an ACK-based controller that has measured nothing and has these settings. The reference is valid until the
   /// next call.
@@ -48,6 +51,9 @@ class BearerPools {
   /// For each bearer, by its id: index of its queue in `cross_traffic`, if the bearer limits cross traffic (packets of
   /// no split or end-to-end connection, such as QUIC).
   flow::LazyArray<std::uint32_t> cross_traffic_of;
+  flow::Slab<UplinkState> uplinks;
+  /// For each bearer, by its id: index of its state in `uplinks`, if its UE's packets have waited long for the uplink.
+  flow::LazyArray<std::uint32_t> uplink_of;
   /// Sums over all bearers that compare the controllers' decisions with the actual traffic in mode observe, in which
   /// decisions are not applied.
   Observed observed;

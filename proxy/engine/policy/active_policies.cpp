@@ -23,6 +23,7 @@ void ActivePolicies::enforce(const Policies& policies) {
   advises_rates_ = policies.advises_rates();
   advises_link_rates_ = policies.advises_link_rates();
   passes_cross_traffic_ = policies.passes_cross_traffic();
+  controls_uplink_ = policies.controls_uplink();
   legs_[generation_] = policies.legs;
   legs_[generation_].recovery_states = &recovery_states_;
   legs_[generation_].boundary_secret = boundary_secret_;

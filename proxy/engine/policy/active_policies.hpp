@@ -38,6 +38,9 @@ class ActivePolicies {
   /// True if at least one of the active policies advises a share of the link's long-term rate to QUIC senders. Policies
   /// that would do so in mode observe count too.
   [[nodiscard]] bool advises_link_rates() const { return advises_link_rates_; }
+  /// True if at least one of the active policies permits dropping or marking packets from UEs whose packets wait long
+  /// for their uplink. Policies that would do so in mode observe count too.
+  [[nodiscard]] bool controls_uplink() const { return controls_uplink_; }
   /// True if at least one of the active policies forwards cross traffic (packets of no split or end-to-end connection,
   /// such as QUIC) at once. If not, all cross traffic may wait in the UE's queue, and no policy need be looked up for a
   /// datagram.
@@ -63,6 +66,7 @@ class ActivePolicies {
   bool counts_answers_ = false;
   bool advises_rates_ = false;
   bool advises_link_rates_ = false;
+  bool controls_uplink_ = false;
 
   /// endpoint configurations, indexed by the generation of the policies under which a connection began
   flow::LazyArray<tcp::EndpointConfig> legs_;

@@ -55,6 +55,10 @@ bool Policies::advises_link_rates() const {
   return any(proxy::advises_link_rates);
 }
 
+bool Policies::controls_uplink() const {
+  return any(proxy::controls_uplink);
+}
+
 bool Policies::passes_cross_traffic() const {
   return any([](const PolicySettings& settings) { return !queues_cross_traffic(settings); });
 }

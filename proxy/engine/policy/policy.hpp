@@ -78,6 +78,9 @@ struct Policies {
   /// True if at least one policy, or the default settings, advise a share of the link's long-term rate to QUIC senders.
   /// Settings that would do so in mode observe count too.
   [[nodiscard]] bool advises_link_rates() const;
+  /// True if at least one policy, or the default settings, permit dropping or marking packets from UEs whose packets
+  /// wait long for their uplink. Settings that would do so in mode observe count too.
+  [[nodiscard]] bool controls_uplink() const;
   /// True if at least one policy, or the default settings, forward cross traffic (packets of no split or end-to-end
   /// connection, such as QUIC) at once.
   [[nodiscard]] bool passes_cross_traffic() const;

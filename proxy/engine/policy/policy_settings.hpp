@@ -124,6 +124,15 @@ enum class Uploads : std::uint8_t {
   forward  ///< only the proxy's memory limits the window
 };
 
+/// Selects what the proxy does with uploads of a UE while the UE's packets wait long for its uplink. Uploads are split
+/// connections, QUIC and others.
+enum class Uplink : std::uint8_t {
+  forward,  ///< the packets are forwarded unchanged
+  /// some packets of the largest uploads are dropped or get a CE mark, so that their senders slow down
+  /// (proxy/engine/rate_control/uplink_aqm.hpp)
+  aqm
+};
+
 /// Settings of mode smvs: those of the sliding-mode controller, and those of the ACK-based controller that can replace
 /// it.
 struct SmvsSettings {
@@ -136,6 +145,7 @@ struct SmvsSettings {
   CrossTraffic cross_traffic = CrossTraffic::queue;
   UplinkAnswers uplink_answers = UplinkAnswers::ignore;
   Uploads uploads = Uploads::limit;
+  Uplink uplink = Uplink::forward;
   /// Size of a short flow: a flow that has sent fewer bytes gets priority over other flows of its UE; 0 means no
   /// priority.
   Bytes short_flow{256 * 1024};
@@ -246,6 +256,12 @@ struct PolicySettings {
   const Rate of_link = link * settings.scone_link_share;
   if (of_link <= Rate()) return settings.scone_rate;
   return settings.scone_rate > Rate() ? std::min(settings.scone_rate, of_link) : of_link;
+}
+
+/// True if uploads that match a policy with these settings may lose packets, or get CE marks. That happens while the
+/// UE's packets wait long for its uplink. In mode observe such packets are only counted.
+[[nodiscard]] constexpr bool controls_uplink(const PolicySettings& settings) {
+  return settings.smvs.uplink == Uplink::aqm;
 }
 
 /// True if cross traffic that matches a policy with these settings may wait until the controller's window for the UE

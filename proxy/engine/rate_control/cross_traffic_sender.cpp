@@ -4,11 +4,10 @@
 #include "proxy/engine/rate_control/cross_traffic_sender.hpp"
 
 #include <algorithm>
-#include <array>
-#include <span>
 #include <utility>
 
 #include "proxy/engine/rate_control/budget_sharing.hpp"
+#include "proxy/engine/rate_control/packet_kind.hpp"
 
 namespace sluice::proxy {
 namespace {
@@ -23,9 +22,6 @@ constexpr Duration max_silence = std::chrono::seconds(1);
 /// Bytes that all sparse flows of a UE together may send per round trip beyond the controller's window or the last
 /// Node-B report's grant. A flow is sparse until it has sent 1500 bytes since its first waiting packet was queued.
 constexpr Bytes sparse_overdraft{2 * 1500};
-/// Maximum IP length of a UE's datagram that counts as an answer to a download, that is, as an acknowledgement. QUIC
-/// packets that only contain acknowledgements are rarely longer. Longer datagrams are assumed to carry data of the UE.
-constexpr Bytes max_answer{200};
 /// Maximum number of bytes of a datagram download that wait in the proxy's queue for the UE. It applies until the UE's
 /// answers have shown the rate of the link. Answers are the short datagrams with which the UE acknowledges the
 /// download.
@@ -113,29 +109,6 @@ CodelParameters codel_of(const Bearer& bearer) {
   const Duration usual = std::chrono::milliseconds(is_sole(bearer) ? 400 : 200);
   const Duration interval = std::max(usual, 2 * bearer.ack_controller().law().srtt());
   return {interval / 4, interval};
-}
-
-/// True if a UDP payload begins with the long header of QUIC (RFC 8999 section 5.1), which handshakes use. The version
-/// must be 1, 2 (RFC 9369) or that of a version negotiation. RTP packets also set the first bit of the header, but have
-/// no such version.
-bool is_quic_handshake(std::span<const std::uint8_t> payload) {
-  constexpr std::uint8_t long_header = 0xc0;
-  constexpr std::array<std::uint32_t, 3> versions = {0, 1, 0x6b3343cf};
-  if (payload.size() < 5 || (payload[0] & long_header) != long_header) return false;
-  const std::uint32_t version = std::uint32_t{payload[1]} << 24U | std::uint32_t{payload[2]} << 16U |
-                                std::uint32_t{payload[3]} << 8U | payload[4];
-  return std::find(versions.begin(), versions.end(), version) != versions.end();
-}
-
-/// True for a packet with which a connection begins or ends: a TCP segment with SYN, FIN or RST, or a packet of a QUIC
-/// handshake.
-bool is_handshake(const RxPacket& rx) {
-  constexpr std::size_t udp_header = 8;
-  if (rx.is_tcp()) return rx.segment().flags.syn() || rx.segment().flags.fin() || rx.segment().flags.rst();
-  if (rx.result != packet::ParseResult::udp) return false;
-  const std::size_t at = rx.parsed.l4_offset + udp_header;
-  const std::span<const std::uint8_t> frame = rx.packet.bytes();
-  return frame.size() > at && is_quic_handshake(frame.subspan(at));
 }
 
 /// Returns the maximum number of bytes that one flow of cross traffic may have in the proxy's queue for the UE. Cross

@@ -139,6 +139,8 @@ void describe_bearers(Registry& registry, std::vector<BearerInfo>& out, std::siz
       const AckController& controller = std::as_const(bearer).ack_controller();
       if (!bearer.settings().observes()) info.waiting = controller.waiting() + controller.end_to_end.waiting;
       info.in_flight = controller.flight();
+      info.uplink_wait = controller.law().ack_delay();
+      info.uplink_wait_at = controller.law().ack_delay_known_at();
       info.queue_by_acks = controller.law().queued(controller.flight());
       info.measured_by_acks = bearer.rate_control().is_ack_based();
       if (bearer.settings().observes() && info.measured_by_acks) describe_observed(controller.law(), info);
@@ -153,6 +155,7 @@ void describe_bearers(Registry& registry, std::vector<BearerInfo>& out, std::siz
       info.window = info.in_flight + split.sendable;
     }
     if (bearer.has_cross_traffic_queue()) info.cross_traffic_waiting = bearer.cross_traffic_queue().queue.bytes();
+    if (bearer.has_uplink()) info.uplink_signals = bearer.uplink().signals;
     info.injected = bearer.sent().total();
     info.mean_rate = bearer.mean_rate();
     info.long_term_rate = registry.link_rates().of(bearer);

@@ -30,6 +30,14 @@ bool may_wait_by_kind(const RxPacket& rx, Counter reason) {
   }
 }
 
+/// Selects whether a packet from a UE may be dropped or marked by UplinkAqm. `reason` is the counter that states why
+/// the packet is forwarded. The loss of a segment could delay a handshake, or a handback of a connection to its hosts.
+UplinkAqm::Kind kind_on_uplink(const RxPacket& rx, Counter reason) {
+  const bool is_controlled = rx.result != packet::ParseResult::tcp || reason == Counter::forward_mid_flow ||
+                             reason == Counter::forward_bypass_mode || reason == Counter::forward_multipath;
+  return is_controlled ? UplinkAqm::Kind::controlled : UplinkAqm::Kind::counted;
+}
+
 }  // namespace
 
 /// True if the frame is too long for the MTU of the other port. Such a frame is dropped and counted here, because a
@@ -53,7 +61,7 @@ void Forwarder::forward(RxPacket& rx, Counter reason, Checksum checksum) {
     cross_traffic_.on_answer(rx);
   const std::uint16_t bytes = rx.packet.size();
   const bool is_usual = shard_.queue.carries(out, rx.packet) && !shard_.config.accepts_partial_checksums(rx.in) &&
-                        !(out == Side::radio && examines_radio()) && !passing_.samples(bytes);
+                        !(out == Side::radio ? examines_radio() : uplink_.is_active()) && !passing_.samples(bytes);
   if (!is_usual) return forward_unusual(rx, reason, checksum);
   shard_.counters.add(reason);
   shard_.counters.add_passed_bytes(reason, bytes);
@@ -74,6 +82,7 @@ void Forwarder::forward_unusual(RxPacket& rx, Counter reason, Checksum checksum)
   const Side out = opposite(rx.in);
   if (out == Side::radio && rx.result == packet::ParseResult::udp && shard_.registry.policies().advises_rates())
     scone_.advise(rx);
+  if (out == Side::core && uplink_.is_active() && !uplink_.pass(rx, kind_on_uplink(rx, reason))) return;
   if (out == Side::radio && radio_counted_ && rx.parsed.ip_version != 0 && pass_to_ue(rx, reason)) return;
   shard_.counters.add_passed_bytes(reason, rx.packet.size());
   passing_.count(rx, reason, rx.packet.size());
@@ -85,8 +94,9 @@ void Forwarder::forward_unusual(RxPacket& rx, Counter reason, Checksum checksum)
 /// matches it, and on `reason`, the counter that states why it is forwarded.
 bool Forwarder::may_wait(const RxPacket& rx, Counter reason) {
   const ActivePolicies& policies = shard_.registry.policies();
-  return may_wait_by_kind(rx, reason) && (!policies.passes_cross_traffic() ||
-                                          cross_traffic_policies_.may_wait(policies, rx.tag, rx.key(), view_of(rx)));
+  return may_wait_by_kind(rx, reason) &&
+         (!policies.passes_cross_traffic() ||
+          queues_cross_traffic(cross_traffic_policies_.settings_of(policies, rx.tag, rx.key(), view_of(rx))));
 }
 
 /// Returns true if the packet now waits in the queue of the UE's bearer, or was sent or dropped from there. That is so
@@ -121,6 +131,7 @@ void Forwarder::pass_end_to_end(RxPacket& rx, EndToEndId id) {
   if (is_valid && checksum != packet::ChecksumState::good) {
     packet::complete_partial_checksum(rx.packet, rx.parsed, rx.result);
   }
+  if (rx.in == Side::radio && uplink_.is_active() && !uplink_.pass(rx, UplinkAqm::Kind::controlled)) return;
   end_to_end_.receive(id, rx.in, std::move(rx.packet), rx.parsed, is_valid, buffer_quota_.refuses_flows(), rx.now);
 }
 

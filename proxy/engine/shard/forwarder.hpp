@@ -6,6 +6,7 @@
 #include "proxy/engine/flow_table/rx_packet.hpp"
 #include "proxy/engine/policy/cross_traffic_policies.hpp"
 #include "proxy/engine/rate_control/cross_traffic_sender.hpp"
+#include "proxy/engine/rate_control/uplink_aqm.hpp"
 #include "proxy/engine/relay/relay_buffer_quota.hpp"
 #include "proxy/engine/shard/scone_advisor.hpp"
 
@@ -17,13 +18,14 @@ class Forwarder {
  public:
   /// Stores references to its arguments, which must outlive the forwarder.
   Forwarder(const ShardContext& shard, EndToEndFlows& end_to_end, CrossTrafficSender& cross_traffic,
-            const RelayBufferQuota& buffer_quota, PassingTraffic& passing)
+            const RelayBufferQuota& buffer_quota, PassingTraffic& passing, UplinkAqm& uplink)
       : shard_(shard),
         end_to_end_(end_to_end),
         cross_traffic_(cross_traffic),
         buffer_quota_(buffer_quota),
         passing_(passing),
-        scone_(shard) {}
+        scone_(shard),
+        uplink_(uplink) {}
 
   /// Makes forward() count the packets to each UE from now on, because some policy uses a rate controller.
   void count_radio() { radio_counted_ = true; }
@@ -66,6 +68,7 @@ class Forwarder {
   PassingTraffic& passing_;
   CrossTrafficPolicies cross_traffic_policies_;
   SconeAdvisor scone_;
+  UplinkAqm& uplink_;
 };
 
 }  // namespace sluice::proxy

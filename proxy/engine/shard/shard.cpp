@@ -34,12 +34,13 @@ struct Shard::Parts {
         records(config.limits.max_flows),
         context{config, pool, registry, queue, counters, budget, times, fragment_ids, records},
         end_to_end(config, {registry, queue, counters, budget, records}, origin),
-        flows(context, end_to_end, journal, secret),
+        uplink(context),
+        flows(context, end_to_end, uplink, journal, secret),
         flow_walk(context, flows),
         relief(context, flows, flow_walk),
         cross_traffic(context, passing),
         bearers(context, flows, end_to_end, cross_traffic),
-        forwarder(context, end_to_end, cross_traffic, flows.buffer_quota(), passing),
+        forwarder(context, end_to_end, cross_traffic, flows.buffer_quota(), passing, uplink),
         handshakes(context, flows, end_to_end, forwarder, secret),
         handback_router(context, flows, end_to_end, forwarder, handshakes),
         policy_switch(context, flows, end_to_end, bearers, forwarder, cross_traffic),
@@ -93,6 +94,7 @@ struct Shard::Parts {
   ConnectionRecords records;
   const ShardContext context;
   EndToEndFlows end_to_end;
+  UplinkAqm uplink;
   SplitFlows flows;
   FlowWalk flow_walk;
   MemoryRelief relief;

@@ -3,6 +3,7 @@
 // timestamps and liveness are learned only from segments whose numbers the host itself can know (RFC 5961).
 #include <utility>
 
+#include "dataplane/packet/ecn_field.hpp"
 #include "proxy/engine/flow_table/checksum.hpp"
 #include "proxy/engine/split/split_flows.hpp"
 
@@ -140,6 +141,16 @@ inline std::size_t SplitFlows::deliver_train(std::span<packet::Packet> packets, 
   return count;
 }
 
+/// Processes a data segment as if it had arrived with a CE mark (RFC 3168). The endpoint then reports congestion to the
+/// UE.
+template <Side in>
+void SplitFlows::deliver_marked(packet::Packet& packet, const packet::Parsed& parsed, Flow& flow, FlowId id,
+                                Instant now) {
+  packet::Parsed marked = parsed;
+  marked.segment.ecn = packet::EcnField::congestion_experienced;
+  deliver_segment<in>(packet, marked, flow, id, now);
+}
+
 /// Processes the first segment of a GRO run (consecutive segments of a flow) and those after it that can be processed
 /// together with it. Returns how many were processed.
 template <Side in>
@@ -151,6 +162,14 @@ inline std::size_t SplitFlows::receive_some(std::span<packet::Packet> packets, s
     first.reset();
     return 1;
   }
+  UplinkAqm::Signal signal = UplinkAqm::Signal::none;
+  if (in == Side::radio && uplink_.is_active() && parsed.front().segment.payload_len != 0) [[unlikely]] {
+    signal = uplink_.signal_for(parsed.front(), id, shard_.registry.bearer(flow.bearer), now);
+    if (signal == UplinkAqm::Signal::drop) {
+      first.reset();
+      return 1;
+    }
+  }
   shard_.counters.add(Counter::optimised);
   count_received(flow, id, in, parsed.first(1), now);
   if (outdated(flow.leg(opposite(in)), first, parsed.front())) [[unlikely]] {
@@ -160,6 +179,10 @@ inline std::size_t SplitFlows::receive_some(std::span<packet::Packet> packets, s
   if (parsed.front().segment.payload_len == 0) {
     if (!receive_pure_ack<in>(first, parsed.front().segment, flow, id, now))
       deliver_segment<in>(first, parsed.front(), flow, id, now);
+    return 1;
+  }
+  if (signal == UplinkAqm::Signal::mark) [[unlikely]] {
+    deliver_marked<in>(first, parsed.front(), flow, id, now);
     return 1;
   }
   if (checksum == packet::ChecksumState::good) {

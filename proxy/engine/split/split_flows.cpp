@@ -22,7 +22,7 @@ bool is_limited_by_peer(const tcp::Endpoint& endpoint) {
 
 }  // namespace
 
-SplitFlows::SplitFlows(const ShardContext& shard, EndToEndFlows& end_to_end, FlowJournal journal,
+SplitFlows::SplitFlows(const ShardContext& shard, EndToEndFlows& end_to_end, UplinkAqm& uplink, FlowJournal journal,
                        const flow::HashKey& secret)
     : shard_(shard),
       ack_limit_(shard.config.limits),
@@ -34,6 +34,7 @@ SplitFlows::SplitFlows(const ShardContext& shard, EndToEndFlows& end_to_end, Flo
       journal_(journal),
       pending_(shard.config.limits.max_flows),
       end_to_end_(end_to_end),
+      uplink_(uplink),
       stall_timeout_(shard_),
       handback_(shard_, end_to_end, buffer_quota_, ack_limit_, secret),
       time_wait_(shard.config.limits.max_flows),

@@ -18,6 +18,7 @@
 #include "proxy/engine/rate_control/budget_sharing.hpp"
 #include "proxy/engine/rate_control/receive_window_control.hpp"
 #include "proxy/engine/rate_control/split_flow_controllers.hpp"
+#include "proxy/engine/rate_control/uplink_aqm.hpp"
 #include "proxy/engine/relay/relay.hpp"
 #include "proxy/engine/relay/relay_buffer_quota.hpp"
 #include "proxy/engine/relay/stall_timeout.hpp"
@@ -62,7 +63,8 @@ struct AccurateLeg {
 class SplitFlows {
  public:
   /// Stores references to its arguments, which must outlive the object.
-  SplitFlows(const ShardContext& shard, EndToEndFlows& end_to_end, FlowJournal journal, const flow::HashKey& secret);
+  SplitFlows(const ShardContext& shard, EndToEndFlows& end_to_end, UplinkAqm& uplink, FlowJournal journal,
+             const flow::HashKey& secret);
 
   [[nodiscard]] RelayBufferQuota& buffer_quota() { return buffer_quota_; }
   [[nodiscard]] const RelayBufferQuota& buffer_quota() const { return buffer_quota_; }
@@ -155,6 +157,9 @@ class SplitFlows {
   [[gnu::cold, gnu::noinline]] void deliver_rerouted(packet::Packet& packet, const packet::Parsed& parsed, Flow& flow,
                                                      FlowId id, Instant now);
   template <Side in>
+  [[gnu::cold, gnu::noinline]] void deliver_marked(packet::Packet& packet, const packet::Parsed& parsed, Flow& flow,
+                                                   FlowId id, Instant now);
+  template <Side in>
   std::size_t deliver_train(std::span<packet::Packet> packets, std::span<const packet::Parsed> parsed, Flow& flow,
                             FlowId id, Instant now);
   template <Side in>
@@ -245,7 +250,11 @@ class SplitFlows {
     for (const packet::Parsed& each : parsed) bytes += each.ip_length;
     Bearer& bearer = shard_.registry.bearer(flow.bearer);
     const bool controlled = bearer.rate_control().is_rate_controlled();
-    if (in == Side::radio && bearer.rate_control().uses_ack_feedback()) count_uploaded(bearer, id, parsed, now);
+    if (in == Side::radio && bearer.rate_control().uses_ack_feedback()) {
+      count_uploaded(bearer, id, parsed, now);
+      if (bearer.has_uplink()) [[unlikely]]
+        UplinkAqm::count(bearer, id, parsed, now);
+    }
     shard_.counters.add_controlled_bytes(controlled, bytes + parsed.size() * parsed.front().ip_offset);
     shard_.records.count(ConnectionRecords::Table::split, id, in, bytes, parsed.size());
   }
@@ -323,6 +332,7 @@ class SplitFlows {
   FlowJournal journal_;
   PendingFlows pending_;
   EndToEndFlows& end_to_end_;
+  UplinkAqm& uplink_;
   StallTimeout stall_timeout_;
   Handback handback_;
   TimeWaitQueue time_wait_;

@@ -41,6 +41,12 @@ inline constexpr std::array waiting_columns{
 inline constexpr std::array long_term_columns{
     Column{"long_term_Mbps", "long_term_rate_bps", mega},
 };
+/// Columns that are added to the table of bearers if smvs.uplink has dropped or marked packets of some UE. Packets that
+/// would be dropped or marked in mode observe count, too.
+inline constexpr std::array uplink_columns{
+    Column{"uplink_ms", "uplink_wait_ms", 1},
+    Column{"signals", "uplink_signals"},
+};
 /// Columns that mode observe adds to the table of bearers. In this mode no decision is applied. The columns have the
 /// window that the observed controller computes, and the queueing delay that it aims at.
 inline constexpr std::array observed_columns{
@@ -96,13 +102,10 @@ struct ColumnTable {
   std::span<const Column> columns;
 };
 inline constexpr std::array column_tables{
-    ColumnTable{"bearers", "[]", bearer_columns},
-    ColumnTable{"bearers", "[]", waiting_columns},
-    ColumnTable{"bearers", "[]", long_term_columns},
-    ColumnTable{"bearers", "[]", observed_columns},
-    ColumnTable{"flows", "[]", flow_columns},
-    ColumnTable{"flows --passing", "[]", passing_columns},
-    ColumnTable{"top", "bearers.[]", top_bearer_columns},
+    ColumnTable{"bearers", "[]", bearer_columns},          ColumnTable{"bearers", "[]", waiting_columns},
+    ColumnTable{"bearers", "[]", long_term_columns},       ColumnTable{"bearers", "[]", uplink_columns},
+    ColumnTable{"bearers", "[]", observed_columns},        ColumnTable{"flows", "[]", flow_columns},
+    ColumnTable{"flows --passing", "[]", passing_columns}, ColumnTable{"top", "bearers.[]", top_bearer_columns},
     ColumnTable{"top", "flows.[]", top_flow_columns},
 };
 

@@ -41,7 +41,8 @@ void add_if_known(std::vector<Column>& columns, const Json& list, const char* ke
 
 /// Returns the rows of the table of bearers. The column of waiting cross traffic (packets of no tracked connection,
 /// such as QUIC) is included if any bearer has such traffic. The long-term rate is included if it is known. The columns
-/// of mode observe, in which no decision is applied, are included if any bearer has a value for them.
+/// of the uplink are included if packets of any bearer were dropped or marked. The columns of mode observe, in which no
+/// decision is applied, are included if any bearer has a value for them.
 Json bearers(const Json& list) {
   std::vector<Column> columns(std::begin(bearer_columns), std::end(bearer_columns));
   const bool waiting = std::any_of(list.begin(), list.end(), [](const Json& item) {
@@ -49,6 +50,10 @@ Json bearers(const Json& list) {
   });
   if (waiting) columns.insert(columns.end(), std::begin(waiting_columns), std::end(waiting_columns));
   add_if_known(columns, list, "long_term_rate_bps", long_term_columns);
+  const bool signals = std::any_of(list.begin(), list.end(), [](const Json& item) {
+    return item.is_object() && item.contains("uplink_signals") && item["uplink_signals"] > 0;
+  });
+  if (signals) columns.insert(columns.end(), std::begin(uplink_columns), std::end(uplink_columns));
   add_if_known(columns, list, "observed_window_bytes", observed_columns);
   return narrowed(list, columns);
 }

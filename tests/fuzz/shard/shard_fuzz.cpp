@@ -95,6 +95,7 @@ ShardConfig shard_config(Input& input) {
   if ((limits & 8) != 0) config.limits.exposure_per_flow = Bytes((limits & 16) != 0 ? 0 : 5000);
   if ((limits & 32) != 0) config.limits.exposure_per_bearer = Bytes((limits & 64) != 0 ? 0 : 8000);
   if ((limits & 128) != 0) config.scone_link_share = 0.5;
+  if ((limits & 16) != 0) config.smvs.uplink = Uplink::aqm;
   config.timeouts.handshake = 5s;
   config.timeouts.idle = 20s;
   return config;

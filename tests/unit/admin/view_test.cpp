@@ -54,6 +54,20 @@ TEST(View, WaitingCrossTrafficIsShownIfThereIsAny) {
   EXPECT_FALSE(view_of("bearers", Json::array({bearer, idle}))[0].contains("waits_kB"));
 }
 
+TEST(View, TheUplinkIsShownIfPacketsWereDroppedOrMarked) {
+  Json congested = bearer;
+  congested["uplink_wait_ms"] = 87.5;
+  congested["uplink_signals"] = 3;
+  Json idle = bearer;
+  idle["uplink_wait_ms"] = nullptr;
+  idle["uplink_signals"] = 0;
+  const Json rows = view_of("bearers", Json::array({idle, congested}));
+  EXPECT_TRUE(rows[0]["uplink_ms"].is_null());
+  EXPECT_EQ(rows[1]["uplink_ms"], 87.5);
+  EXPECT_EQ(rows[1]["signals"], 3);
+  EXPECT_FALSE(view_of("bearers", Json::array({idle}))[0].contains("signals"));
+}
+
 TEST(View, TheLongTermRateIsShownIfItIsKnown) {
   Json known = bearer;
   known["long_term_rate_bps"] = 6'500'000;

@@ -266,6 +266,21 @@ policies:
   EXPECT_FALSE(parsed(std::string(ports) + "scone_link_share: -1%\n"));
 }
 
+TEST(ProxyConfig, APolicyMayControlTheUplink) {
+  const auto config = parsed(std::string(ports) + R"(mode: smvs
+smvs: { law: acks, uplink: aqm }
+policies:
+  - { ports: [443] }
+  - { ports: [4433], smvs: { uplink: forward } }
+)");
+  ASSERT_TRUE(config) << config::to_string(config.errors);
+  EXPECT_EQ(config->shard.smvs.uplink, proxy::Uplink::aqm);
+  EXPECT_EQ(config->shard.policies[0].settings.smvs.uplink, proxy::Uplink::aqm);
+  EXPECT_EQ(config->shard.policies[1].settings.smvs.uplink, proxy::Uplink::forward);
+  EXPECT_EQ(parsed(ports)->shard.smvs.uplink, proxy::Uplink::forward) << "off by default";
+  EXPECT_FALSE(parsed(std::string(ports) + "smvs: { uplink: drop }\n"));
+}
+
 TEST(ProxyConfig, PoliciesAreCheckedByTheSameRules) {
   const std::string p(ports);
   EXPECT_THAT(
