@@ -34,6 +34,7 @@ proxy::ShardConfig shard_config(const RunPlan& plan) {
     proxy::Policy untouched;
     untouched.server = plan.scenario.bypass_servers;
     untouched.settings.mode = proxy::Mode::bypass;
+    untouched.settings.smvs.uplink = config.smvs.uplink;
     config.policies.push_back(std::move(untouched));
   }
   return config;
