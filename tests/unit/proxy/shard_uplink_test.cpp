@@ -294,6 +294,62 @@ TEST_F(ShardUplink, ASplitUploadLosesSegments) {
   expect_each_frame_is_counted_once();
 }
 
+/// A segment of a connection that is older than the proxy. Only its data may be lost.
+TEST_F(ShardUplink, AnUntrackedUploadLosesData) {
+  wait = 0ms;
+  upload_packets = 0;
+  run(2s);
+  wait = 120ms;
+  ScriptedHosts other{lab};
+  other.ue_to_server.src_port = 40001;
+  std::uint32_t position = 0;
+  for (int i = 0; i < 300; ++i, position += 1200) {
+    advance();
+    other.ue(Flags::ack_bit, position, 0, std::string(1200, 'u'));
+  }
+  EXPECT_GT(dropped(), 0U);
+  EXPECT_EQ(lab.count(Counter::forward_mid_flow) + dropped(), 300U);
+  const std::uint64_t before = dropped();
+  for (int i = 0; i < 50; ++i) {
+    advance();
+    other.ue(Flags::ack_bit | Flags::fin_bit, position, 0, std::string(1200, 'u'));
+  }
+  EXPECT_EQ(dropped(), before) << "the end of a connection is no data of it";
+  expect_each_frame_is_counted_once();
+}
+
+proxy::ShardConfig end_to_end_config() {
+  proxy::ShardConfig config = uplink_config();
+  config.intercept = proxy::Intercept::regulate;
+  return config;
+}
+
+class ShardUplinkEndToEnd : public ShardUplink {
+ protected:
+  ShardUplinkEndToEnd() : ShardUplink(end_to_end_config()) {}
+};
+
+TEST_F(ShardUplinkEndToEnd, UploadsLosePacketsWhileTheAcksOfAnEndToEndDownloadWait) {
+  wait = 0ms;
+  run(2s);
+  wait = 120ms;
+  passed();
+  const int before = uploaded;
+  ScriptedHosts other{lab};
+  other.ue_to_server.src_port = 40001;
+  other.open();
+  std::uint32_t position = 0;
+  for (int i = 0; i < 300; ++i, position += 1200) {
+    advance();
+    upload();
+    other.ue(Flags::ack_bit, position, 0, std::string(1200, 'u'));
+  }
+  const auto datagrams_lost = static_cast<std::uint64_t>(uploaded - before - passed());
+  EXPECT_GT(datagrams_lost, 0U);
+  EXPECT_GT(dropped(), datagrams_lost) << "the end-to-end upload has lost segments, too";
+  expect_each_frame_is_counted_once();
+}
+
 class ShardUplinkForwarded : public ShardUplink {
  protected:
   ShardUplinkForwarded() : ShardUplink(acks_config()) {}
