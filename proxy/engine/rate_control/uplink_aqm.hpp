@@ -14,13 +14,12 @@ namespace sluice::proxy {
 /// the timestamps of TCP ACKs show how long a packet has waited there (TimestampOneWayDelay). While this wait stays
 /// above a target, the AQM drops or marks packets of the largest uploads, at the times of CoDel (RFC 8289). ACKs, calls
 /// and pings of the UE then no longer wait behind an upload. A UE that falsifies its timestamps can only cause drops of
-/// its own packets. Work per packet is constant. Thread: the shard's.
+/// its own packets. Work per packet is constant. The functions need only be called while
+/// ActivePolicies::controls_uplink() is true. Thread: the shard's.
 class UplinkAqm {
  public:
   explicit UplinkAqm(const ShardContext& shard) : shard_(shard) {}
 
-  /// True if a policy permits dropping or marking packets from UEs, so that the other functions must be called.
-  [[nodiscard]] bool is_active() const { return shard_.registry.policies().controls_uplink(); }
   /// Selects whether a packet may be dropped or marked, or only counts as part of the uplink's load.
   enum class Kind : std::uint8_t {
     controlled,  ///< the packet may be dropped or marked, if it is data of a large upload

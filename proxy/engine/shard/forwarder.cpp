@@ -61,7 +61,8 @@ void Forwarder::forward(RxPacket& rx, Counter reason, Checksum checksum) {
     cross_traffic_.on_answer(rx);
   const std::uint16_t bytes = rx.packet.size();
   const bool is_usual = shard_.queue.carries(out, rx.packet) && !shard_.config.accepts_partial_checksums(rx.in) &&
-                        !(out == Side::radio ? examines_radio() : uplink_.is_active()) && !passing_.samples(bytes);
+                        !(out == Side::radio ? examines_radio() : shard_.registry.policies().controls_uplink()) &&
+                        !passing_.samples(bytes);
   if (!is_usual) return forward_unusual(rx, reason, checksum);
   shard_.counters.add(reason);
   shard_.counters.add_passed_bytes(reason, bytes);
@@ -82,7 +83,9 @@ void Forwarder::forward_unusual(RxPacket& rx, Counter reason, Checksum checksum)
   const Side out = opposite(rx.in);
   if (out == Side::radio && rx.result == packet::ParseResult::udp && shard_.registry.policies().advises_rates())
     scone_.advise(rx);
-  if (out == Side::core && uplink_.is_active() && !uplink_.pass(rx, kind_on_uplink(rx, reason))) return;
+  if (out == Side::core && shard_.registry.policies().controls_uplink() &&
+      !uplink_.pass(rx, kind_on_uplink(rx, reason)))
+    return;
   if (out == Side::radio && radio_counted_ && rx.parsed.ip_version != 0 && pass_to_ue(rx, reason)) return;
   shard_.counters.add_passed_bytes(reason, rx.packet.size());
   passing_.count(rx, reason, rx.packet.size());
@@ -131,7 +134,9 @@ void Forwarder::pass_end_to_end(RxPacket& rx, EndToEndId id) {
   if (is_valid && checksum != packet::ChecksumState::good) {
     packet::complete_partial_checksum(rx.packet, rx.parsed, rx.result);
   }
-  if (rx.in == Side::radio && uplink_.is_active() && !uplink_.pass(rx, UplinkAqm::Kind::controlled)) return;
+  if (rx.in == Side::radio && shard_.registry.policies().controls_uplink() &&
+      !uplink_.pass(rx, UplinkAqm::Kind::controlled))
+    return;
   end_to_end_.receive(id, rx.in, std::move(rx.packet), rx.parsed, is_valid, buffer_quota_.refuses_flows(), rx.now);
 }
 
