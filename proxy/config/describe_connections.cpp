@@ -67,11 +67,11 @@ constexpr Choice<CrossTraffic> cross_traffic_choices[] = {
      "of a split or end-to-end connection of the UE, they are forwarded"},
     {"forward", CrossTraffic::forward, "packets are forwarded at once, and the controller counts them"}};
 
-constexpr Choice<Uploads> uploads_choices[] = {
-    {"limit", Uploads::limit,
+constexpr Choice<UploadWindows> upload_windows[] = {
+    {"limited", UploadWindows::limited,
      "while the UE has downloads, the window advertised to it keeps the queue of its modem short, because ACKs of the "
      "downloads wait in that queue"},
-    {"forward", Uploads::forward, "only the proxy's memory limits the window"}};
+    {"unlimited", UploadWindows::unlimited, "only the proxy's memory limits the window"}};
 constexpr Choice<UplinkAnswers> uplink_answers[] = {
     {"count", UplinkAnswers::count,
      "each short datagram from the UE counts as an acknowledgement of a fixed number of datagrams, if the numbers "
@@ -119,7 +119,7 @@ void describe_smvs(Section& s, SmvsSettings& smvs, bool at_both_ends) {
   s.choice("uplink_answers", smvs.uplink_answers, uplink_answers,
            "input of the ACK-based controller for a download over QUIC or other UDP, if the UE has no reports and no "
            "active TCP connection; only with cross_traffic queue");
-  s.choice("uploads", smvs.uploads, uploads_choices,
+  s.choice("upload_windows", smvs.upload_windows, upload_windows,
            "treatment of split uploads of a UE under the ACK-based controller");
   s.choice("uplink", smvs.uplink, uplinks,
            "treatment of a UE's uploads, by TCP, QUIC or others, while the timestamps of its TCP ACKs show a long wait "

@@ -117,11 +117,11 @@ enum class UplinkAnswers : std::uint8_t {
 };
 
 /// Selects how a split upload of a UE is limited while the UE has downloads under the ACK-based controller.
-enum class Uploads : std::uint8_t {
+enum class UploadWindows : std::uint8_t {
   /// The window that the proxy advertises to the UE keeps the queue of the UE's modem short
   /// (control/ack_based/upload_window.hpp).
-  limit,
-  forward  ///< only the proxy's memory limits the window
+  limited,
+  unlimited  ///< only the proxy's memory limits the window
 };
 
 /// Selects what the proxy does with uploads of a UE while the UE's packets wait long for its uplink. Uploads are split
@@ -144,7 +144,7 @@ struct SmvsSettings {
   control::DelayBasedParameters acks;
   CrossTraffic cross_traffic = CrossTraffic::queue;
   UplinkAnswers uplink_answers = UplinkAnswers::ignore;
-  Uploads uploads = Uploads::limit;
+  UploadWindows upload_windows = UploadWindows::limited;
   Uplink uplink = Uplink::forward;
   /// Size of a short flow: a flow that has sent fewer bytes gets priority over other flows of its UE; 0 means no
   /// priority.

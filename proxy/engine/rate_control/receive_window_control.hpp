@@ -43,7 +43,7 @@ class ReceiveWindowControl {
   /// True if an upload of the flow is limited while the UE has downloads: the ACK-based controller runs, the policy
   /// does not forbid it, and the UE's timestamps distinguish the waits of both directions.
   [[nodiscard]] static bool limits_upload(const Flow& flow, const Bearer& bearer) {
-    return bearer.rate_control().is_ack_based() && bearer.settings().smvs.uploads == Uploads::limit &&
+    return bearer.rate_control().is_ack_based() && bearer.settings().smvs.upload_windows == UploadWindows::limited &&
            flow.leg(Side::radio).endpoint.uses_timestamps();
   }
   /// Counts payload that has arrived from the UE. Returns true if limits of the UE's uploads keep the queue of its

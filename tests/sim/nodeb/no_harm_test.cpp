@@ -348,10 +348,10 @@ TEST(NoHarm, UploadsLeaveTheModemsQueueShortBesideADownload) {
         uploads +
         "}, {type: game, start: 0s, tick: 100ms, down: 32B, up: 24B}]\noutput: {flows: true}\nmodes: [smvs]\n";
     const auto results = [&](const std::string& treatment) {
-      return run_all("smvs: {law: acks, uploads: " + treatment + "}\n" + network).front();
+      return run_all("smvs: {law: acks, upload_windows: " + treatment + "}\n" + network).front();
     };
-    const RunResult limited = results("limit");
-    const RunResult forwarded = results("forward");
+    const RunResult limited = results("limited");
+    const RunResult forwarded = results("unlimited");
     EXPECT_GT(limited.throughput_bps, 0.8 * 10e6) << "0.1 to 9.7 Mb/s without the limit";
     EXPECT_LT(limited.figures.at("game_up_p95_ms"), std::max(400.0, forwarded.figures.at("game_up_p95_ms") / 4));
     EXPECT_LT(limited.figures.at("game_up_p95_ms"), forwarded.figures.at("game_up_p95_ms"));

@@ -45,7 +45,7 @@ Outcome run(const Uplink& uplink, const std::string& treatment) {
               uplink.downlink + "}}\n  uplink: {delay: 0ms, rate: " + uplink.rate + ", buffer: " + uplink.modem +
               uplink.cell + "}\napps:\n  - {type: bulk}\n  - {type: bulk, direction: upload, start: 5s, server: " +
               std::to_string(uplink.server) + "}\n  - {type: game, start: 0s, tick: 20ms, down: 160B, up: 160B}\n" +
-              "smvs: {law: acks, uplink: " + treatment + "}\noutput: {flows: true}\n")
+              "smvs: {law: acks, upload_windows: unlimited, uplink: " + treatment + "}\noutput: {flows: true}\n")
           .front();
   return {result.figures.at("download_bps") / 1e6, result.figures.at("upload_bps") / 1e6,
           result.figures.at("game_up_p95_ms")};
