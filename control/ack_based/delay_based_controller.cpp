@@ -316,7 +316,8 @@ void DelayBasedController::record_round_trip(const AckSample& ack_sample, Durati
                                              .in_flight = ack_sample.in_flight + ack_sample.delivered,
                                              .rate = delivery_.rate().bytes_per_second(),
                                              .above_target_for = min_rtt_.above_target_for()};
-  if (const auto standing_delay = standing_delay_.on_long(sample)) min_rtt_.suspect(ack_sample.now, *standing_delay);
+  if (const auto standing_delay = standing_delay_.on_long(sample))
+    min_rtt_.suspect_longer(ack_sample.now, *standing_delay);
 }
 
 /// Returns by how much a round trip through an empty queue may exceed the base delay, because packets or ACKs arrive in

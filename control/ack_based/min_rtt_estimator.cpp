@@ -99,6 +99,7 @@ void MinRttEstimator::add_sample(Duration round_trip, Duration observed, Duratio
 void MinRttEstimator::raise(Duration value) {
   before_raise_ = value_;
   value_ = value;
+  distrusts_suspicions_ = suspicion_stands_ = false;
   candidate_ = Duration::zero();
   phase_ = Phase::none;
   slots_per_drain_ = 1;
@@ -112,7 +113,7 @@ void MinRttEstimator::clamp(Duration excess) {
 
 void MinRttEstimator::forget() {
   value_ = candidate_ = before_raise_ = Duration::zero();
-  candidate_measured_ = requested_ = false;
+  candidate_measured_ = requested_ = distrusts_suspicions_ = suspicion_stands_ = false;
   extra_drain_at_ = never;
   slots_per_drain_ = 1;
 }
@@ -132,6 +133,14 @@ void MinRttEstimator::suspect(Instant now, Duration round_trip) {
   candidate_measured_ = false;
   candidate_ = round_trip;
   candidate_at_ = now;
+}
+
+void MinRttEstimator::suspect_longer(Instant now, Duration round_trip) {
+  if (distrusts_suspicions_) {
+    suspicion_stands_ = true;
+  } else {
+    suspect(now, round_trip);
+  }
 }
 
 void MinRttEstimator::request_drain(Instant now) {
@@ -204,6 +213,9 @@ MinRttEstimator::DrainResult MinRttEstimator::finish_probe(Instant now, Duration
   const bool requested = std::exchange(requested_, false);
   if (probed_ <= near_limit() + margin) {
     value_ = std::min(probed_, near_limit());
+    // All UEs have emptied a shared queue together, and the path is not longer. Their data was the cause of the delay.
+    if (is_common(drain_began_, base_at_drain_)) distrusts_suspicions_ = suspicion_stands_;
+    suspicion_stands_ = false;
     // A shorter result may still contain a queue of the earlier, larger window, so one more drain follows.
     stale_for_ = Duration::zero();
     const bool shorter = value_ < base_at_drain_ * 7 / 8;
@@ -229,7 +241,9 @@ MinRttEstimator::DrainResult MinRttEstimator::finish_probe(Instant now, Duration
     candidate_at_ = drain_began_;
     candidate_measured_ = (requested && agrees) || is_common(drain_began_, value_);
   }
-  return requested && agrees ? DrainResult::as_suspected : DrainResult::unclear;
+  if (!requested || !agrees) return DrainResult::unclear;
+  suspicion_stands_ = true;
+  return DrainResult::as_suspected;
 }
 
 }  // namespace sluice::control

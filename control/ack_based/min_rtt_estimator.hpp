@@ -17,7 +17,9 @@ namespace sluice::control {
 /// backhaul, two addresses of one host) then drain it together. A single UE would drain its own bytes only, and the
 /// wait behind bytes of other UEs would count as part of the base delay. Drains that confirm the base delay become
 /// rarer, down to one in forty seconds. While no round trip is near the base delay, there is one every five seconds.
-/// Further drains begin if round trips stay long although fewer bytes are in flight (StandingDelayDetector).
+/// Further drains begin if round trips stay long although fewer bytes are in flight (StandingDelayDetector). Data of
+/// other UEs in a shared queue is one cause of such round trips, and these drains cannot distinguish it from a longer
+/// path. If a routine drain contradicts such a drain, none are requested until a routine drain finds no further cause.
 ///
 /// A longer path is accepted after two routine drains that found it. One requested drain and then a routine one also
 /// suffice if the former agrees with the suspected delay. Memory and work per ACK are constant. Reads no clock. Not
@@ -35,7 +37,10 @@ class MinRttEstimator {
   void record(Duration round_trip);
   /// Records that a round trip was as short as the target queue allows, or that the base delay (RTT without a queue) is
   /// right. Restarts two periods: after one a queue drain is due, and after the other the base delay is replaced.
-  void mark_fresh() { stale_for_ = above_target_for_ = Duration::zero(); }
+  void mark_fresh() {
+    stale_for_ = above_target_for_ = Duration::zero();
+    suspicion_stands_ = suspicion_stands_ && (distrusts_suspicions_ || draining());
+  }
   /// Confirms the base delay (RTT without a queue). Called because it has just been measured, or because the queue in a
   /// Node-B's report explains the long round trips. The next routine drain of the queue begins at a later multiple of 5
   /// s.
@@ -84,6 +89,10 @@ class MinRttEstimator {
   /// Requests a queue drain at once, because the path's base delay (RTT without a queue) may have become `round_trip`.
   /// Has no effect for 1 to 8 s after a drain that was requested before.
   void suspect(Instant now, Duration round_trip);
+  /// Does the same as suspect() for round trips that stay long although fewer bytes are in flight. Other UEs' data in a
+  /// shared queue may cause them. If a routine drain has shown that, only routine drains can lengthen the base delay
+  /// (RTT without a queue), so this function requests no drain.
+  void suspect_longer(Instant now, Duration round_trip);
   /// Requests a queue drain at once, because the path may have become shorter. Unlike suspect(), it does not change
   /// candidate(). Has no effect for 1 to 8 s after a drain that was requested before.
   void request_drain(Instant now);
@@ -188,6 +197,11 @@ class MinRttEstimator {
   bool candidate_measured_ = false;
   /// True if suspect() or request_drain() has requested the present or the next queue drain.
   bool requested_ = false;
+  /// True if a requested drain has found a longer delay as suspected, and no routine drain has examined it yet. While
+  /// `distrusts_suspicions_` is true, it is true if suspect_longer() was called since the last routine drain.
+  bool suspicion_stands_ = false;
+  /// True if requested drains cannot show a longer path, because data of other UEs in a shared queue looks the same.
+  bool distrusts_suspicions_ = false;
   bool has_undelayed_probe_ = false;  ///< true if this queue drain has an ACK that the UE cannot have delayed
   Instant next_suspicion_{};          ///< time before which suspect() and request_drain() have no effect
   /// Shortest round trip since all round trips became longer than the target queue allows.

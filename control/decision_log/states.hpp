@@ -95,6 +95,8 @@ void MinRttEstimator::fields(Self& self, Visit& visit) {
   visit("evidence", self.candidate_measured_);
   visit("asked", self.requested_);
   visit("prompt", self.has_undelayed_probe_);
+  visit("doubt_stands", self.suspicion_stands_);
+  visit("doubts_vain", self.distrusts_suspicions_);
 }
 
 template <typename Self, typename Visit>

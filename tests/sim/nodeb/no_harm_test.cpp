@@ -30,11 +30,12 @@ RunResult run(const Sender& sender, const std::string& network) {
       .front();
 }
 
-/// UEs at 400 Mb/s behind one line of 20 Mb/s.
-std::string shared_line(int ues, const std::string& buffer) {
+/// UEs at 400 Mb/s behind one line of 20 Mb/s. `uplink` is the delay of the uplink.
+std::string shared_line(int ues, const std::string& buffer, const std::string& uplink = "10ms") {
   std::string text =
       "duration: 40s\nwarmup: 10s\nserver_proxy: {delay: 10ms}\nproxy_nodeb: {delay: 5ms, rate: 20Mb/s, buffer: " +
-      buffer + "}\napps: [{type: bulk, ues: " + std::to_string(ues) + "}]\ncell:\n  uplink: {delay: 10ms}\n  ues:\n";
+      buffer + "}\napps: [{type: bulk, ues: " + std::to_string(ues) + "}]\ncell:\n  uplink: {delay: " + uplink +
+      "}\n  ues:\n";
   for (int ue = 0; ue < ues; ++ue) {
     text += "    - {address: 10.45.0." + std::to_string(2 + ue) +
             ", frame: 0B, buffer: 600KiB, channel: {type: constant, rate: 400Mb/s}}\n";
@@ -73,6 +74,16 @@ TEST(NoHarm, UesBehindOneLinkKeepItsQueueShortEndToEnd) {
     EXPECT_GT(result.throughput_bps, 0.95 * filled.throughput_bps);
     EXPECT_LT(result.server_to_ue_delay.p95_ms, 0.75 * filled.server_to_ue_delay.p95_ms) << "the buffer filled before";
     EXPECT_LE(result.retransmissions, filled.retransmissions / 10);
+  }
+}
+
+// The queue of other UEs stays while one UE drains its own data, as the delay of a longer path would.
+TEST(NoHarm, UesBehindOneLinkDoNotTakeTheirQueueForALongerPath) {
+  for (const int ues : {6, 8, 12, 16}) {
+    SCOPED_TRACE(std::to_string(ues) + " UEs");
+    const RunResult result = run(end_to_end, shared_line(ues, "2MB", "0ms"));
+    EXPECT_GT(result.throughput_bps, 18e6);
+    EXPECT_LT(result.proxy_to_ue_delay.p95_ms, 80) << "122 to 178 ms if the delay passes for that of the path";
   }
 }
 

@@ -250,6 +250,51 @@ TEST(MinRttEstimator, ALongerRttIsAcceptedAfterARoutineAndARequestedDrain) {
   EXPECT_EQ(trips.base.candidate(), 62ms);
 }
 
+/// Round trips of a UE in a queue that other UEs fill: its own drain at 17 s has measured their queue as a longer path.
+Trips beside_other_ues() {
+  Trips trips;
+  trips.wait_until(17s);
+  trips.base.suspect_longer(trips.now, 60ms);
+  EXPECT_EQ(trips.drain(62ms), MinRttEstimator::DrainResult::as_suspected);
+  return trips;
+}
+
+TEST(MinRttEstimator, TrustsNoRequestedDrainAfterARoutineOneHasContradictedIt) {
+  Trips trips = beside_other_ues();
+  trips.wait_until(20s);
+  EXPECT_EQ(trips.drain(20ms), MinRttEstimator::DrainResult::confirmed) << "all UEs have emptied the queue";
+  trips.wait_until(27s);
+  trips.base.suspect_longer(trips.now, 60ms);
+  EXPECT_FALSE(trips.doubted()) << "only a routine drain can show a longer path now";
+  trips.wait_until(30s);
+  EXPECT_EQ(trips.drain(20ms), MinRttEstimator::DrainResult::confirmed) << "the queue of others again";
+  trips.wait_until(35s);
+  EXPECT_EQ(trips.drain(20ms), MinRttEstimator::DrainResult::confirmed) << "nothing was suspected since the last one";
+  trips.wait_until(37s);
+  trips.base.suspect_longer(trips.now, 60ms);
+  EXPECT_TRUE(trips.doubted()) << "the other UEs may have left";
+}
+
+TEST(MinRttEstimator, TrustsRequestedDrainsOnAPathThatBecameShorterAgain) {
+  Trips trips = beside_other_ues();
+  trips.base.mark_fresh();
+  trips.wait_until(20s);
+  EXPECT_EQ(trips.drain(20ms), MinRttEstimator::DrainResult::confirmed);
+  trips.wait_until(27s);
+  trips.base.suspect_longer(trips.now, 60ms);
+  EXPECT_TRUE(trips.doubted()) << "a short round trip came before the routine drain";
+}
+
+TEST(MinRttEstimator, RoutineDrainsStillShowALongerPathBesideOtherUes) {
+  Trips trips = beside_other_ues();
+  trips.wait_until(20s);
+  EXPECT_EQ(trips.drain(20ms), MinRttEstimator::DrainResult::confirmed);
+  trips.wait_until(25s);
+  EXPECT_EQ(trips.drain(60ms), MinRttEstimator::DrainResult::unclear);
+  trips.wait_until(30s);
+  EXPECT_EQ(trips.drain(60ms), MinRttEstimator::DrainResult::longer);
+}
+
 TEST(MinRttEstimator, ADrainIsCancelledInAnOutage) {
   Trips trips;
   trips.base.begin_drain(trips.now, Duration::zero());
