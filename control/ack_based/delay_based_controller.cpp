@@ -244,7 +244,8 @@ void DelayBasedController::on_acknowledged(const AckSample& raw) {
       const Duration loop = greater(srtt(), base_delay()) + control_loop_delay_;
       steady_link_.ignore_until(ack_sample.now + lesser(loops_to_ignore * loop, longest_to_ignore));
     } else if (link_limited && delivery_.has_sample() && !path_step_.is_suspected()) {
-      steady_link_.on_rate(ack_sample.now, observed, delivery_.rate().bytes_per_second());
+      steady_link_.on_rate(ack_sample.now, observed, delivery_.rate().bytes_per_second(),
+                           control_loop_delay_ > Duration::zero());
     }
   }
   if (idle() && !ack_sample.window_limited) delivery_.on_idle();

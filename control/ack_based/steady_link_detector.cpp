@@ -29,14 +29,16 @@ constexpr Duration longest_sample = std::chrono::milliseconds(80);
 
 }  // namespace
 
-void SteadyLinkDetector::on_rate(Instant now, Duration observed, double rate) {
+void SteadyLinkDetector::on_rate(Instant now, Duration observed, double rate, bool is_end_to_end) {
   if (now <= ignored_until_) return;
   if (mean_rate_ <= 0) {
     mean_rate_ = rate;
     return;
   }
   const double passed = in_seconds(lesser(observed, longest_sample));
-  const double deviation = lesser(std::abs(rate - mean_rate_) / mean_rate_, 1.0);
+  // The slow start of a server raises the rate to many times its mean. That shows nothing about the link.
+  const double most = is_end_to_end && rate > mean_rate_ ? initial_variation : 1;
+  const double deviation = lesser(std::abs(rate - mean_rate_) / mean_rate_, most);
   mean_rate_ += (rate - mean_rate_) * (passed * (1 / mean_memory));
   variation_ = greater(variation_ * (1 - passed * (1 / variation_memory)), deviation);
 }

@@ -11,8 +11,9 @@ namespace sluice::control {
 class SteadyLinkDetector {
  public:
   /// Adds the mean delivery rate `rate` > 0 of a sample that the link limited. `observed` is the time since the
-  /// previous sample, without outages.
-  void on_rate(Instant now, Duration observed, double rate);
+  /// previous sample, without outages. `is_end_to_end` is true if a server with its own congestion control determines
+  /// how fast the rate grows. A rise then counts as a deviation of at most 0.3, that of a new link.
+  void on_rate(Instant now, Duration observed, double rate, bool is_end_to_end);
   /// Adds a round trip of `round_trip` seconds, > 0. `observed` is the time since the previous sample, without outages.
   void on_round_trip(Duration observed, double round_trip);
   /// Ignores rates until the time `until`, because until then the sender and not the link determines the rate.

@@ -117,6 +117,16 @@ TEST(AckBased, TheLinkIsUsedWithAShortQueueEndToEnd) {
   EXPECT_LT(varies.at(0).radio_queue_delay.p95_ms, 150);
 }
 
+// The server grows its window for a second. The rate then rises to many times its mean, although the link is steady.
+TEST(AckBased, AServerThatBeginsToSendHidesNoSteadyLinkEndToEnd) {
+  for (const char* rate : {"10Mb/s", "100Mb/s"}) {
+    SCOPED_TRACE(rate);
+    const auto results = run_all(end_to_end(cell("{type: constant, rate: " + std::string(rate) + "}", 1, 1)));
+    EXPECT_GT(results.at(0).utilisation, 0.95);
+    EXPECT_LT(results.at(0).radio_queue_delay.p95_ms, 25);
+  }
+}
+
 TEST(AckBased, EndToEndFlowsHaveEqualSharesOfOneWindow) {
   const auto results = run_all(end_to_end(cell(varying, 1, 4)));
   EXPECT_GT(results.at(0).figures.at("flow_jain"), 0.98);

@@ -13,9 +13,11 @@ using std::chrono::milliseconds;
 constexpr double mbps = 1e6 / 8;
 
 /// Adds rates for `duration`, one in 10 ms, alternately `high` and `low` for 200 ms each. Returns the end.
-Instant add_rates(SteadyLinkDetector& link, Instant from, Duration duration, double high, double low) {
+Instant add_rates(SteadyLinkDetector& link, Instant from, Duration duration, double high, double low,
+                  bool is_end_to_end = false) {
   for (Instant now = from; now < from + duration; now += milliseconds(10))
-    link.on_rate(now, milliseconds(10), (now - from) % milliseconds(400) < milliseconds(200) ? high : low);
+    link.on_rate(now, milliseconds(10), (now - from) % milliseconds(400) < milliseconds(200) ? high : low,
+                 is_end_to_end);
   return from + duration;
 }
 
@@ -31,8 +33,22 @@ TEST(SteadyLinkDetector, OneGreatDeviationEndsSteadinessAtOnce) {
   SteadyLinkDetector link;
   const Instant now = add_rates(link, Instant(milliseconds(1000)), milliseconds(8000), 10 * mbps, 10 * mbps);
   ASSERT_EQ(link.steadiness(), 1);
-  link.on_rate(now, milliseconds(10), 12 * mbps);
+  link.on_rate(now, milliseconds(10), 12 * mbps, false);
   EXPECT_EQ(link.steadiness(), 0);
+}
+
+// The slow start of a server raises the rate to many times its mean. That shows nothing about the link. A rate that
+// falls does.
+TEST(SteadyLinkDetector, ARiseOfAnyHeightIsForgottenLikeANewLinkEndToEnd) {
+  const auto steadiness_after = [](double first, double then, bool is_end_to_end) {
+    SteadyLinkDetector link;
+    const Instant now = add_rates(link, Instant(milliseconds(1000)), milliseconds(500), first, first, is_end_to_end);
+    add_rates(link, now, milliseconds(5500), then, then, is_end_to_end);
+    return link.steadiness();
+  };
+  EXPECT_EQ(steadiness_after(mbps, 10 * mbps, true), 1);
+  EXPECT_LT(steadiness_after(mbps, 10 * mbps, false), 1);
+  EXPECT_LT(steadiness_after(10 * mbps, mbps, true), 1);
 }
 
 TEST(SteadyLinkDetector, ARateThatVariesIsNotSteady) {
@@ -47,7 +63,7 @@ TEST(SteadyLinkDetector, RatesThatTheSenderChangesAreIgnored) {
   link.ignore_until(now + milliseconds(300));
   add_rates(link, now, milliseconds(300), 5 * mbps, 5 * mbps);
   EXPECT_EQ(link.steadiness(), 1);
-  link.on_rate(now + milliseconds(310), milliseconds(10), 5 * mbps);
+  link.on_rate(now + milliseconds(310), milliseconds(10), 5 * mbps, false);
   EXPECT_EQ(link.steadiness(), 0);
 }
 
