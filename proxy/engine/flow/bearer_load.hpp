@@ -47,6 +47,8 @@ struct BearerLoad {
   std::uint32_t long_transferring_flows = 0;
   std::uint32_t short_flows = 0;          ///< number of short flows
   std::uint32_t closed_window_flows = 0;  ///< number of flows with FlowShare::window_closed
+  /// Number of flows with Flow::limited_elsewhere: their bottleneck is another link than the radio link.
+  std::uint32_t flows_limited_elsewhere = 0;
 
   /// Sets three values of the flow in `share`, and updates the bearer's sums. The values are the unsent bytes,
   /// FlowShare::transferring, and the bytes held plus those that advertised windows permit. The other values stay

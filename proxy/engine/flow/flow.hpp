@@ -176,6 +176,9 @@ struct Flow {
 
   /// true if both hosts have closed the connection, so that it is in TIME-WAIT (see TimeWaitQueue)
   bool in_time_wait : 1 = false;
+  /// True if the bottleneck of the flow is another link than the radio link, such as a link behind the UE.
+  /// BudgetSharing detects this by the round trips.
+  bool limited_elsewhere : 1 = false;
   /// Number of times that the connection was handed back to its hosts because a segment arrived that the proxy cannot
   /// process on a split connection.
   std::uint8_t unsplittable_seen : 4 = 0;

@@ -16,12 +16,13 @@ namespace sluice::proxy {
 namespace {
 
 /// Excess delay above which a flow's bottleneck is assumed to be another link than the radio link. The excess is the
-/// flow's smoothed RTT minus its minimum RTT, minus twice the delay that all flows of the UE share. They share the wait
+/// flow's smoothed RTT minus its minimum RTT, minus twice the delay of the UE's other flows. All flows share the wait
 /// in the radio queue and the delay of ACKs on the uplink.
 constexpr Duration queued_elsewhere = std::chrono::milliseconds(20);
 /// Factor for the bytes in flight of a flow whose bottleneck is not the radio link. The limit is this factor × rate of
-/// the flow × (minimum RTT + queued_elsewhere), plus `segments_elsewhere` full segments. The factor exceeds 1, so that
-/// the flow can use a bottleneck that becomes faster.
+/// the flow × longest RTT with which its bottleneck is not detected, plus `segments_elsewhere` full segments. The
+/// factor exceeds 1, so that the flow can use a bottleneck that becomes faster. The limit also keeps its RTT above that
+/// longest one, so that its bottleneck stays detected.
 constexpr double gain_elsewhere = 1.25;
 constexpr std::int64_t segments_elsewhere = 2;
 
@@ -31,6 +32,19 @@ constexpr std::int64_t segments_elsewhere = 2;
                                                   std::uint32_t ticks, Duration most) {
   clock.reject();
   return clock.excess_delay(now, ticks, Duration::zero(), most);
+}
+
+/// Largest part of a UE's round trips that rtt_of_others() attributes to one flow. With a larger part, the round trips
+/// of the others are hardly known.
+constexpr double max_part = 0.5;
+
+/// Returns the mean round trip of the UE's other flows: the smoothed round trip of all flows, without the part of one
+/// flow. That flow has `flight` bytes in flight and the smoothed round trip `round_trip`. Its part of all samples is
+/// assumed to be its part of the rate, because each ACK acknowledges about as many bytes.
+Duration rtt_of_others(Bytes flight, Duration round_trip, const control::DelayBasedController& law) {
+  const double all = static_cast<double>(law.rate().in(round_trip).count());
+  const double part = all > 0 ? std::min(static_cast<double>(flight.count()) / all, max_part) : max_part;
+  return std::chrono::duration_cast<Duration>((law.srtt() - round_trip * part) / (1 - part));
 }
 
 }  // namespace
@@ -115,17 +129,19 @@ Bytes BudgetSharing::budget_beside_others(const Share& share, const Flow& flow, 
   const Duration took = endpoint.srtt();
   const Duration least = endpoint.min_rtt();
   if (law.base_delay() <= Duration::zero() || law.in_slow_start()) return Bytes::max();
-  // The base delay may contain the wait of ACKs on the uplink. The shortest round trip of this flow does not then.
-  const Duration common = std::max(law.srtt() - std::min(law.base_delay(), least), Duration::zero());
   // The endpoint's round trips include the delay of ACKs on the uplink, those of the controller do not. The greatest
   // delay is limited by the bytes in flight, so with few of them the newest one may exceed it.
   const Duration uplink = std::max(law.max_ack_delay(), law.ack_delay());
-  if (took - least <= 2 * (common + uplink) + queued_elsewhere) return Bytes::max();
+  const Duration others = rtt_of_others(Bytes(share.flight), std::max(took - uplink, least), law);
+  // The base delay may contain the wait of ACKs on the uplink. The shortest round trip of this flow does not then.
+  const Duration common = std::max(others - std::min(law.base_delay(), least), Duration::zero());
+  const Duration longest = least + 2 * (common + uplink) + queued_elsewhere;
+  if (took <= longest) return Bytes::max();
   // In a recovery the mean may be that of an outage, because retransmissions give no samples. If ACKs come late now,
   // but no later than the uplink makes them, no other bottleneck shows.
   const Duration late = endpoint.recent_rtt() - least;
   if (late > queued_elsewhere && late <= 2 * uplink) return Bytes::max();
-  const double kept = gain_elsewhere * to_seconds(least + queued_elsewhere) / to_seconds(took);
+  const double kept = gain_elsewhere * to_seconds(longest) / to_seconds(took);
   const Bytes most = Bytes(static_cast<double>(share.flight) * std::min(kept, 1.0)) +
                      segment_on_wire(flow.leg(Side::radio)) * segments_elsewhere;
   return std::max(most - Bytes(share.flight), Bytes{});
@@ -149,7 +165,11 @@ void BudgetSharing::update_inflight(const Flow& flow, FlowId id, Bearer& bearer)
 void BudgetSharing::on_ack(Flow& flow, FlowId id, Bearer& bearer, const tcp::AckSample& ack_sample, Instant now) {
   AckController& controller = bearer.ack_controller();
   Share& share = shares_[id];
-  follow(share, flow, bearer, controller);
+  const Bytes elsewhere = follow(share, flow, bearer, controller);
+  // A flow without data to send has no bottleneck.
+  const bool limited_elsewhere = elsewhere != Bytes::max() && (share.flight | flow.share.backlog) != 0;
+  if (limited_elsewhere != flow.limited_elsewhere) [[unlikely]]
+    record_bottleneck(flow, bearer, limited_elsewhere);
   const Duration round_trip = greater(ack_sample.rtt, Duration::zero());
   tcp::Endpoint& endpoint = flow.leg(Side::radio).endpoint;
   const Duration late = endpoint.uses_timestamps() ? possible_ack_delay(share.clock, controller.law(), now,
@@ -213,6 +233,11 @@ Bytes BudgetSharing::part_of_budget(const Share& share, Bytes budget, Competitor
       part_of(controller.law().window(now), waiting, competitors.short_flows, share.short_flow_waits != 0);
   const Bytes part = std::max(mine, least) - Bytes(share.flight);
   return std::clamp(part, Bytes{}, budget);
+}
+
+void BudgetSharing::record_bottleneck(Flow& flow, Bearer& bearer, bool limited_elsewhere) {
+  bearer.load.flows_limited_elsewhere += (limited_elsewhere ? 1U : 0U) - (flow.limited_elsewhere ? 1U : 0U);
+  flow.limited_elsewhere = limited_elsewhere;
 }
 
 void BudgetSharing::forget(FlowId id, Bearer& bearer) {

@@ -84,6 +84,10 @@ class BudgetSharing {
   void record_passed(const Flow& flow, FlowId id, Bearer& bearer);
   /// True if the flow is short (has sent less than smvs.short_flow) and waits for the controller's window.
   [[nodiscard]] bool short_flow_waits(FlowId id) { return shares_[id].short_flow_waits != 0; }
+  /// Records whether the flow's bottleneck is another link than the radio link, and updates
+  /// BearerLoad::flows_limited_elsewhere. Must be called with `limited_elsewhere` = false before the flow leaves the
+  /// bearer.
+  static void record_bottleneck(Flow& flow, Bearer& bearer, bool limited_elsewhere);
   /// Removes the flow from the totals of its bearer's ACK-based controller: bytes in flight, waiting flows and waiting
   /// short flows. Called because the flow leaves the bearer.
   void forget(FlowId id, Bearer& bearer);

@@ -10,6 +10,7 @@
 #include "control/decision_log/decision_log.hpp"
 #include "dataplane/units/by_value.hpp"
 #include "proxy/engine/rate_control/radio_view.hpp"
+#include "proxy/engine/relay/leg_output.hpp"
 #include "proxy/engine/relay/relay.hpp"
 
 namespace sluice::proxy {
@@ -94,6 +95,19 @@ constexpr Duration max_downlink_wait = std::chrono::milliseconds(100);
 Duration downlink_wait(const Bearer& bearer) {
   const control::DelayBasedController& law = bearer.ack_controller().law();
   return std::clamp(law.srtt() - law.base_delay(), Duration::zero(), max_downlink_wait);
+}
+
+/// Returns an upper bound of the rate of a flow whose bottleneck is another link than the radio link: its bytes in
+/// flight and two segments per round trip. Data that arrived faster would wait in the proxy.
+Rate rate_elsewhere(const Flow& flow) {
+  const Leg& radio = flow.leg(Side::radio);
+  return Rate::of(flight_on_wire(radio) + segment_on_wire(radio) * 2, radio.endpoint.srtt());
+}
+
+/// Returns `radio` with rates of at most `most`.
+RadioView limited_to(Rate most, const RadioView& radio) {
+  return {radio.error, control::OnWire(std::min(radio.mean.amount(), most)),
+          control::OnWire(std::min(radio.best.amount(), most))};
 }
 
 }  // namespace
@@ -264,11 +278,17 @@ Bytes ReceiveWindowControl::balance_window(const Flow& flow, const Bearer& beare
   const tcp::Endpoint& server = flow.leg(Side::core).endpoint;
   const Bytes advertised = advertised_to_server(flow);
   RadioView radio = radio_view_of(bearer);
-  const std::uint32_t sharing = bearer.load.transferring_flows + (flow.share.transferring ? 0U : 1U);
+  const std::uint32_t flows = bearer.load.transferring_flows + (flow.share.transferring ? 0U : 1U);
+  // A flow whose bottleneck is another link leaves most of its part of the radio link to the others.
+  // If all flows seem to have another bottleneck, they have shared an outage of the radio link.
+  const std::uint32_t elsewhere = bearer.load.flows_limited_elsewhere;
+  const bool is_elsewhere = flow.limited_elsewhere && elsewhere < flows;
+  const std::uint32_t sharing = flow.limited_elsewhere || elsewhere >= flows ? flows : flows - elsewhere;
   if (sharing > 1 || bearer.has_cross_traffic_queue()) [[unlikely]] {
     const double part = (1 - kept_beside_cross_traffic * bearer.cross_traffic_share()) / sharing;
     radio = {control::OnWire(radio.error.amount() / sharing), control::OnWire(radio.mean.amount() * part),
              control::OnWire(radio.best.amount() * part)};
+    if (is_elsewhere && flow.share.backlog != 0) radio = limited_to(rate_elsewhere(flow), radio);
   }
   // Unacknowledged data at the UE belongs to the first loop; the second one covers unsent data only.
   // Each call gets an object of its own, so that the usual call needs none in memory.

@@ -73,6 +73,7 @@ class SplitFlows {
   void leave(Flow& flow, FlowId id, Bearer& bearer) {
     flow_controllers_.forget(flow, bearer);
     receive_windows_.forget_upload(flow);
+    BudgetSharing::record_bottleneck(flow, bearer, false);
     if (bearer.rate_control().uses_ack_feedback()) budget_sharing_.forget(id, bearer);
   }
   [[nodiscard]] Handback& handback() { return handback_; }

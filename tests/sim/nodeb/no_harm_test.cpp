@@ -163,8 +163,9 @@ TEST(NoHarm, AnUntouchedDownloadSharesTheShortQueue) {
 }
 
 /// Two downloads of a UE at 40 Mb/s, one of which goes on over a further hop.
-std::string second_hop(const std::string& rate) {
-  return "duration: 30s\nwarmup: 5s\nserver_proxy: {delay: 10ms}\nproxy_nodeb: {delay: 10ms}\nservers: [192.0.2.1, "
+std::string second_hop(const std::string& rate, const std::string& server_delay = "10ms") {
+  return "duration: 30s\nwarmup: 5s\nserver_proxy: {delay: " + server_delay +
+         "}\nproxy_nodeb: {delay: 10ms}\nservers: [192.0.2.1, "
          "192.0.2.2]\napps: [{type: bulk}, {type: bulk, server: 1}]\nsecond_hops: [{server: 1, delay: 5ms, rate: " +
          rate +
          ", buffer: 100kB}]\ncell:\n  uplink: {delay: 0ms}\n  ues: [{address: 10.45.0.2, frame: 0B, buffer: 400kB, "
@@ -178,6 +179,19 @@ TEST(NoHarm, AConnectionLimitedElsewhereDoesNotReduceTheOthers) {
     const RunResult filled = run(cubic, second_hop(rate));
     ASSERT_EQ(result.flows.size(), 2U);
     EXPECT_GT(result.flows[0].measured_bps, 0.75 * filled.flows.at(0).measured_bps);
+    EXPECT_GT(result.flows[1].measured_bps, 0.65 * filled.flows.at(1).measured_bps);
+  }
+}
+
+// The servers are far away, so the window that the proxy advertises to them limits the downloads. An equal part of the
+// measured rate for each would never let the other download exceed the rate of the slow hop.
+TEST(NoHarm, AConnectionLimitedElsewhereLeavesItsPartOfTheRateToTheOthers) {
+  for (const std::string rate : {"200kb/s", "1Mb/s", "5Mb/s"}) {
+    SCOPED_TRACE(rate);
+    const RunResult result = run(law, second_hop(rate, "40ms"));
+    const RunResult filled = run(cubic, second_hop(rate, "40ms"));
+    ASSERT_EQ(result.flows.size(), 2U);
+    EXPECT_GT(result.flows[0].measured_bps, 0.7 * filled.flows.at(0).measured_bps);
     EXPECT_GT(result.flows[1].measured_bps, 0.65 * filled.flows.at(1).measured_bps);
   }
 }
