@@ -10,6 +10,8 @@
 
 #include "control/feedback/fields.hpp"
 #include "control/feedback/session.hpp"
+#include "control/feedback/udp_endpoint.hpp"
+#include "control/feedback/ue_ownership.hpp"
 #include "tests/unit/feedback/samples.hpp"
 
 namespace sluice::control::feedback::test {
@@ -219,6 +221,28 @@ TEST(ProtocolPage, ItsTablesListExactlyTheFields) {
     found += (*match)[1].str() + " " + (*match)[2].str() + "\n";
   }
   EXPECT_EQ(found, expected);
+}
+
+TEST(ProtocolPage, ItsTimesAndBoundsAreThoseOfTheProgram) {
+  const std::string text = std::regex_replace(page(), std::regex(R"(\s+)"), " ");
+  const auto states = [&text](const std::string& words) { return text.find(words) != std::string::npos; };
+  EXPECT_TRUE(states("Without a status for 2 s the claim expires"));
+  EXPECT_EQ(UeOwnership::lease_time, 2s);
+  EXPECT_TRUE(states("if the sender has sent nothing for 2 s in an epoch that is not ahead"));
+  EXPECT_EQ(ReplayGuard::active_for, 2s);
+  EXPECT_TRUE(states("from which it received in the last 2 s"));
+  EXPECT_EQ(UdpEndpoint::learned_for, 2s);
+  EXPECT_TRUE(states("An epoch more than 24 h ahead of the receiver's clock replaces no other epoch"));
+  EXPECT_EQ(ReplayGuard::lead, 24h);
+  EXPECT_TRUE(states("if that sender was silent for at least a minute"));
+  EXPECT_EQ(ReplayGuard::min_idle_time, 1min);
+  EXPECT_TRUE(states("is older than the 256"));
+  EXPECT_EQ(ReplayWindow::size, 256U);
+  EXPECT_TRUE(states("A receiver has space for 1024 senders"));
+  EXPECT_EQ(SessionConfig().max_senders, 1024U);
+  EXPECT_TRUE(states("accepts datagrams of up to 8952 bytes. A peer that does not set the flag accepts 1400 bytes"));
+  EXPECT_EQ(largest_datagram, 8952U);
+  EXPECT_EQ(default_max_datagram, 1400U);
 }
 
 TEST(ProtocolPage, ItNamesEveryFailure) {
