@@ -1,9 +1,13 @@
 // Tests of the decision log: every controller's decisions are recorded and replayed with equal results.
 #include <gmock/gmock.h>
 
+#include <array>
+#include <cstring>
 #include <random>
+#include <type_traits>
 
 #include "control/decision_log/decision_log.hpp"
+#include "control/decision_log/read_fields.hpp"
 #include "tests/unit/law_trace/recorded.hpp"
 
 namespace sluice::control {
@@ -60,6 +64,9 @@ struct Driver<DelayBasedController> {
     ack_sample.cross_traffic = dice.once_in(4) ? Bytes(dice.between(0, 20'000)) : Bytes{};
     ack_sample.control_loop_delay = dice.once_in(2) ? 40ms : 0ms;
     ack_sample.reference_factor = ack_sample.delivered.count() % 3 == 0 ? 0.5 : 1;
+    ack_sample.ack_stretch = dice.once_in(4) ? Bytes(dice.between(1, 9000)) : Bytes{};
+    ack_sample.uploaded = dice.once_in(3) ? Bytes(dice.between(0, 3000)) : Bytes{};
+    ack_sample.lost = dice.once_in(20) ? Bytes(dice.between(0, 9000)) : Bytes{};
     traced<Laws::OnAcknowledged>(trace, law, identify, ack_sample);
   }
 };
@@ -205,6 +212,106 @@ std::uint64_t decided_otherwise(const typename RecordedController<Law>::Origin& 
                                 const char* value) {
   return replayed(traced_run<Law>(origin, 1, driver), {{name, value}}).differing;
 }
+
+#if __has_builtin(__builtin_clear_padding)
+/// Reads into `other` what is written of `one`. Returns true if all their members are equal then.
+template <typename T>
+bool is_read_back(std::type_identity_t<T> one, T other) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  std::array<char, DecisionLog::longest_line> room{};
+  LineWriter line(room);
+  write_value(line, one);
+  EXPECT_TRUE(line.fits());
+  read_value(nlohmann::json::parse(line.text()), other, FieldPlace{nullptr, "value"});
+  __builtin_clear_padding(&one);
+  __builtin_clear_padding(&other);
+  return std::memcmp(&one, &other, sizeof one) == 0;
+}
+
+TEST(DecisionLog, EveryMemberOfAnAckBasedControllerIsReadBack) {
+  const DelayBasedParameters origin;
+  const auto identify = [&] { return ControllerIdentity<DelayBasedParameters>{{ue}, origin}; };
+  const auto driven = [&](unsigned seed) {
+    DelayBasedController law(origin);
+    Driver<DelayBasedController> driver;
+    Dice dice(seed);
+    for (std::int64_t i = dice.between(0, 2000); i > 0; --i) driver.step(nullptr, law, identify, dice);
+    return law;
+  };
+  for (unsigned seed = 0; seed < 2 * runs; seed += 2) EXPECT_TRUE(is_read_back(driven(seed), driven(seed + 1))) << seed;
+}
+
+TEST(DecisionLog, EveryMemberOfAnArgumentIsReadBack) {
+  EXPECT_TRUE(is_read_back({.now = Instant(1s),
+                            .delivered = 1_B,
+                            .ack_stretch = 2_B,
+                            .round_trip = 3ns,
+                            .in_flight = 4_B,
+                            .flows = 5,
+                            .window_limited = true,
+                            .ack_delay = 6ns,
+                            .cross_traffic = 7_B,
+                            .uploaded = 8_B,
+                            .control_loop_delay = 9ns,
+                            .lost = 10_B,
+                            .reference_factor = 0.5},
+                           AckSample{}));
+  EXPECT_TRUE(is_read_back({.now = Instant(1s),
+                            .queue = 1_B,
+                            .arrived = 2,
+                            .served = 3,
+                            .in_flight = 4_B,
+                            .round_trip = 5ns,
+                            .reference_factor = 0.5},
+                           SmvsObservation{}));
+  EXPECT_TRUE(is_read_back({.queue = 1_B,
+                            .buffer = 2_B,
+                            .mean_rate = Rate::bytes_per_second(3),
+                            .best_rate = Rate::bytes_per_second(4),
+                            .flows = 5,
+                            .price = 6ns,
+                            .advertised = 7_B,
+                            .dropped = true,
+                            .counted_share = 0.5},
+                           QueueView{}));
+  EXPECT_TRUE(is_read_back({.left = 1_B, .arrived = 2_B, .sent = 3_B, .round_trip = 4ns}, FlowView{}));
+  EXPECT_TRUE(is_read_back(
+      {.now = Instant(1s), .ack = 1_B, .newly = 2_B, .offered = 3_B, .limited = false, .in_loss = true}, AckView{}));
+  EXPECT_TRUE(
+      is_read_back({.allowance = 1_B, .mean_rate = Rate::bytes_per_second(2), .period = 3ns}, AllowanceReport{}));
+}
+
+TEST(DecisionLog, EveryParameterIsReadBack) {
+  EXPECT_TRUE(is_read_back({.reference = 1ns,
+                            .reference_share = 2,
+                            .gain = 3,
+                            .memory = 4ns,
+                            .ack_aggregation_share = 5,
+                            .segment = 6_B,
+                            .initial = 7_B,
+                            .restart_after_idle = 8ns},
+                           DelayBasedParameters{}));
+  EXPECT_TRUE(is_read_back({.step = 1ns,
+                            .alpha = 2,
+                            .delta = 3,
+                            .epsilon = 4,
+                            .reference = Reference::bytes(5_B),
+                            .frame = 6_B,
+                            .buffer = 7_B,
+                            .one_way_delay = 8ns,
+                            .eta_window = 9ns,
+                            .boundary_layer = Reference::bytes(10_B),
+                            .prediction = Prediction::commanded,
+                            .empty_queue = EmptyQueue::follow,
+                            .minimum_reference = 11_B,
+                            .initial_allowance = 12_B,
+                            .restart_after_idle = 13ns},
+                           SmvsParameters{}));
+  EXPECT_TRUE(is_read_back(
+      {.reference = Reference::bytes(1_B), .minimum_reference = 2_B, .frame = 3_B, .initial = 4_B, .maximum = 5_B},
+      ReceiveWindowParameters{}));
+}
+#endif
 
 TEST(DecisionLog, AnAckBasedControllerIsReplayedFromItsFirstState) {
   using Law = DelayBasedController;
