@@ -91,6 +91,73 @@ TEST(LossBound, IsAtLeastWhatFillsThePath) {
   EXPECT_GE(path.at(), pipe);
 }
 
+/// The path carries 100 segments per 100 ms, so its floor is 1.05 · 100 segments and two more.
+struct LossAtTheFloor : testing::Test {
+  static constexpr double floor = 107;
+  LossBound bound{segment};
+  Instant now{100s};
+
+  LossAtTheFloor() {
+    round(100, 0);
+    round(100, 0);
+  }
+  /// One round with so many segments in flight, of which `lost` are lost. Returns true if it lowered the bound.
+  bool round(int in_flight, int lost, Duration took = 100ms) {
+    now += took;
+    return bound.on_acknowledged({.now = now,
+                                  .delivered = Bytes((in_flight - lost) * segment),
+                                  .lost = Bytes(lost * segment),
+                                  .in_flight = Bytes{},
+                                  .base_delay = base_delay,
+                                  .beyond_bdp = beyond_bdp});
+  }
+  [[nodiscard]] double segments() const { return bound.bound_at(now, beyond_bdp) / segment; }
+  /// Losses with at most 1.1 of the floor in flight begin a trial. What was sent before it does not count.
+  void begin_trial() {
+    EXPECT_TRUE(round(117, 5, 200ms));
+    EXPECT_NEAR(segments(), 0.8 * floor, 1e-6);
+    EXPECT_FALSE(round(96, 20, 200ms));
+  }
+};
+
+TEST_F(LossAtTheFloor, LeavesTheFloor) {
+  EXPECT_TRUE(round(150, 5, 200ms)) << "0.7 of 150 segments are less";
+  EXPECT_NEAR(segments(), floor, 1e-6);
+}
+
+TEST_F(LossAtTheFloor, BeginsATrialOnlyNearTheFloor) {
+  EXPECT_TRUE(round(118, 5, 200ms)) << "more than 1.1 of the floor";
+  EXPECT_NEAR(segments(), floor, 1e-6);
+}
+
+TEST_F(LossAtTheFloor, ThatATrialDoesNotStopIsAnOverload) {
+  begin_trial();
+  EXPECT_TRUE(round(96, 40));
+  EXPECT_NEAR(segments(), 0.8 * 96, 1e-6);
+}
+
+TEST_F(LossAtTheFloor, CountsAsRandomOnlyInRoundsOfATrialWithoutAQueue) {
+  begin_trial();
+  EXPECT_FALSE(round(97, 1));
+  EXPECT_EQ(bound.random_loss(), 0) << "97 segments in flight are more than 0.9 of the floor";
+  EXPECT_FALSE(round(96, 4));
+  EXPECT_NEAR(bound.random_loss(), 4.0 / 596, 1e-9) << "over 500 segments and the 96 of this round";
+}
+
+TEST_F(LossAtTheFloor, IsForgottenAfterEightMeanDistancesWithoutLoss) {
+  begin_trial();
+  EXPECT_FALSE(round(96, 4));
+  constexpr double loss = 4.0 / 596;
+  for (int i = 0; i < 39; ++i) EXPECT_FALSE(round(120, 0)) << "the trial lasts for 4.28 s";
+  // 96 segments of the trial and 10 · 120 after it are eight times 149 segments.
+  for (int i = 0; i < 9; ++i) {
+    EXPECT_FALSE(round(120, 0));
+    EXPECT_NEAR(bound.random_loss(), loss, 1e-9) << i;
+  }
+  EXPECT_FALSE(round(120, 0));
+  EXPECT_NEAR(bound.random_loss(), loss / 2, 1e-9);
+}
+
 /// A sender that fills the bound of a path which carries a segment each millisecond, with a round trip of 100 ms.
 struct Sender {
   LossBound bound{segment};
