@@ -169,6 +169,37 @@ TEST(AnswerClock, BeginsWithAHoldThatEndsWhenTheAnswersCease) {
   EXPECT_GT(clock.probes(), 0U);
 }
 
+/// The time until an answer is awaited doubles with each probe. The next answer after 300 ms begins the next hold.
+TEST(AnswerClock, GivesUpAfterNineProbesWithoutAnswer) {
+  AnswerClock clock(Instant(1s));
+  Instant now(1s);
+  for (const int factor : {1, 2, 4, 8, 16, 16, 16, 16, 16}) {
+    ASSERT_TRUE(clock.holds());
+    EXPECT_EQ(clock.deadline(), now + 100ms) << "an assumed round trip of 50 ms, and 50 ms of silence";
+    now = clock.deadline();
+    clock.on_time(now, true);
+    EXPECT_EQ(clock.probes(), 10U);
+    for (int i = 0; i < 10; ++i) clock.on_sent(now, full);
+    EXPECT_EQ(clock.deadline(), now + 100ms + factor * 50ms);
+    now = clock.deadline();
+    clock.on_time(now, true);
+    now += 300ms;
+    AnswerClock before = clock;
+    static_cast<void>(before.on_answer(now - 1ns, true));
+    EXPECT_FALSE(before.holds());
+    static_cast<void>(clock.on_answer(now, true));
+  }
+  EXPECT_TRUE(clock.has_given_up());
+}
+
+TEST(AnswerClock, AHoldWithAnswersEndsAfterTwoSeconds) {
+  AnswerClock clock(Instant(1s));
+  for (Instant now(1s); now < Instant(3s); now += 10ms) static_cast<void>(clock.on_answer(now, true));
+  EXPECT_EQ(clock.deadline(), Instant(3s));
+  clock.on_time(Instant(3s), true);
+  EXPECT_TRUE(clock.has_given_up()) << "the first hold was to empty the queue";
+}
+
 TEST(AnswerClock, MeasuresTheRoundTripWithoutAQueue) {
   Link link;
   link.most_in_flight = 200;  // a queue of 180 ms

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <optional>
+#include <utility>
 
 namespace sluice::control {
 namespace {
@@ -106,6 +107,17 @@ TEST(PathStepDetector, AnAckThatMayBeDelayedDoesNotEndASilence) {
   const auto step = acks.ack(5ms, 226ms);
   ASSERT_TRUE(step) << "the second silence ends with this ACK, although another ACK has just arrived";
   EXPECT_EQ(step->base_delay, 226ms);
+}
+
+/// An earlier RTT refutes a silence that the next ACK is still to end. It does not refute one that has ended.
+TEST(PathStepDetector, AnAckThatMayBeDelayedEndsASilenceOfMoreThan300Ms) {
+  for (const auto& [silence, ends] : {std::pair<Duration, bool>{300ms, false}, {300ms + 1ns, true}}) {
+    Acks acks;
+    acks.train(20, Acks::spacing, 40ms);
+    EXPECT_FALSE(acks.ack(silence, 40ms + silence, true));
+    EXPECT_FALSE(acks.ack(Acks::spacing, 40ms));
+    EXPECT_EQ(acks.detector.is_suspected(), ends) << silence.count();
+  }
 }
 
 TEST(PathStepDetector, TheQueueBeforeTheStepNeedNotExistAfterIt) {
