@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <utility>
 
 namespace sluice::control {
 namespace {
@@ -100,6 +101,17 @@ TEST(FlowControllers, ClampFollowsThePriceFromAckToAck) {
     EXPECT_EQ(law.on_ack(ack, view, flow()).up_to, Bytes::max());
   }
   EXPECT_LT(law.window(ack.ack, view, flow()), without_price / 2);
+}
+
+/// A larger ACK means that a missing segment has arrived. Slow start adds a segment for each counted packet.
+TEST(FlowControllers, ClampCountsAtMost64PacketsOfAnAck) {
+  for (const auto& [newly, window] : {std::pair{63'000_B, 64'000_B}, {64'000_B, 65'000_B}, {65'000_B, 65'000_B}}) {
+    FlowController law(FlowControllerKind::clamp, {}, {40ms, 1000_B});
+    const AckView ack{
+        .now = Instant(1s), .ack = newly, .newly = newly, .offered = Bytes(1 << 20), .limited = true, .in_loss = false};
+    EXPECT_EQ(law.on_ack(ack, queue(), flow()).up_to, Bytes::max());
+    EXPECT_EQ(law.window(ack.ack, queue(), flow()), window) << newly.count();
+  }
 }
 
 TEST(FlowControllers, AnUnusedWindowDoesNotGrow) {
