@@ -54,6 +54,10 @@ TEST(Port, RefusalsNameTheError) {
   EXPECT_THAT(refusal(config), testing::HasSubstr("needs packet buffers of"));
   config.mtu = 9001;
   EXPECT_THAT(refusal(config), testing::HasSubstr("68 to 9000"));
+  config.mtu = 67;
+  EXPECT_THAT(refusal(config), testing::HasSubstr("68 to 9000"));
+  config.mtu = 68;
+  EXPECT_EQ(refusal(config), "no exception");
   config = device("net_null0");
   config.queues = 0;
   EXPECT_THAT(refusal(config), testing::HasSubstr("at least one queue"));
