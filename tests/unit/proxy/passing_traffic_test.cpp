@@ -124,6 +124,19 @@ TEST(PassingTraffic, LargestFlowsHaveTheirBytesAndReason) {
   EXPECT_NEAR(static_cast<double>(flows[1].bytes), 5000 * 1214, 0.2 * 5000 * 1214);
 }
 
+/// A sample stands for 2 KiB at first, then for a 64th of the bytes of all samples, and for 64 KiB at most.
+TEST(PassingTraffic, ASampleStandsForABoundedPartOfTheBytesBefore) {
+  ProxyLab lab(shard_config(Mode::i_tcp));
+  std::uint64_t sampled = 0;
+  while (sampled < 5'000'000) {
+    lab.put(Side::radio, datagram(2, udp, 443, 60));
+    const std::vector<PassingInfo> flows = passing(lab);
+    if (flows.empty() || flows[0].bytes == sampled) continue;
+    EXPECT_EQ(flows[0].bytes - sampled, std::clamp<std::uint64_t>(sampled / 64, 2048, 65536)) << "after " << sampled;
+    sampled = flows[0].bytes;
+  }
+}
+
 TEST(PassingTraffic, BothDirectionsAreOneFlow) {
   ProxyLab lab(shard_config(Mode::bypass));
   ScriptedHosts hosts(lab);
