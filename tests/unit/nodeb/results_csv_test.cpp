@@ -15,6 +15,7 @@
 #include "emulator/report/column_titles.hpp"
 #include "emulator/report/columns.hpp"
 #include "emulator/report/result_group.hpp"
+#include "emulator/report/row_columns.hpp"
 #include "emulator/report/text_table.hpp"
 #include "tests/unit/nodeb/sample_results.hpp"
 
@@ -111,6 +112,23 @@ TEST(ResultGroups, SeedsOfOnePointBecomeTheirMean) {
   EXPECT_EQ(groups[0].mean.drops, 4U);
 }
 
+template <typename Row>
+void expect_zeros(const std::vector<Column<Row>>& columns) {
+  for (const Column<Row>& column : columns) EXPECT_THAT(column.write(Row{}), testing::AnyOf("", "0")) << column.name;
+}
+
+TEST(ResultRows, HaveOnlyZerosAtFirst) {
+  for (const Column<RunResult>& column : measured_columns())
+    EXPECT_THAT(column.write(RunResult{}), testing::AnyOf("", column.name == "jain" ? "1" : "0")) << column.name;
+  expect_zeros(point_columns());
+  expect_zeros(ue_columns());
+  expect_zeros(flow_columns());
+  expect_zeros(packet_columns());
+  expect_zeros(queue_columns());
+  expect_zeros(window_columns());
+  expect_zeros(drop_columns());
+}
+
 TEST(TextTable, ColumnsAreAlignedForAnyCharacters) {
   EXPECT_EQ(align_table({{"mode", "proxy→UE ms"}, {"smvs", "7"}}, 1), "mode  proxy→UE ms\nsmvs            7\n");
 }
@@ -132,7 +150,8 @@ TEST(TextTable, AWideTableIsSplitIntoPartsThatBeginWithTheKeys) {
   EXPECT_EQ(parts[0], (std::vector<std::vector<std::string>>{{"mode", "goodput"}, {"none", "98 %"}, {"smvs", "97 %"}}));
   EXPECT_EQ(parts[1], (std::vector<std::vector<std::string>>{{"mode", "page"}, {"none", "1200"}}))
       << "without a column and a row that have no value";
-  EXPECT_EQ(split_table(rows, 1, {100, 2}).size(), 1U);
+  EXPECT_EQ(split_table(rows, 1, {21, 2}).size(), 1U) << "columns of 6, 9 and 6 letters";
+  EXPECT_EQ(split_table(rows, 1, {20, 2}).size(), 2U);
   const auto papers = split_table({{"mode", "goodput", "page", "paper"}, {"none", "98 %", "1200", "1100"}}, 1, {20, 2});
   ASSERT_EQ(papers.size(), 2U);
   EXPECT_EQ(papers[1][0], (std::vector<std::string>{"mode", "page", "paper"})) << "a paper's value stays beside ours";
