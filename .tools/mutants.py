@@ -33,7 +33,7 @@ EQUIVALENT = ".tools/mutants.equivalent"
 TESTS = "unit_and_simulation_tests"
 SLOWER = 10  # a program may take so many times its usual processor time,
 LEAST_SECONDS = 10  # and so much at least
-WAITING = 4  # it may take so many times that limit in all, because others use the processor, too
+WAITING = 4  # it may wait for so many times that limit while it could not run, such as for an answer that never comes
 
 SWAPS = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==", "&&": "||", "||": "&&", "+": "-", "-": "+",
          "*": "/", "/": "*", "+=": "-=", "-=": "+=", "|": "&", "&": "|", "|=": "&=", "&=": "|="}
@@ -52,8 +52,9 @@ STATEMENT = re.compile(r"^\s*(?!return\b|using\b|break\b|continue\b|case\b|goto\
 BEGINS_AFTER = re.compile(r"(?:^|[;{}:)]|\belse)$")
 INCLUDE = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
 COSTS = "Testing/Temporary/CTestCostData.txt"  # lines of ctest: name, number of runs, seconds
-# Nothing of these is executed, or it is a name.
-LEFT_OUT = re.compile(r"^\s*(?:#|using\b|template\b|static_assert\b|namespace\b|friend\b|public:|private:|protected:)|\\$|^\s*$")
+# Nothing of these is executed, or it is a name, or a prefetch, which changes no result.
+LEFT_OUT = re.compile(r"^\s*(?:#|using\b|template\b|static_assert\b|namespace\b|friend\b|public:|private:|protected:)|\\$|^\s*$"
+                      r"|^[^;={}]*prefetch\w*\([^;]*\);$")
 
 
 @dataclass(frozen=True)
@@ -323,10 +324,8 @@ class Copy:
                                    stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                                    start_new_session=True, preexec_fn=limit_time)
         try:
-            code = process.wait(None if limit is None else WAITING * limit)
-            passed = None if code in (-signal.SIGXCPU, -signal.SIGKILL) else code == 0
-        except subprocess.TimeoutExpired:
-            passed = None
+            code = result_of(process, None if limit is None else WAITING * limit)
+            passed = None if code in (None, -signal.SIGXCPU, -signal.SIGKILL) else code == 0
         finally:
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
@@ -354,6 +353,30 @@ def near_folders(root, sources):
             elif included.startswith(tuple(f"{top}/" for top in PRODUCT)):
                 folders.add(os.path.dirname(included))
     return folders
+
+
+def result_of(process, limit):
+    """The exit code of a process that leads a session; None if the session could not run for so many seconds in all. Time in
+    which it could run and other programs had the processor does not count."""
+    waited = 0
+    while limit is None or waited < limit:
+        try:
+            return process.wait(None if limit is None else 1)
+        except subprocess.TimeoutExpired:
+            waited += not may_run(process.pid)
+    return None
+
+
+def may_run(session):
+    """Whether a thread of the session has the processor, waits for it, or waits for a disk."""
+    for entry in Path("/proc").glob("[0-9]*/task/[0-9]*/stat"):
+        try:
+            state, _, _, of, *_ = entry.read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+        except OSError:  # it has ended
+            continue
+        if int(of) == session and state in "RD":
+            return True
+    return False
 
 
 def processor_seconds():

@@ -73,6 +73,8 @@ def test_what_is_no_code_stays():
                  "using a = b;", "template <int N = 4>", "  static_assert(a == 4);", "  X(name, 4) \\", "  Foo foo(bar);",
                  "  return {};", "  return nullptr;", "  return std::nullopt;", "  0x10", "  a1", "  1.5"):
         assert code(line) == [], line
+    for line in ("  bearer(ids[i + 1]).prefetch();", "  __builtin_prefetch(&newest_, 1);", "  if (a < b) flow::prefetch_all(*a);"):
+        assert code(line, "{") == [], line
 
 
 def test_the_end_of_a_longer_statement_is_not_dropped():
@@ -144,6 +146,17 @@ def test_mutants_of_a_tiny_tree_are_noticed_or_named(tree, monkeypatch):
             assert name == made[mutant.after]
             assert by == ("sum_test" if name in ("noticed", "timed out") else "")
     assert left(tree) == []
+
+
+def test_only_time_without_work_counts_as_waiting():
+    for work, code in {"while time.monotonic() < end: pass": 0, "time.sleep(60)": None}.items():
+        process = subprocess.Popen([sys.executable, "-c", f"import time\nend = time.monotonic() + 4\n{work}"],
+                                   start_new_session=True)
+        try:
+            assert mutants.result_of(process, 2) == code, work
+        finally:
+            process.kill()
+            process.wait()
 
 
 def test_programs_that_include_the_folder_run_first_and_short_ones_before_long_ones(tree):
