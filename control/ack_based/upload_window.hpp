@@ -13,6 +13,7 @@ namespace sluice::control {
 
 /// Limits the bytes that all uploads of one UE have in flight, so that the queue in the UE's modem causes a short
 /// delay. Unlimited uploads fill that queue, and the ACKs of the UE's downloads wait in it for seconds. The window is
+/// computed as follows:
 ///
 ///     rate · (base delay + target + downlink wait) + two segments
 ///
@@ -22,14 +23,14 @@ namespace sluice::control {
 /// - downlink wait: the time that packets to the UE wait for the downlink, because a larger window takes as long to
 ///   reach the UE.
 ///
-/// Until the rate stops growing, the window is 2.5 times as large (startup). Every 10 s it is so small for a moment
-/// that the modem's queue empties (a drain), so that the base delay can be measured again. All UEs are drained at the
-/// same instants, because they may share a queue.
+/// Until the rate stops growing, the window is 2.5 times as large (startup). Every 10 s the window is smaller for a
+/// moment, so that the modem's queue empties (a drain). The base delay is then measured again. All UEs are drained at
+/// the same instants, because they may share a queue.
 ///
-/// The limit is useful only if it shortens the queue. If eight successive round trips within at least 3 s exceed the
-/// base delay by more than three targets, the limit is withdrawn. The queue is then that of other traffic, or the path
-/// has become longer, or the UE has little to send. After 10 s, and after twice as long each further time, the base
-/// delay is measured anew.
+/// The limit is useful only if it shortens the queue. It is withdrawn if eight successive round trips within at least
+/// 3 s exceed the base delay by more than three targets. The queue is then that of other traffic, or the path has
+/// become longer, or the UE has little to send. The base delay is measured again after 10 s, and after twice as long
+/// each further time.
 ///
 /// Memory and work per call are constant. Reads no clock. Not thread-safe.
 class UploadWindow {
@@ -45,8 +46,8 @@ class UploadWindow {
   void on_round_trip(Instant now, Duration round_trip);
   /// Records the round trip of the handshake of another upload.
   void on_handshake(Instant now, Duration round_trip) { base_delay_.add(now, round_trip, base_delay_memory); }
-  /// Records that an upload still has more than twice its share of the window in flight, which it was allowed before. The
-  /// queue is then that of the uploads, so it is no reason to withdraw the limit.
+  /// Records that an upload still has more than twice its share of the window in flight, which it was allowed before.
+  /// The queue is then that of the uploads, so it is no reason to withdraw the limit.
   void on_excess() { long_rounds_ = 0; }
   /// Returns the number of bytes that all uploads may have in flight together. Returns nothing while the rate is
   /// unknown, and while the limit is withdrawn.
@@ -93,6 +94,8 @@ class UploadRoundTrip {
  public:
   /// Counts `bytes` that have arrived in order. Returns the round trip if they end its measurement.
   [[nodiscard]] std::optional<Duration> on_received(Instant now, Bytes bytes);
+  /// Returns the number of bytes that have arrived in order.
+  [[nodiscard]] Bytes received() const { return Bytes(received_); }
   /// Begins a measurement if none runs. From `now` on the UE may send more than `unused` bytes beyond the received
   /// ones.
   void on_larger_window(Instant now, Bytes unused);

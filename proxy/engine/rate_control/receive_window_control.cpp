@@ -86,17 +86,6 @@ bool has_ample_backlog(const Flow& flow, const Bearer& bearer) {
   return rate > Rate() && rate.time_for(held) > ample_backlog_time;
 }
 
-/// Longest known wait in the queue of the downlink. The controller of the downloads keeps it shorter. A longer round
-/// trip contains a part of the wait for the uplink, because AckSample::ack_delay is at most a second.
-constexpr Duration max_downlink_wait = std::chrono::milliseconds(100);
-
-/// Returns how long packets to the UE wait in the queue of the downlink. Requires the UE's timestamps, because without
-/// them the round trips of its connections contain the wait of ACKs for the uplink.
-Duration downlink_wait(const Bearer& bearer) {
-  const control::DelayBasedController& law = bearer.ack_controller().law();
-  return std::clamp(law.srtt() - law.base_delay(), Duration::zero(), max_downlink_wait);
-}
-
 /// Returns an upper bound of the rate of a flow whose bottleneck is another link than the radio link: its bytes in
 /// flight and two segments per round trip. Data that arrived faster would wait in the proxy.
 Rate rate_elsewhere(const Flow& flow) {
@@ -134,79 +123,8 @@ void ReceiveWindowControl::update_of_ue(Flow& flow, const Bearer& bearer, Instan
   if (!window_matters(flow, Side::radio)) return;
   const Bytes held = relay::held_towards(flow, Side::core);
   const Bytes limit = buffer_quota_.limit(flow, bearer, Side::radio, held, now);
-  const Bytes most_unused = limits_upload(flow, bearer) ? upload_window(flow, bearer, now) : Bytes::max();
+  const Bytes most_unused = UploadLimits::applies_to(flow, bearer) ? uploads_.window(flow, bearer, now) : Bytes::max();
   open_uncontrolled_window(flow, Side::radio, limit, held, most_unused);
-}
-
-ReceiveWindowControl::Upload* ReceiveWindowControl::make_upload(const Flow& flow, Instant now) {
-  const tcp::Endpoint& ue = flow.leg(Side::radio).endpoint;
-  const Duration base_delay = greater(ue.min_rtt(), Duration(std::chrono::milliseconds(1)));
-  std::uint32_t& of_ue = ue_uploads_of_[flow.bearer];
-  if (of_ue != 0) {
-    ue_uploads_[of_ue - 1].window.on_handshake(now, base_delay);
-  } else {
-    const std::uint32_t made =
-        ue_uploads_.emplace(UeUploads{.window = control::UploadWindow(now, Bytes(ue.effective_mss()), base_delay)});
-    if (made == no_id) return nullptr;
-    of_ue = made + 1;
-  }
-  const std::uint32_t made = uploads_.emplace(Upload(of_ue - 1, ue.rcv_nxt()));
-  if (made == no_id) return nullptr;
-  ++ue_uploads_[of_ue - 1].flows;
-  upload_of_[registry_.id_of(flow)] = made + 1;
-  return &uploads_[made];
-}
-
-bool ReceiveWindowControl::count_limited_upload(Upload& upload, Bytes bytes, Instant now) {
-  UeUploads& of_ue = ue_uploads_[upload.ue];
-  of_ue.window.on_received(now, bytes);
-  const std::int64_t second = now.time_since_epoch() / std::chrono::seconds(1);
-  if (second != of_ue.second) {
-    of_ue.was_active = second == of_ue.second + 1 ? of_ue.active : 0;
-    of_ue.active = 0;
-    of_ue.second = second;
-  }
-  if (std::exchange(upload.active_second, second) != second) ++of_ue.active;
-  return now - of_ue.download_at < limited_for && of_ue.window.keeps_queue_short();
-}
-
-Bytes ReceiveWindowControl::upload_window(const Flow& flow, const Bearer& bearer, Instant now) {
-  const tcp::Endpoint& ue = flow.leg(Side::radio).endpoint;
-  const std::uint32_t place = upload_of_[registry_.id_of(flow)];
-  if (place == 0 && flow.sent_from(Side::radio, ue.rcv_nxt()) < limited_from) return first_upload_window;
-  Upload* const upload = place != 0 ? &uploads_[place - 1] : make_upload(flow, now);
-  if (upload == nullptr) return Bytes::max();
-  UeUploads& of_ue = ue_uploads_[upload->ue];
-  if (bearer.load.transferring_flows > 0) of_ue.download_at = now;
-  const Bytes received(ue.rcv_nxt() - std::exchange(upload->counted, ue.rcv_nxt()));
-  upload->received += received.count();
-  const Duration wait = downlink_wait(bearer);
-  if (ue.reassembling()) upload->round_trip.cancel();
-  if (const std::optional<Duration> round_trip = upload->round_trip.on_received(now, received))
-    of_ue.window.on_round_trip(now, greater(*round_trip - wait, Duration(std::chrono::milliseconds(1))));
-  const bool limited = now - of_ue.download_at < limited_for;
-  const std::optional<Bytes> all = limited ? of_ue.window.window(now, wait) : std::nullopt;
-  if (!all) {
-    upload->round_trip.cancel();
-    return first_upload_window + Bytes(upload->received) + limited_from;
-  }
-  const std::int64_t sharing = std::max({of_ue.active, of_ue.was_active, 1U});
-  const Bytes least = greater(Bytes(ue.effective_mss()), window_unit(flow, Side::radio)) * 2;
-  const Bytes own = greater(*all / sharing, least);
-  const Bytes unused(ue.rcv_adv() - ue.rcv_nxt());
-  if (unused > own * 2) of_ue.window.on_excess();
-  if (own >= unused + Bytes(ue.effective_mss()) && !ue.reassembling()) upload->round_trip.on_larger_window(now, unused);
-  return own;
-}
-
-void ReceiveWindowControl::forget_upload(const Flow& flow) {
-  const std::uint32_t place = std::exchange(upload_of_[registry_.id_of(flow)], 0);
-  if (place == 0) return;
-  const std::uint32_t of_ue = uploads_[place - 1].ue;
-  uploads_.erase(place - 1);
-  if (--ue_uploads_[of_ue].flows > 0) return;
-  ue_uploads_.erase(of_ue);
-  ue_uploads_of_[flow.bearer] = 0;
 }
 
 void ReceiveWindowControl::update_of_server(Flow& flow, Bearer& bearer, Instant now) {
@@ -334,7 +252,7 @@ Bytes ReceiveWindowControl::slide(const Flow& flow, const Bearer& bearer, Slidin
 }
 
 void ReceiveWindowControl::forget(Flow& flow, const Bearer& bearer) {
-  forget_upload(flow);
+  uploads_.forget(flow);
   if (flow.window_loop == no_id) return;
   const Loop& loop = loops_[flow.window_loop];
   if (bearer.trace != nullptr) [[unlikely]] {

@@ -2,13 +2,12 @@
 
 #include <algorithm>
 
-#include "control/ack_based/upload_window.hpp"
 #include "control/smvs/second_loop.hpp"
-#include "dataplane/flow/lazy_array.hpp"
 #include "dataplane/flow/slab.hpp"
 #include "dataplane/units/by_value.hpp"
 #include "proxy/engine/bearer/bearer.hpp"
 #include "proxy/engine/flow_table/registry.hpp"
+#include "proxy/engine/rate_control/upload_limits.hpp"
 #include "proxy/engine/relay/relay_buffer_quota.hpp"
 #include "proxy/engine/relay/undelivered_ack_limit.hpp"
 
@@ -27,10 +26,7 @@ class ReceiveWindowControl {
         ack_limit_(ack_limit),
         loops_(limits.max_flows),
         sliding_(limits.max_flows),
-        uploads_(limits.max_flows),
-        ue_uploads_(limits.max_flows),
-        upload_of_(limits.max_flows),
-        ue_uploads_of_(2 * limits.max_bearers) {}
+        uploads_(registry, limits) {}
 
   /// Returns the window that a new connection advertises to the host behind `from` at first.
   [[nodiscard]] Bytes first(const Bearer& bearer, Side from) const;
@@ -40,18 +36,8 @@ class ReceiveWindowControl {
   /// Updates the window advertised to the server. The second controller computes it if a rate controller limits the
   /// bearer, else the buffer quota limits it.
   void update_of_server(Flow& flow, Bearer& bearer, Instant now);
-  /// True if an upload of the flow is limited while the UE has downloads: the ACK-based controller runs, the policy
-  /// does not forbid it, and the UE's timestamps distinguish the waits of both directions.
-  [[nodiscard]] static bool limits_upload(const Flow& flow, const Bearer& bearer) {
-    return bearer.rate_control().is_ack_based() && bearer.settings().smvs.upload_windows == UploadWindows::limited &&
-           flow.leg(Side::radio).endpoint.uses_timestamps();
-  }
-  /// Counts payload that has arrived from the UE. Returns true if limits of the UE's uploads keep the queue of its
-  /// modem short. The controller of the downloads then needs no smallest window (control::BusyLinkFloor).
-  bool count_upload(FlowId id, Bytes bytes, Instant now) {
-    const std::uint32_t place = upload_of_[id];
-    return place != 0 && count_limited_upload(uploads_[place - 1], bytes, now);
-  }
+  /// Returns the limits of the UEs' uploads, which also need each arriving segment.
+  [[nodiscard]] UploadLimits& uploads() { return uploads_; }
   /// True if data from the server may change the window that the proxy advertises to it. Without the ACK-based
   /// controller it always may. With that controller, data changes the window in only three cases. Other connections of
   /// the UE have data too, no data is in flight to the UE (no ACK follows), or the window is closed. Otherwise the
@@ -80,8 +66,6 @@ class ReceiveWindowControl {
   /// Interval at which the timer checks whether the window advertised to the server must be opened to two segments.
   /// Used while gets_min_window() is true for the flow.
   static constexpr Duration min_window_check = std::chrono::milliseconds(50);
-  /// Destroys the limit of the flow's upload, if there is one, because the flow ends or gets another bearer.
-  void forget_upload(const Flow& flow);
   /// Destroys the controller of the window advertised to the server and the limit of an upload, because the flow ends.
   void forget(Flow& flow, const Bearer& bearer);
 
@@ -104,33 +88,6 @@ class ReceiveWindowControl {
     Instant next{};  ///< time of the controller's next step, at which the window may change
   };
 
-  /// Limit of all uploads of a UE. It exists while an upload has sent `limited_from` bytes.
-  struct UeUploads {
-    control::UploadWindow window;
-    std::uint32_t flows = 0;  ///< number of uploads that refer to this object
-    // The uploads that share the window are those that have sent something in this second or the last one.
-    std::int64_t second = 0;       ///< number of the present second
-    std::uint32_t active = 0;      ///< number of uploads that have sent data in this second
-    std::uint32_t was_active = 0;  ///< number of uploads that have sent data in the second before
-    Instant download_at{};         ///< last time at which the UE had a download
-  };
-  /// One upload of a UE.
-  struct Upload {
-    Upload(std::uint32_t of_ue, tcp::SeqNum next) : ue(of_ue), counted(next) {}
-    std::uint32_t ue = no_id;         ///< index of the limit of the UE's uploads
-    tcp::SeqNum counted;              ///< sequence number up to which the UE's data is counted in `round_trip`
-    std::int64_t received = 0;        ///< bytes received in order since the upload is limited
-    std::int64_t active_second = -1;  ///< newest second in which the upload has sent data
-    control::UploadRoundTrip round_trip{};
-  };
-  /// Time after the last download of the UE for which its uploads are limited. A download may pause between two objects
-  /// of a page.
-  static constexpr Duration limited_for = std::chrono::seconds(1);
-  /// Bytes of an upload from which on its window is limited. A shorter one fills no modem's queue for long.
-  static constexpr Bytes limited_from{16 * 1024};
-  /// Window of an upload before it has sent `limited_from` bytes. It is about what a SYN, whose window is not scaled,
-  /// can advertise.
-  static constexpr Bytes first_upload_window{65535};
   /// Time for which the window advertised to the server must be below two segments before the proxy opens it to two
   /// segments. It is shorter than a retransmission timeout (at least 200 ms plus a round trip), because the proxy's
   /// timer may be late.
@@ -169,12 +126,6 @@ class ReceiveWindowControl {
   /// beyond the received ones. `held` is the number of bytes from that host that the proxy holds; `limit` is the quota
   /// of these bytes.
   void open_uncontrolled_window(Flow& flow, Side in, Bytes limit, Bytes held, Bytes most_unused = Bytes::max()) const;
-  /// Returns how many bytes the UE may send beyond the received ones. While no limit is in force, that is as much as
-  /// slow start can need. Requires limits_upload().
-  [[nodiscard, gnu::noinline]] Bytes upload_window(const Flow& flow, const Bearer& bearer, Instant now);
-  /// Creates the state of an upload, and that of its UE if there is none. Returns null if there is no space.
-  [[nodiscard, gnu::cold, gnu::noinline]] Upload* make_upload(const Flow& flow, Instant now);
-  [[gnu::noinline]] bool count_limited_upload(Upload& upload, Bytes bytes, Instant now);
   /// Returns the connection's second control loop, the controller that computes the window advertised to the server.
   /// Creates it once the bytes sent by the server plus those held reach half of the first window; returns null before.
   /// `held` is the number of bytes for the UE that the proxy holds.
@@ -200,11 +151,7 @@ class ReceiveWindowControl {
   const UndeliveredAckLimit& ack_limit_;
   flow::Slab<Loop> loops_;
   flow::Slab<Sliding> sliding_;
-  flow::Slab<Upload> uploads_;
-  flow::Slab<UeUploads> ue_uploads_;
-  flow::LazyArray<std::uint32_t> upload_of_;  ///< for each flow, by its id: index in `uploads_` plus one; zero: none
-  /// for each bearer, by its id: index in `ue_uploads_` plus one; zero: none
-  flow::LazyArray<std::uint32_t> ue_uploads_of_;
+  UploadLimits uploads_;
 };
 
 }  // namespace sluice::proxy

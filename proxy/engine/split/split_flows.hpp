@@ -72,7 +72,7 @@ class SplitFlows {
   /// Removes the flow from the rate controllers of `bearer`, because the flow ends or moves to another bearer.
   void leave(Flow& flow, FlowId id, Bearer& bearer) {
     flow_controllers_.forget(flow, bearer);
-    receive_windows_.forget_upload(flow);
+    receive_windows_.uploads().forget(flow);
     BudgetSharing::record_bottleneck(flow, bearer, false);
     if (bearer.rate_control().uses_ack_feedback()) budget_sharing_.forget(id, bearer);
   }
@@ -233,8 +233,8 @@ class SplitFlows {
     if (!journal_.keeps()) return;
     if (const bool exposed = relay::exposing(flow); exposed != flow.journaled) write_journal(flow, id, exposed);
   }
-  /// Counts the UE's data segments in the limit of its uploads, and passes their size to the bearer's controller unless
-  /// that limit keeps the queue of the UE's modem short. Pure acknowledgements do not count.
+  /// Counts the UE's data segments in the limit of its uploads. Unless that limit keeps the queue of the UE's modem
+  /// short, also passes their size to the bearer's controller. Pure acknowledgements do not count.
   void count_uploaded(Bearer& bearer, FlowId id, std::span<const packet::Parsed> parsed, Instant now) {
     Bytes bytes;
     Bytes payload;
@@ -242,7 +242,7 @@ class SplitFlows {
       payload += Bytes(each.segment.payload_len);
       bytes += each.segment.payload_len != 0 ? Bytes(each.ip_length) : Bytes{};
     }
-    if (bytes > Bytes{} && !receive_windows_.count_upload(id, payload, now)) bearer.count_uploaded(bytes, now);
+    if (bytes > Bytes{} && !receive_windows_.uploads().count(id, payload, now)) bearer.count_uploaded(bytes, now);
   }
   /// Adds received segments of a split connection to the shard's byte counters and to the connection's record. Adds
   /// data from the UE to the uplink bytes that its controller counts.
