@@ -317,7 +317,7 @@ TEST(DecisionLog, AnAckBasedControllerIsReplayedFromItsFirstState) {
   using Law = DelayBasedController;
   expect_the_same_again<Law>({}, Driver<Law>());
   EXPECT_GT(decided_otherwise<Law>({}, Driver<Law>(), "gain", "1.4"), 0U);
-  EXPECT_GT(decided_otherwise<Law>({}, Driver<Law>(), "reference", "\"30ms\""), 0U);
+  EXPECT_GT(decided_otherwise<Law>({}, Driver<Law>(), "reference", "\"300ms\""), 0U);
   EXPECT_EQ(decided_otherwise<Law>({}, Driver<Law>(), "gain", "1.25"), 0U);
 }
 
