@@ -33,6 +33,9 @@ constexpr Duration longest_pause = std::chrono::seconds(160);
 /// Time without long round trips after which the next withdrawal of the limit lasts for `first_pause` again.
 constexpr Duration pause_memory = std::chrono::seconds(10);
 constexpr Duration drain_period = std::chrono::seconds(10);
+constexpr Duration longest_drain = std::chrono::seconds(1);
+/// Longest round trip that can be that of a path without a queue.
+constexpr Duration longest_base_delay = std::chrono::seconds(2);
 /// Share of rate · base delay that is in flight during a drain.
 constexpr double drain_share = 0.5;
 
@@ -106,13 +109,13 @@ std::optional<Bytes> UploadWindow::window(Instant now, Duration downlink_wait) {
 /// Begins a drain. It lasts for the time in which the modem's queue empties, and a round trip.
 void UploadWindow::begin_drain(Instant now) {
   next_drain_ = next_drain_after(now);
-  drain_ends_ = now + 2 * base_delay_.value() + target();
+  drain_ends_ = now + lesser(2 * base_delay_.value() + target(), longest_drain);
 }
 
 void UploadWindow::on_round_trip(Instant now, Duration round_trip) {
-  if (std::exchange(replaces_base_delay_, false)) {
-    base_delay_.set(now, round_trip);
-  } else {
+  // After a longer round trip the UE had nothing to send for a time, or the modem's queue is long.
+  if (round_trip <= longest_base_delay) {
+    if (std::exchange(replaces_base_delay_, false)) base_delay_.clear();
     base_delay_.add(now, round_trip, base_delay_memory);
   }
   const Duration wait = round_trip - base_delay_.value() - min_window_time();

@@ -123,7 +123,12 @@ void ReceiveWindowControl::update_of_ue(Flow& flow, const Bearer& bearer, Instan
   if (!window_matters(flow, Side::radio)) return;
   const Bytes held = relay::held_towards(flow, Side::core);
   const Bytes limit = buffer_quota_.limit(flow, bearer, Side::radio, held, now);
-  const Bytes most_unused = UploadLimits::applies_to(flow, bearer) ? uploads_.window(flow, bearer, now) : Bytes::max();
+  Bytes most_unused = Bytes::max();
+  if (UploadLimits::applies_to(flow, bearer)) {
+    most_unused = uploads_.window(flow, bearer, now);
+  } else if (bearer.rate_control().uses_ack_feedback() && !bearer.rate_control().is_ack_based()) {
+    uploads_.forget(flow);  // reports control the UE now, and what was measured grows old
+  }
   open_uncontrolled_window(flow, Side::radio, limit, held, most_unused);
 }
 

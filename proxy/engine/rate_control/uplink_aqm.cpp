@@ -1,7 +1,7 @@
 // Active queue management of UEs' uplinks by the delay of their ACKs. If a policy permits it, Forwarder calls pass()
-// for each packet from a UE, and SplitFlows calls signal_for() for each data segment. Invariant: only data packets of
-// large uploads are dropped or marked. Handshakes, ICMP, fragments, acknowledgements and flows that send little are
-// not. CoDel is RFC 8289.
+// for each packet from a UE. SplitFlows calls signal_for() for the first of the data segments that it processes
+// together. Invariant: only data packets of large uploads are dropped or marked. Handshakes, ICMP, fragments,
+// acknowledgements and flows that send little are not. CoDel is RFC 8289.
 #include "proxy/engine/rate_control/uplink_aqm.hpp"
 
 #include <algorithm>

@@ -24,6 +24,20 @@ Duration downlink_wait(const Bearer& bearer) {
   return std::clamp(law.srtt() - law.base_delay(), Duration::zero(), max_downlink_wait);
 }
 
+/// Returns the size of a full segment of the UE, which the MSS in the server's SYN limits.
+Bytes segment_of_ue(const Flow& flow) {
+  const Handshake& seen = flow.handshake;
+  const tcp::SynOptions& server = flow.initiator == Side::core ? seen.initiator_options : seen.responder_options;
+  return greater(Bytes(server.mss), Bytes(flow.leg(Side::radio).endpoint.effective_mss()));
+}
+
+/// True if a connection of the UE has data for it, under this policy or another one.
+bool has_download(const Bearer& bearer) {
+  bool found = bearer.load.transferring_flows > 0;
+  bearer.for_each_sibling([&](const Bearer& other) { found = found || other.load.transferring_flows > 0; });
+  return found;
+}
+
 }  // namespace
 
 UploadLimits::Upload* UploadLimits::make(const Flow& flow, Instant now) {
@@ -36,7 +50,7 @@ UploadLimits::Upload* UploadLimits::make(const Flow& flow, Instant now) {
     ues_[of_ue - 1].window.on_handshake(now, base_delay);
   } else {
     // There is space, because each element of ues_ belongs to at least one element of uploads_.
-    of_ue = 1 + ues_.emplace(UeUploads{.window = control::UploadWindow(now, Bytes(ue.effective_mss()), base_delay)});
+    of_ue = 1 + ues_.emplace(UeUploads{.window = control::UploadWindow(now, segment_of_ue(flow), base_delay)});
   }
   ++ues_[of_ue - 1].flows;
   uploads_[made].ue = of_ue - 1;
@@ -64,10 +78,11 @@ Bytes UploadLimits::window(const Flow& flow, const Bearer& bearer, Instant now) 
   Upload* const upload = place != 0 ? &uploads_[place - 1] : make(flow, now);
   if (upload == nullptr) return Bytes::max();
   UeUploads& of_ue = ues_[upload->ue];
-  if (bearer.load.transferring_flows > 0) of_ue.download_at = now;
+  if (has_download(bearer)) of_ue.download_at = now;
   const Duration wait = downlink_wait(bearer);
   if (ue.reassembling()) upload->round_trip.cancel();
-  const Bytes received(ue.rcv_nxt() - std::exchange(upload->counted, ue.rcv_nxt()));
+  // Unsigned, because more than 2 GiB may have arrived while no window was asked for.
+  const Bytes received(static_cast<std::uint32_t>(ue.rcv_nxt() - std::exchange(upload->counted, ue.rcv_nxt())));
   if (const std::optional<Duration> round_trip = upload->round_trip.on_received(now, received))
     of_ue.window.on_round_trip(now, greater(*round_trip - wait, min_round_trip));
   const bool limited = now - of_ue.download_at < limited_for;
@@ -76,7 +91,7 @@ Bytes UploadLimits::window(const Flow& flow, const Bearer& bearer, Instant now) 
     upload->round_trip.cancel();
     return limited_from + first_window + upload->round_trip.received();
   }
-  const Bytes segment(ue.effective_mss());
+  const Bytes segment = segment_of_ue(flow);
   const Bytes own = greater(*all / std::int64_t{std::max({of_ue.active, of_ue.was_active, 1U})}, segment * 2);
   const Bytes unused(ue.rcv_adv() - ue.rcv_nxt());
   if (unused > own * 2) of_ue.window.on_excess();

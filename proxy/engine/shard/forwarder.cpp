@@ -118,7 +118,7 @@ bool Forwarder::pass_to_ue(RxPacket& rx, Counter reason) {
   return false;
 }
 
-void Forwarder::pass_end_to_end(RxPacket& rx, EndToEndId id) {
+void Forwarder::pass_end_to_end(RxPacket& rx, EndToEndId id, UplinkAqm::Kind kind) {
   if (is_too_long(rx)) [[unlikely]]
     return;
   const tcp::Segment& segment = rx.segment();
@@ -134,9 +134,7 @@ void Forwarder::pass_end_to_end(RxPacket& rx, EndToEndId id) {
   if (is_valid && checksum != packet::ChecksumState::good) {
     packet::complete_partial_checksum(rx.packet, rx.parsed, rx.result);
   }
-  if (rx.in == Side::radio && shard_.registry.policies().controls_uplink() &&
-      !uplink_.pass(rx, UplinkAqm::Kind::controlled))
-    return;
+  if (rx.in == Side::radio && shard_.registry.policies().controls_uplink() && !uplink_.pass(rx, kind)) return;
   end_to_end_.receive(id, rx.in, std::move(rx.packet), rx.parsed, is_valid, buffer_quota_.refuses_flows(), rx.now);
 }
 

@@ -47,8 +47,8 @@ class Forwarder {
   /// shows damage, and the receiver must see it.
   [[gnu::noinline]] void forward(RxPacket& rx, Counter reason, Checksum checksum = Checksum::finish);
   /// Forwards a segment of an end-to-end connection, at once or later. Rewrites its window to the one that the
-  /// connection's rate controller allows.
-  void pass_end_to_end(RxPacket& rx, EndToEndId id);
+  /// connection's rate controller allows. `kind` states whether the uplink's AQM may drop the segment.
+  void pass_end_to_end(RxPacket& rx, EndToEndId id, UplinkAqm::Kind kind = UplinkAqm::Kind::controlled);
 
  private:
   [[gnu::noinline]] void forward_unusual(RxPacket& rx, Counter reason, Checksum checksum);

@@ -41,7 +41,7 @@ void HandbackRouter::pass_during_handback(RxPacket& rx, FlowId id) {
     if (differed && !handback::marks_differ(flow)) flows_.schedule(flow, id, StreamEvents::all);
   }
   if (verdict.forward && flow.successor != no_id) {
-    forwarder_.pass_end_to_end(rx, flow.successor);
+    forwarder_.pass_end_to_end(rx, flow.successor, UplinkAqm::Kind::counted);
     if (!end_to_end_.contains(flow.successor)) flow.successor = no_id;
     if (verdict.is_valid) record_passed(flow, in, rx.segment());
   } else if (verdict.forward) {

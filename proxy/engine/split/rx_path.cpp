@@ -163,8 +163,8 @@ inline std::size_t SplitFlows::receive_some(std::span<packet::Packet> packets, s
     return 1;
   }
   UplinkAqm::Signal signal = UplinkAqm::Signal::none;
-  if (in == Side::radio && shard_.registry.policies().controls_uplink() && parsed.front().segment.payload_len != 0)
-      [[unlikely]] {
+  if (in == Side::radio && shard_.registry.policies().controls_uplink() && parsed.front().segment.payload_len != 0 &&
+      flow.release_reason == ReleaseReason::none) [[unlikely]] {
     signal = uplink_.signal_for(parsed.front(), id, shard_.registry.bearer(flow.bearer), now);
     if (signal == UplinkAqm::Signal::drop) {
       first.reset();

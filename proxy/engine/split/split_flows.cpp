@@ -284,6 +284,9 @@ void SplitFlows::update_accounting(Flow& flow, Bearer& bearer, StreamEvents even
   const bool transferring = flow.window_loop != no_id && radio.held() > Bytes{} && !is_limited_by_peer(radio);
   bearer.load.update(flow.share, static_cast<std::uint32_t>(radio.unsent().count()), buffer_quota_.record(flow, events),
                      transferring);
+  // A flow that does not share the link's rate leaves none of it to the others.
+  if (flow.limited_elsewhere && !transferring) [[unlikely]]
+    BudgetSharing::record_bottleneck(flow, bearer, false);
 }
 
 void SplitFlows::release_idle(Flow& flow, FlowId id, Instant now) {

@@ -147,6 +147,12 @@ TEST_F(UploadOverAModem, IsNotLimitedInAQueueThatOthersFill) {
   EXPECT_FALSE(withdrawn) << "it is tried again after ten seconds";
 }
 
+TEST(UploadWindow, PausesOfTheUeAreNoBaseDelay) {
+  UploadWindow window(Instant(1h), segment, 40ms);
+  for (Instant now(1h); now < Instant(1h + 60s); now += 12s) window.on_round_trip(now, 12s);
+  EXPECT_EQ(window.base_delay(), 40ms);
+}
+
 TEST(UploadRoundTrip, LastsUntilTheFirstByteBeyondTheEarlierWindow) {
   UploadRoundTrip round_trip;
   const Instant start(1h);
