@@ -2,9 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
+#include "dataplane/packet/build_datagram.hpp"
 #include "tests/support/proxy_lab.hpp"
 
 namespace sluice::test {
@@ -17,6 +20,19 @@ inline proxy::ShardConfig acks_config() {
   proxy::ShardConfig config = shard_config(proxy::Mode::smvs);
   config.smvs.law = proxy::ControllerLocation::acks;
   return config;
+}
+
+/// Returns a datagram with these addresses and TOS byte, whose payload has `size` bytes: `first`, and then zeros.
+inline packet::Packet datagram_of(bool from_ue, const packet::Addresses& addresses, std::size_t size,
+                                  std::uint8_t first = 0, std::uint8_t tos = 0) {
+  packet::Packet packet = pool().allocate();
+  std::fill_n(packet.append(static_cast<std::uint16_t>(size)), size, std::uint8_t{0});
+  packet.data()[0] = first;
+  auto header = packet::make_template(from_ue ? ScriptedHosts::ue_mac : ScriptedHosts::server_mac,
+                                      from_ue ? ScriptedHosts::server_mac : ScriptedHosts::ue_mac, 4);
+  header.tos = tos;
+  packet::write_udp_headers(packet, header, addresses, 7);
+  return packet;
 }
 
 /// Downloads of a UE that the ACK-based controller steers.

@@ -46,17 +46,17 @@ class ShardCrossTraffic : public ShardAcks {
     in_flight -= bytes;
     hosts.ue(Flags::ack_bit, 0, acked);
   }
-  /// Returns a datagram from the server's port `from` to the UE; `first` is the first byte of its payload.
-  packet::Packet datagram(std::size_t size, std::uint16_t from = port, std::uint8_t first = 0x40) {
-    packet::Packet packet = pool().allocate();
-    std::fill_n(packet.append(static_cast<std::uint16_t>(size)), size, std::uint8_t{0});
-    packet.data()[0] = first;
-    packet.data()[size - 1] = ++serial;
-    const auto header = packet::make_template(ScriptedHosts::server_mac, ScriptedHosts::ue_mac, 4);
+  /// Returns a datagram of the server whose last byte is the next serial number.
+  packet::Packet numbered(std::size_t size, std::uint16_t from, std::uint8_t first, std::uint8_t tos) {
     packet::Addresses addresses = hosts.ue_to_server.reversed();
     addresses.src_port = from;
-    packet::write_udp_headers(packet, header, addresses, 7);
+    packet::Packet packet = datagram_of(false, addresses, size, first, tos);
+    packet.data()[packet.size() - 1] = ++serial;
     return packet;
+  }
+  /// Returns a datagram from the server's port `from` to the UE; `first` is the first byte of its payload.
+  packet::Packet datagram(std::size_t size, std::uint16_t from = port, std::uint8_t first = 0x40) {
+    return numbered(size, from, first, 0);
   }
   /// Returns a datagram that begins with the long header of QUIC version 1.
   packet::Packet quic_handshake() {
@@ -313,15 +313,7 @@ class ShardCrossTrafficByPolicy : public ShardCrossTraffic {
   /// Sends `count` datagrams with this DSCP from the server's port `from`.
   void send_with_dscp(int count, std::uint16_t from, std::uint8_t dscp) {
     for (int i = 0; i < count; ++i) {
-      packet::Packet packet = pool().allocate();
-      std::fill_n(packet.append(1000), 1000, std::uint8_t{0});
-      packet.data()[999] = ++serial;
-      auto header = packet::make_template(ScriptedHosts::server_mac, ScriptedHosts::ue_mac, 4);
-      header.tos = static_cast<std::uint8_t>(dscp << 2U);
-      packet::Addresses addresses = hosts.ue_to_server.reversed();
-      addresses.src_port = from;
-      packet::write_udp_headers(packet, header, addresses, 7);
-      lab.put(Side::core, std::move(packet));
+      lab.put(Side::core, numbered(1000, from, 0, static_cast<std::uint8_t>(dscp << 2U)));
     }
   }
 };

@@ -27,8 +27,8 @@ proxy::ShardConfig uplink_config() {
   return config;
 }
 
-/// A download whose UE sends timestamps, and packets of the same UE. Each ACK waits for the uplink as long as `wait`
-/// says.
+/// A download whose UE sends timestamps, and packets of the same UE. Each ACK waits for the uplink for the time
+/// `wait`.
 class ShardUplink : public ShardAcks {
  protected:
   static constexpr std::uint16_t quic = 443;
@@ -44,16 +44,11 @@ class ShardUplink : public ShardAcks {
 
   /// Returns a datagram of the UE from its port `from`; `first` is the first byte of its payload.
   packet::Packet datagram(std::size_t size, std::uint8_t ecn, std::uint16_t from = 50000, std::uint8_t first = 0x40) {
-    packet::Packet packet = pool().allocate();
-    std::fill_n(packet.append(static_cast<std::uint16_t>(size)), size, std::uint8_t{0});
-    packet.data()[0] = first;
-    if (size > 4) packet.data()[4] = 1;  // of a long header the version
-    packet::HeaderTemplate header = packet::make_template(ScriptedHosts::ue_mac, ScriptedHosts::server_mac, 4);
-    header.tos = ecn;
     packet::Addresses addresses = hosts.ue_to_server;
     addresses.src_port = from;
     addresses.dst_port = quic;
-    packet::write_udp_headers(packet, header, addresses, 7);
+    packet::Packet packet = datagram_of(true, addresses, size, first, ecn);
+    if (size > 4) packet.data()[packet.size() - size + 4] = 1;  // version of a long header
     return packet;
   }
   /// Lets a step of time pass: the server sends one segment, and the UE acknowledges those that it has received.
