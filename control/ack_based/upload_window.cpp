@@ -1,5 +1,5 @@
-// Receive windows of a UE's uploads. ReceiveWindowControl counts all arriving data and asks for the window whenever it
-// updates the one of a connection. Invariant: a limit that does not shorten the modem's queue ends within some seconds.
+// Receive windows of a UE's uploads. UploadLimits counts all arriving data and asks for the window whenever that of a
+// connection is updated. Invariant: a limit that does not shorten the modem's queue ends within some seconds.
 #include "control/ack_based/upload_window.hpp"
 
 #include <algorithm>

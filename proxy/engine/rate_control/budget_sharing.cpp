@@ -166,8 +166,7 @@ void BudgetSharing::on_ack(Flow& flow, FlowId id, Bearer& bearer, const tcp::Ack
   AckController& controller = bearer.ack_controller();
   Share& share = shares_[id];
   const Bytes elsewhere = follow(share, flow, bearer, controller);
-  // A flow without data to send has no bottleneck.
-  const bool limited_elsewhere = elsewhere != Bytes::max() && (share.flight | flow.share.backlog) != 0;
+  const bool limited_elsewhere = elsewhere != Bytes::max() && flow.share.transferring;
   if (limited_elsewhere != flow.limited_elsewhere) [[unlikely]]
     record_bottleneck(flow, bearer, limited_elsewhere);
   const Duration round_trip = greater(ack_sample.rtt, Duration::zero());

@@ -33,8 +33,8 @@ class UploadLimits {
   /// Returns how many bytes the UE may send beyond the received ones. While no limit is in force, that is as much as
   /// slow start can need. Must be called after all data that has arrived in order. Requires applies_to().
   [[nodiscard, gnu::noinline]] Bytes window(const Flow& flow, const Bearer& bearer, Instant now);
-  /// Counts payload that has arrived from the UE. Returns true if the limits keep the queue of its modem short.
-  /// The controller of the downloads then needs no smallest window (control::BusyLinkFloor).
+  /// Counts `bytes` > 0 of payload that have arrived from the UE. Returns true if the limits keep the queue of its
+  /// modem short. The controller of the downloads then needs no smallest window (control::BusyLinkFloor).
   bool count(FlowId id, Bytes bytes, Instant now) {
     const std::uint32_t place = upload_of_[id];
     return place != 0 && count_limited(uploads_[place - 1], bytes, now);
